@@ -124,6 +124,7 @@ STEP = {
     "branches": None,
     "calledUsage": None,
     "files": [],
+    "workspace": None,
     "turns": [TURN],
 }
 FAILED = {

@@ -44,7 +44,12 @@ _STEP = ("step",)
 _FILE = ("file",)
 _RUN_OPTIONS = ("--agent=agent", "--cwd=dir", "--until-done", "--background", "--wait-limits=text")
 _LIMITS = ("--max-cost=text", "--max-tokens=text", "--max-steps=text", "--max-minutes=text")
-_FORK = Row("thread_start:fork", "Start a new thread from a step", _STEP, ("--workflow=workflow",))
+_FORK = Row(
+    "thread_start:fork",
+    "Start a new thread from a step",
+    _STEP,
+    ("--workflow=workflow", "--with-files=dir"),
+)
 
 _WORKFLOW_ROWS: Final[Mapping[str, Entry]] = {
     "add": Row(
@@ -158,6 +163,7 @@ _STEP_ROWS: Final[Mapping[str, Entry]] = {
         _STEP,
         ("--prompt=text", "--agent=agent", "--no-fork"),
     ),
+    "diff": Row("step_diff:diff", "Show what a step changed in the files", _STEP, ("--stat",)),
     "files": Row(
         "step_files:files",
         "List the files that a step delivered, or write them",

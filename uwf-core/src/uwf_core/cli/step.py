@@ -15,7 +15,7 @@ from uwf_core.cli.params import (
     step_argument,
     thread_argument,
 )
-from uwf_core.cli.render import amounts
+from uwf_core.cli.render import amounts, recorded_files
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.escape import clean_document
 from uwf_core.cli.render.table import Column, fields, table
@@ -157,6 +157,7 @@ def step_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("answered", "by a person" if document["answered"] else None),
             ("used", None if document["answered"] else amounts.usage(_usage(document))),
             ("folder", document["cwd"]),
+            ("files", recorded_files.recorded_text(document)),
             ("denied", "\n".join(document["denials"])),
             ("attempts", "\n".join(document["previousAttempts"])),
             ("replaces", document["replaces"]),
@@ -196,8 +197,7 @@ def answer_text(document: Mapping[str, Any], screen: Screen) -> str:
 
 def _agent(document: Mapping[str, Any]) -> str:
     agent = f"{document['alias']}: {document['agent']}" if document["alias"] else document["agent"]
-    parts = [agent, document["agentVersion"], document["model"]]
-    return " · ".join(part for part in parts if part)
+    return " · ".join(filter(None, (agent, document["agentVersion"], document["model"])))
 
 
 def _person(by: Mapping[str, str] | None) -> str | None:

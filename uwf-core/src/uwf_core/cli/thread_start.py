@@ -116,22 +116,35 @@ def _new_thread(
     "fork",
     "uwf thread fork 3FQ8K",
     "uwf thread fork 3FQ8K --workflow ./fix-bug.yaml",
+    "uwf thread fork 3FQ8K --with-files ../second-try",
     logged=True,
 )
 @step_argument()
 @click.option(
     "--workflow", metavar="WORKFLOW", help="Continue with this workflow: a name, file or reference."
 )
-def fork(session: Session, step: str, workflow: str | None) -> None:
+@click.option(
+    "--with-files",
+    "folder",
+    metavar="[DIR]",
+    is_flag=False,
+    flag_value="",
+    help="Restore the recorded files after STEP in a new folder DIR, and work there.",
+)
+def fork(session: Session, step: str, workflow: str | None, folder: str | None) -> None:
     """Start a new thread that shares the chain up to STEP; copies nothing.
 
     STEP may be a start node. The parent thread is not affected. With --workflow the new thread
     continues with another version; it must have the role of STEP and an edge for its status.
+
+    With --with-files the new thread works in a copy of the folder as it was after STEP: in git a
+    new worktree, with the branch uwf/THREAD, else a plain folder. Without DIR it is a folder of
+    uwf's home.
     """
     from uwf_core.threads.fork import fork_step
 
     with watch(session) as live:
-        started = fork_step(session.engine, step, workflow, live)
+        started = fork_step(session.engine, step, workflow, live, folder=folder)
     session.thread = started["thread"]
     session.emit(started, started_text)
 

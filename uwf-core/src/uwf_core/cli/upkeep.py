@@ -76,9 +76,9 @@ def gc(session: Session, dry_run: bool, grace: float) -> None:
     """Delete unreachable nodes; print what was kept and why.
 
     Kept: all nodes reachable from threads, registered workflows, running attempts, their turns and
-    events, and other names. Deleted: nodes that only a removed thread used, and cached sessions of
-    questions about its steps. Threads may run meanwhile. The file does not shrink: SQLite reuses
-    the free space.
+    events, and other names. Deleted: nodes that only a removed thread used, its recorded files, and
+    cached sessions of questions about its steps. Threads may run meanwhile. The file does not
+    shrink: SQLite reuses the free space.
     """
     from uwf_core.upkeep.gc import CollectOptions, collect_garbage
 
@@ -99,4 +99,6 @@ def _gc_text(document: Mapping[str, Any], screen: Screen) -> str:
     lines.append(f"{document['freed']} of {document['nodes']} nodes {verb}")
     if document["dropped"]:
         lines.append(f"{len(document['dropped'])} cached sessions of questions {verb}")
+    if document["files"]:
+        lines.append(f"{document['files']} objects of recorded files {verb}")
     return "\n".join(lines)

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict
 from uwf_core.api.sums import LedgerPayload, UsagePayload
 from uwf_core.engine.file_documents import FileDocument
 from uwf_core.engine.worktree_documents import RemovedWorktree, WorktreeDocument
-from uwf_core.thread.types import BranchPayload, PersonPayload, Reason, Status
+from uwf_core.thread.types import BranchPayload, PersonPayload, Reason, Status, WorkspacePayload
 
 
 class StartedDocument(TypedDict):
@@ -226,7 +226,7 @@ class StepDocument(TypedDict):
     `answer` are a person's words to the role, `by` is that person. Of a call: `childThread`, the
     last step `child` of that; `branches` and the last steps `children` of these. `called`: the
     threads that the agent started. `calledUsage`: what all of these used. `files`: what it
-    delivered.
+    delivered. `workspace`: the recorded files.
     """
 
     step: str
@@ -268,6 +268,7 @@ class StepDocument(TypedDict):
     called: list[str] | None
     calledUsage: LedgerPayload | None
     files: list[FileDocument]
+    workspace: WorkspacePayload | None
     turns: list[TurnDocument]
 
 
@@ -386,9 +387,8 @@ class KeptDocument(TypedDict):
 
 
 class CollectDocument(TypedDict):
-    """What `cas gc` gives: `nodes` there were; those put at `keptSinceMs` or later were kept.
-
-    `freed` were deleted, or with `dryRun` would be; `dropped` names the deleted variables.
+    """What `cas gc` gives. Of `nodes`, those put at `keptSinceMs` or later were kept, `freed` were
+    deleted, or with `dryRun` would be, as `files` objects of files; `dropped`: deleted variables.
     """
 
     dryRun: bool
@@ -397,3 +397,4 @@ class CollectDocument(TypedDict):
     kept: list[KeptDocument]
     freed: int
     dropped: list[str]
+    files: int

@@ -1,5 +1,6 @@
 """The beginning of a thread that shares the chain of another up to a step; nothing is copied."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uwf_core.api.sums import NOTHING_USED
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.head import Head
-    from uwf_core.thread.types import NextPayload, StartPayload
+    from uwf_core.thread.types import NextPayload, StartPayload, StepPayload
     from uwf_core.workflow.definition import Definition
 
 
@@ -71,6 +72,8 @@ def fork_at(
         "limits": begun["limits"],
         "next": decision_at(engine, ref, definition),
     }
+    if start != ref and Path(engine.home, "files.git").is_dir():
+        _keep_files(engine, thread, payload)
     head = begin_thread(engine, thread, fields, inherited_steps(store, ref))
     if start == ref:
         return head
@@ -122,6 +125,14 @@ def decision_at(engine: "Engine", ref: Ref, definition: "Definition") -> "NextPa
     if definition.ref == payload["workflow"]:
         return payload["next"]  # type: ignore[no-any-return]
     return _decision(store, definition, Step(ref, payload), read_start(store, payload["start"]))
+
+
+def _keep_files(engine: "Engine", thread: ThreadId, step: "StepPayload") -> None:
+    """Keep the recorded files of the steps that a new thread shares."""
+    from uwf_core.files.keeping import share  # only where files are recorded
+
+    after = step["workspace"] and step["workspace"]["after"]
+    share(engine.home, step["thread"], thread, after and after["tree"])
 
 
 def _decision(

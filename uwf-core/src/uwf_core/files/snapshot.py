@@ -13,6 +13,10 @@ from uwf_core.process import crash_points
 from uwf_core.process.git import GitFailed
 from uwf_core.thread.types import SnapshotPayload, WorkspacePayload
 
+_ONE_SYNC: Final = ("-c", "core.fsyncMethod=writeout-only")
+"""Objects go to the disk without a wait. The one sync is that of the reference to them: it commits
+the journal of the file system, so that they are there before it.
+"""
 MOST_FILES: Final = 100_000
 MOST_BYTES: Final = 1_000_000_000
 
@@ -94,7 +98,7 @@ def _update(
         _apply(place, changes)
     tree = state.tree
     if tree is None or not changes.is_none:
-        tree = place.git("write-tree").decode().strip()
+        tree = place.git(*_ONE_SYNC, "write-tree").decode().strip()
     new = IndexState(
         *(files, size, tree, changes.rules, changes.forced, changes.missing, changes.folders)
     )
@@ -136,7 +140,7 @@ def _apply(place: RecordedFolder, changes: Changes) -> None:
     present = sorted({*changes.sizes, *changes.gone})
     if present:
         names = b"".join(path + b"\0" for path in present)
-        words = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+        words = (*_ONE_SYNC, "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
         place.git(*words, stdin=names, strict=True)
 
 
@@ -145,7 +149,8 @@ def _keep(repository: FilesRepository, thread: str, tree: str) -> None:
     crash_points.reach("snapshot")
     newest = repository.newest(thread)
     parent = () if newest is None else ("-p", newest)
-    commit = repository.git("commit-tree", *parent, "-m", "snapshot", tree).decode().strip()
+    words = (*_ONE_SYNC, "commit-tree", *parent, "-m", "snapshot", tree)
+    commit = repository.git(*words).decode().strip()
     repository.git("update-ref", reference(thread), commit, newest or "0" * len(commit))
 
 

@@ -94,6 +94,10 @@ def remove_thread(engine: "Engine", word: str) -> "RemovedDocument":
         with store.transaction():
             for each in (thread, *below):
                 _delete_names(store, each)
+    if Path(engine.home, "files.git").is_dir():
+        from uwf_core.files.keeping import forget  # only where files are recorded
+
+        forget(engine.home, (thread, *below))
     for each in (thread, *below):
         forget_run(engine.home, each)
         Path(errors_file(engine.home, each)).unlink(missing_ok=True)

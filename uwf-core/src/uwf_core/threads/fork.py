@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 
 def fork_step(
-    engine: "Engine", word: str, workflow: str | None = None, watch: "Watch | None" = None
+    engine: "Engine",
+    word: str,
+    workflow: str | None = None,
+    watch: "Watch | None" = None,
+    *,
+    folder: str | None = None,
 ) -> "StartedDocument":
     """Create a thread that continues from a step or a start.
 
@@ -27,6 +32,8 @@ def fork_step(
         word: the step.
         workflow: a workflow to continue with, in place of the step's; inherited steps keep theirs.
         watch: gets the notices about the workflow.
+        folder: restore the files after the step in this new folder, and work there; empty: in the
+            default one.
 
     Raises:
         UnknownIdError: unknown step.
@@ -38,8 +45,13 @@ def fork_step(
     if workflow is not None:
         changed = _changed_workflow(engine, ref, workflow, watch or Listener(None, None))
     thread = ThreadId.new(engine.now_ms())
-    with engine.store.transaction():
-        head = fork_at(engine, thread, ref, changed)
+    if folder is not None:
+        from uwf_core.threads.fork_files import fork_with_files  # not for every fork
+
+        head = fork_with_files(engine, thread, ref, changed, folder, watch or Listener(None, None))
+    else:
+        with engine.store.transaction():
+            head = fork_at(engine, thread, ref, changed)
     state = head.state
     return {"workflow": state.workflow, "workflowName": state.workflow_name, "thread": thread}
 

@@ -1,5 +1,6 @@
 """`cas gc`: delete nodes that no variable of uwf reaches, and report why others are kept."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uwf_core.cas.gc import Rules, collect
@@ -49,6 +50,7 @@ def collect_garbage(engine: "Engine", options: CollectOptions) -> "CollectDocume
     since = min([now - int(options.grace_seconds * 1000), *begun])
     rules = Rules((*_REASONS.values(), OTHER), _reason_of, _anchor_of)
     found = collect(engine.store, rules, since, now, dry_run=options.dry_run)
+    files = _collect_files(engine, since, dry_run=options.dry_run)
     return {
         "dryRun": options.dry_run,
         "keptSinceMs": since,
@@ -56,7 +58,17 @@ def collect_garbage(engine: "Engine", options: CollectOptions) -> "CollectDocume
         "kept": [{**each._asdict()} for each in found.kept],  # type: ignore[typeddict-item]
         "freed": found.freed,
         "dropped": list(found.dropped),
+        "files": files,
     }
+
+
+def _collect_files(engine: "Engine", since: int, *, dry_run: bool) -> int:
+    if not Path(engine.home, "files.git").is_dir():
+        return 0
+    from uwf_core.files.keeping import collect as collect_files  # only where files are recorded
+
+    threads = {row.name.removeprefix(HEADS) for row in engine.store.variables(HEADS)}
+    return collect_files(engine.home, threads, since, dry_run=dry_run)
 
 
 def _reason_of(name: str) -> str:

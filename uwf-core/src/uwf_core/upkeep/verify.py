@@ -15,6 +15,7 @@ from uwf_core.thread.head import Head, head_of
 from uwf_core.thread.history import differences, state_of_thread
 from uwf_core.thread.names import HEADS, head_name, prefixes_of, thread_of
 from uwf_core.upkeep.verify_calls import StoreProblem, call_problems
+from uwf_core.upkeep.verify_files import files_problems
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -83,6 +84,7 @@ class _Verification:
             if thread_of(row.name) not in hit:
                 self._check_head(row)
         self._problems += call_problems(engine.store, intact)
+        self._problems += files_problems(engine, heads)
         self.report = Report(len(scan.graph), len(rows), len(heads), tuple(self._problems))
 
     # -- variables -------------------------------------------------------------------------------

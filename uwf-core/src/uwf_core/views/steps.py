@@ -62,6 +62,7 @@ def show_step(step: "StepRecord") -> "StepDocument":
         "called": node["called"],
         "calledUsage": node["calledUsage"],
         "files": files_of_step(step),
+        "workspace": node["workspace"],
         "turns": turns_of_step(step),
     }
 

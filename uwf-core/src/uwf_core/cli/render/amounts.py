@@ -51,6 +51,15 @@ def count(number: int | None) -> str:
     return f"{number / 1_000_000:.1f}M"
 
 
+def size(number: int) -> str:
+    """A number of bytes."""
+    if number < 1_000:
+        return "1 byte" if number == 1 else f"{number} bytes"
+    if number < 1_000_000:
+        return f"{number / 1_000:.1f} kB"
+    return f"{number / 1_000_000:.1f} MB"
+
+
 def usage(usage: Mapping[str, Any] | None) -> str:
     """The usage, as far as known: `3 turns, 12.3k in, 1.1k out, ≥ $0.0123`."""
     if not usage:

@@ -1,0 +1,135 @@
+"""`step diff`, and forks that work in a copy of the files as they were after a step."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.core.files.recorded import content_of, git, repository, write
+
+from uwf_core.config.trust import trust
+from uwf_core.testing.project import Project
+
+TWICE = """
+version: 1
+name: twice
+record: true
+roles:
+  editor:
+    program:
+      argv: [sh, ./edit.sh]
+      statuses: {0: again, 1: done}
+    frontmatter:
+      oneOf:
+        - {properties: {$status: {const: again}}, required: [$status]}
+        - {properties: {$status: {const: done}}, required: [$status]}
+graph:
+  $START:
+    new: {role: editor, prompt: Edit.}
+    resume: {role: editor, prompt: Edit.}
+  editor:
+    again: {role: editor, prompt: Edit.}
+    done: {role: $END, prompt: Done.}
+"""
+EDIT = b"""\
+echo . >> count
+if [ -e new ]; then rm new; echo two > file; exit 1; fi
+echo one > file; echo made > new; chmod +x run; mv old renamed
+"""
+
+
+@pytest.fixture(params=["in git", "outside of git"])
+def twice(request: Any, tmp_path: Path) -> Project:
+    """A project whose thread has made two edits."""
+    project = Project(tmp_path)
+    project.workflow("twice", TWICE)
+    for name, content in (("edit.sh", EDIT), ("file", b"begin\n"), ("run", b""), ("old", b"old\n")):
+        write(project.folder, name, content)
+    if request.param == "in git":
+        repository(project.folder)
+    trust(str(project.home), str(project.folder))
+    return project
+
+
+def run(project: Project) -> list[str]:
+    """The steps of a thread."""
+    done = project.uwf("run", "twice", "-p", "The task.")
+    assert done.exit_code == 0, done.stderr
+    return [step["step"] for step in done.document["steps"]]
+
+
+def test_the_difference_of_a_step_names_each_changed_path(twice):
+    first, second = run(twice)
+    found = twice.uwf("step", "diff", first).document
+    assert [(each["path"], each["kind"]) for each in found["files"]] == [
+        ("count", "added"),
+        ("file", "modified"),
+        ("new", "added"),
+        ("old", "deleted"),
+        ("renamed", "added"),
+        ("run", "mode"),
+    ]
+    assert found["files"][1]["sizeBefore"] == len("begin\n")
+    text = twice.uwf("step", "diff", second, "--format", "text").stdout
+    assert text.splitlines()[:5] == [
+        "modified count (2 bytes -> 4 bytes)",
+        "modified file (4 bytes -> 4 bytes)",
+        "deleted  new (5 bytes)",
+        "3 files changed",
+        "",
+    ]
+    assert "\n-one\n+two\n" in text
+    stat = twice.uwf("step", "diff", second, "--stat", "--format", "text").stdout
+    assert stat == "".join(f"{line}\n" for line in text.splitlines()[:4])
+    shown = twice.uwf("step", "show", second, "--format", "text").stdout
+    assert f"next: uwf step diff {second}" in shown
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_fork_with_files_works_in_the_folder_as_it_was(twice, named):
+    first, second = run(twice)
+    before = content_of(twice.folder)
+    words = ("--with-files", "../copy") if named else ("--with-files",)
+    forked = twice.uwf("thread", "fork", first, *words)
+    assert forked.exit_code == 0, forked.stderr
+    shown = twice.uwf("thread", "show", forked.document["thread"]).document
+    folder = Path(shown["cwd"])
+    assert named == (folder == twice.folder.parent / "copy")
+    assert (folder / "file").read_bytes() == b"one\n"
+    assert (folder / "new").exists() and (folder / "run").stat().st_mode & 0o100
+    trust(str(twice.home), str(folder))
+    done = twice.uwf("thread", "exec", shown["thread"], "--until-done")
+    assert done.exit_code == 0, done.stderr
+    again = done.document["steps"][-1]["step"]
+    assert (
+        twice.uwf("step", "diff", again).document["after"]
+        == (twice.uwf("step", "diff", second).document["after"])
+    )
+    assert content_of(twice.folder) == before
+    if (twice.folder / ".git").exists():
+        assert git(folder, "branch", "--show-current") == f"uwf/{shown['thread']}"
+
+
+def test_a_fork_needs_recorded_files_and_an_empty_folder(twice):
+    first, _ = run(twice)
+    full = twice.uwf("thread", "fork", first, "--with-files", str(twice.folder))
+    assert full.exit_code == 2 and "is not empty" in full.error["message"]
+    twice.workflow("twice", TWICE.replace("record: true\n", ""))
+    write(twice.folder, "old")
+    plain, *_ = run(twice)
+    none = twice.uwf("thread", "fork", plain, "--with-files", "../copy")
+    assert none.exit_code == 2 and "has no recorded files" in none.error["message"]
+    assert not (twice.folder.parent / "copy").exists()
+    assert twice.uwf("step", "diff", plain).exit_code == 2
+
+
+def test_a_fork_that_cannot_be_restored_leaves_nothing(twice):
+    first, _ = run(twice)
+    tree = twice.uwf("step", "diff", first).document["after"]
+    objects = twice.home / "files.git" / "objects"
+    (objects / tree[:2] / tree[2:]).unlink()
+    before = content_of(twice.folder)
+    failed = twice.uwf("thread", "fork", first, "--with-files", "../copy")
+    assert failed.exit_code == 1 and "missing or damaged" in failed.error["message"]
+    assert not (twice.folder.parent / "copy").exists() and content_of(twice.folder) == before
+    if (twice.folder / ".git").exists():
+        assert git(twice.folder, "branch", "--format=%(refname:short)") == "main"

@@ -1,0 +1,22 @@
+"""The recorded files of a step in words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from uwf_core.cli.render import amounts
+
+
+def recorded_text(document: Mapping[str, Any]) -> str | None:
+    """Whether the files of a step are recorded; None if that was not wanted."""
+    workspace = document["workspace"]
+    if workspace is None:
+        return None
+    after = workspace["after"]
+    if after is None:
+        return "recorded before the step alone: its run was killed"
+    reason = workspace["before"]["reason"] or after["reason"]
+    if reason is not None:
+        return f"not recorded: {reason}"
+    size = amounts.size(after["bytes"])
+    nested = f", {len(after['nested'])} nested repositories" if after["nested"] else ""
+    return f"{after['files']} recorded, {size}{nested}; next: uwf step diff {document['step']}"
