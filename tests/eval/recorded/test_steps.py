@@ -171,7 +171,7 @@ print(json.dumps({"score": float(steps[-1].output["reason"] == "it burns")}))
         (("--from-thread", "@last", "--role", "cook"), "has the role 'cook'"),
         (("--from-workflow", "absent", "--role", "sorter"), "no thread has the workflow"),
         (("--role", "sorter"), "--role needs"),
-        ((), "neither a task nor a recorded step"),
+        ((), "missing TASK, or recorded steps"),
     ],
 )
 def test_what_cannot_be_selected_is_an_error_with_a_cure(

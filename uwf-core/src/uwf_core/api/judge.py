@@ -41,6 +41,8 @@ class JudgeRequest:
             attempts that failed before it under `attempts`. The steps of called threads are among
             them, in the order in which they ended, each before the step of its call (which has
             `childThread`); their `role` is a path: `work/writer` where the role `work` called.
+            A trial of a recorded step has that one step, and the document of the recorded one under
+            `recorded`.
         model: the model that `modelOverrides.judge` names, for judges that use one.
         fixture: the folder from which the trial's folder was copied, only for reading; None if
             the trial began with an empty folder.

@@ -63,8 +63,8 @@ class RunOptions(NamedTuple):
         announce: the descriptor on which a background run reports that it holds the lock.
         wait_limits: the most seconds to wait for the ends of rate limits; None: as configured.
         earlier: steps that the same command took in a thread below; its outcome has them too.
-        player: the word of an agent, which also replaces a person. call: the calling thread and the
-            task of the root, in place of those of the thread.
+        player: an agent that also replaces a person. call: in place of that of the thread.
+        in_copy: the folder is a copy already, so it needs no worktree.
     """
 
     steps: int | None = None
@@ -76,6 +76,7 @@ class RunOptions(NamedTuple):
     earlier: "Sequence[StepResult]" = ()
     player: str | None = None
     call: tuple[str, str] | None = None
+    in_copy: bool = False
 
     @property
     def is_round(self) -> bool:
@@ -243,9 +244,9 @@ def run_steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
 def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
     run = _resolved(run, options)
     wanted = UNTIL_DONE_STEPS if options.until_done else options.steps or 1
-    results: list[StepResult] = []
-    noticed: set[str] = set()
-    if run.head.state.caller is not None or run.definition.workspace is not None:
+    results, noticed = list["StepResult"](), set[str]()
+    is_apart = run.head.state.caller is not None or run.definition.workspace is not None
+    if is_apart and not options.in_copy:
         from uwf_core.engine.worktree import in_worktree  # not for every workflow
 
         try:

@@ -50,6 +50,8 @@ class StepInput(NamedTuple):
         intent: what a person asked for.
         call: the calling thread and the task of the root; None in a root.
         base: the folder of the thread at that time. cwd: of the step, below it.
+        top, tree: the recorded folder, and its files before the step; None: not recorded.
+        compacted: the event of the summary that the thread had.
         agent: the word that the thread has for the role's agent; None: the configuration decides.
         by_person: whether a person made it. is_imported: whether its thread came with a bundle.
         own_session: whether it continued a session that knew earlier steps.
@@ -66,6 +68,9 @@ class StepInput(NamedTuple):
     call: tuple[str, str] | None
     base: str
     cwd: str
+    top: str
+    tree: str | None
+    compacted: str | None
     agent: str | None
     by_person: bool
     is_imported: bool
@@ -73,6 +78,11 @@ class StepInput(NamedTuple):
     prompt: str
     status: str
     output: "Mapping[str, Any]"
+
+    @property
+    def nodes(self) -> list[str]:
+        """The nodes on which the thread of another run depends."""
+        return [self.head, *([] if self.compacted is None else [self.compacted])]
 
 
 def step_input(engine: "Engine", word: str) -> StepInput:
@@ -92,11 +102,12 @@ def step_input(engine: "Engine", word: str) -> StepInput:
     _check_kind(store, step)
     head = Ref(payload["replaces"] or payload["prev"] or payload["start"])
     start = read_start(store, Ref(payload["start"]))
-    output = store.payload(Ref(payload["output"]))
+    output, by_person = store.payload(Ref(payload["output"])), payload["agent"] == PERSON
     bound = (start["bindings"] or {}).get(payload["role"])
     base = _folder(store, step, start["cwd"])
     _check_folder(step, base)
-    imported = is_imported(store, payload["start"])
+    imported, workspace = is_imported(store, payload["start"]), payload["workspace"]
+    summaries = [each.ref for each in _events(store, payload) if each.kind == "compacted"]
     return StepInput(
         step=ref,
         thread=payload["thread"],
@@ -108,8 +119,11 @@ def step_input(engine: "Engine", word: str) -> StepInput:
         call=_call(store, payload, start["parent"]),
         base=base,
         cwd=payload["cwd"],
-        agent=None if imported else bound or start["agent"],
-        by_person=payload["agent"] == PERSON,
+        top=base if workspace is None else workspace["folder"],
+        tree=None if workspace is None else workspace["before"]["tree"],
+        compacted=summaries[-1] if summaries else None,
+        agent=None if imported else bound or (None if by_person else start["agent"]),
+        by_person=by_person,
         is_imported=imported,
         own_session=payload["ownSession"],
         prompt=store.text(Ref(payload["prompt"])),
@@ -266,7 +280,7 @@ def _check_route(engine: "Engine", given: StepInput, workflow: Ref | None) -> No
 
 
 def begin_rerun(engine: "Engine", given: StepInput, workflow: Ref, cwd: str) -> ThreadId:
-    """Create a thread in which the step is next, in a store to which its `head` and the workflow
+    """Create a thread in which the step is next, in a store to which its `nodes` and the workflow
     were copied, with all that they reach.
 
     Args:
@@ -282,8 +296,20 @@ def begin_rerun(engine: "Engine", given: StepInput, workflow: Ref, cwd: str) -> 
     with engine.store.transaction():
         if given.is_imported:
             mark_imported(engine.store, start)
-        fork_at(engine, thread, Ref(given.head), workflow, cwd=cwd)
+        fork_at(engine, thread, Ref(given.head), workflow, compacted=given.compacted, cwd=cwd)
     return thread
+
+
+def restore_files(engine: "Engine", given: StepInput, folder: str) -> None:
+    """Put the recorded files of a step into an empty folder.
+
+    Raises:
+        StoreError: they are missing or damaged.
+    """
+    from uwf_core.files.restore import restore
+
+    assert given.tree is not None
+    restore(engine.home, given.tree, folder)
 
 
 def run_rerun(
@@ -299,6 +325,6 @@ def run_rerun(
     Raises:
         UwfError: it could not begin.
     """
-    options = RunOptions(player=agent, call=given.call)
+    options = RunOptions(player=agent, call=given.call, in_copy=True)
     with locked_thread(engine, thread, watch, cancel) as run:
         return run.save(run_steps(run, options, given.intent))

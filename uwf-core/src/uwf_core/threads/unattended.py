@@ -96,7 +96,7 @@ class Unattended:
 
     def begin_step(self, given: "StepInput", workflow: Ref, cwd: str) -> str:
         """Create a thread in which a step of another store is next, in the folder `cwd`; return its
-        id. The node `given.head` and the workflow were copied to this store (`NodeStore.copy`).
+        id. `given.nodes` and the workflow were copied to this store (`NodeStore.copy`).
 
         Raises:
             StoreError: a node of the recorded thread is missing or damaged.
@@ -104,6 +104,16 @@ class Unattended:
         from uwf_core.threads import rerun
 
         return rerun.begin_rerun(self._engine, given, workflow, cwd)
+
+    def restore_files(self, given: "StepInput", folder: str) -> None:
+        """Put the recorded files of a step (`given.tree`) into an empty folder.
+
+        Raises:
+            StoreError: they are missing or damaged.
+        """
+        from uwf_core.threads import rerun
+
+        rerun.restore_files(self._engine, given, folder)
 
     def run_step(
         self, thread: str, given: "StepInput", agent: str | None, cancel: "Cancel"

@@ -51,7 +51,7 @@ def selection_of(tasks: Sequence[str], options: dict[str, Any]) -> "Selection":
     wanted.check()
     if wanted.is_empty and not tasks:
         raise UsageError(
-            "neither a task nor a recorded step is named",
+            "missing TASK, or recorded steps",
             hint="type a TASK, or `--from-workflow NAME --role ROLE`",
         )
     return wanted

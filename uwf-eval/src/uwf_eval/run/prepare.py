@@ -6,10 +6,10 @@ from dataclasses import field, fields
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from uwf_core.api.record import record
-from uwf_core.client import Client, StepInput
+from uwf_core.client import Client
 from uwf_core.errors import PayloadError, UsageError, UwfError
 from uwf_core.ids import Ref
 from uwf_eval import __version__
@@ -18,12 +18,15 @@ from uwf_eval.records import Budget, Run, RunTask, Trial
 from uwf_eval.run.folder import RunFolder
 from uwf_eval.task.check import INPUT_HINT, workflow_file
 from uwf_eval.task.load import find_task, take_task, task_top
-from uwf_eval.task.model import RECORDED, Source, Task, different_inputs, fixture_digest
+from uwf_eval.task.model import RECORDED, Case, Source, Task, different_inputs, fixture_digest
 from uwf_eval.task.read import Origin, read_task
 from uwf_eval.task.recorded import replace_cases, tasks_of, write_task
 from uwf_eval.task.tree import digest_of_tree
 from uwf_eval.trial.environment import agent_word
-from uwf_eval.trial.recorded import word_of
+from uwf_eval.trial.recorded import files_of, word_of
+
+if TYPE_CHECKING:
+    from uwf_core.client import StepInput
 
 
 @record
@@ -48,7 +51,7 @@ class Request:
     budget: Budget = field(default_factory=Budget)
     name: str = ""
     command: Sequence[str] = ()
-    steps: Sequence[StepInput] = ()
+    steps: "Sequence[StepInput]" = ()
     files: str | None = None
     cwd: Path
 
@@ -90,7 +93,7 @@ def prepare(client: Client, request: Request, run: str, folder: RunFolder) -> Pr
         models=models,
         repeat=request.repeat,
         fixtures={
-            (task.name, case.name): fixture_digest(task, case)
+            (task.name, case.name): _files_digest(client, task, case)
             for task in tasks
             for case in task.cases
         },
@@ -146,6 +149,15 @@ def _tasks(client: Client, request: Request, folder: RunFolder) -> Iterator[Task
             )
         seen[task.name] = word
         yield task
+
+
+def _files_digest(client: Client, task: Task, case: Case) -> str:
+    """The digest of the files with which a trial of the case begins."""
+    if case.step is not None:
+        given = client.unattended.step_input(case.step)
+        if files_of(given, task, case) == "recorded":
+            return str(given.tree)
+    return fixture_digest(task, case)
 
 
 def _recorded_tasks(client: Client, request: Request, folder: RunFolder) -> Iterator[Task]:

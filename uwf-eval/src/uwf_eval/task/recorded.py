@@ -6,16 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from uwf_core.api.record import record
-from uwf_core.client import Client, StepInput, ThreadFilter
+from uwf_core.client import Client
 from uwf_core.definitions import load_file, to_value
 from uwf_core.errors import UnknownIdError, UsageError, WrongStateError
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.task.read import TASK_FILE
 from uwf_eval.task.tree import copy_tree
 from uwf_eval.trial.thread import steps_by_path
+
+if TYPE_CHECKING:
+    from uwf_core.client import StepInput
 
 _FILES: Final = "recorded-steps"
 _NOT_A_NAME: Final = re.compile(r"[^A-Za-z0-9._-]+")
@@ -66,7 +69,7 @@ class Selection:
 class Selected(NamedTuple):
     """The selected steps, and why others of the threads are left out, a line each."""
 
-    steps: Sequence[StepInput]
+    steps: "Sequence[StepInput]"
     left_out: Sequence[str]
 
 
@@ -94,7 +97,7 @@ def select_steps(client: Client, wanted: Selection) -> Selected:
 
 def _usable(
     client: Client, steps: Iterable[str], refused: list[WrongStateError]
-) -> Iterator[StepInput]:
+) -> "Iterator[StepInput]":
     for step in steps:
         try:
             yield client.unattended.step_input(step)
@@ -125,6 +128,8 @@ def _steps_of_workflow(client: Client, workflow: str, wanted: Selection) -> Iter
     Raises:
         UnknownIdError: there is no such thread, or no step has the role.
     """
+    from uwf_core.client import ThreadFilter  # not for every run
+
     rows = client.list(ThreadFilter(all=True, workflow=workflow))
     if not rows:
         raise UnknownIdError(f"no thread has the workflow {workflow!r}",
@@ -143,7 +148,7 @@ def _steps_of_workflow(client: Client, workflow: str, wanted: Selection) -> Iter
         )
 
 
-def tasks_of(steps: Iterable[StepInput]) -> Mapping[str, Sequence[StepInput]]:
+def tasks_of(steps: "Iterable[StepInput]") -> "Mapping[str, Sequence[StepInput]]":
     """The steps by the name of their task, which is that of the role."""
     found: dict[str, list[StepInput]] = {}
     for step in steps:
@@ -151,7 +156,7 @@ def tasks_of(steps: Iterable[StepInput]) -> Mapping[str, Sequence[StepInput]]:
     return found
 
 
-def write_task(folder: Path, name: str, steps: Sequence[StepInput], files: Path | None) -> None:
+def write_task(folder: Path, name: str, steps: "Sequence[StepInput]", files: Path | None) -> None:
     """Write the task of recorded steps of a role into a new folder.
 
     Raises:
@@ -170,7 +175,7 @@ def write_task(folder: Path, name: str, steps: Sequence[StepInput], files: Path 
     (folder / TASK_FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def replace_cases(folder: Path, steps: Sequence[StepInput], files: Path | None) -> None:
+def replace_cases(folder: Path, steps: "Sequence[StepInput]", files: Path | None) -> None:
     """Replace the cases of the task in a folder by recorded steps, each made again by its own
     workflow.
     """
@@ -196,7 +201,7 @@ def _copy(files: Path | None, folder: Path) -> str | None:
     return _FILES
 
 
-def _cases(steps: Sequence[StepInput], fixture: str | None) -> Iterator[dict[str, str]]:
+def _cases(steps: "Sequence[StepInput]", fixture: str | None) -> Iterator[dict[str, str]]:
     names: set[str] = set()
     for each in steps:
         name = f"{each.thread}.{each.number}"

@@ -10,7 +10,7 @@ from uwf_core.api import Cancel
 from uwf_core.client import Client
 from uwf_core.ids import Ref
 from uwf_eval.records import Files, StepTrial
-from uwf_eval.task.model import RECORDED, Task
+from uwf_eval.task.model import RECORDED, Case, Task, fixture_of
 from uwf_eval.trial.environment import agent_word
 from uwf_eval.trial.thread import ThreadRun, ThreadSummary, outcome_of, summary_of
 from uwf_eval.trial.verdict import Verdict
@@ -29,21 +29,50 @@ def word_of(given: "StepInput", chosen: str | None, task: Task, cwd: Path) -> st
     return agent_word(given.agent, task, Path(given.base))
 
 
-def begin(client: Client, main: Client, given: "StepInput", workflow: str, folder: Path) -> str:
+def _anchor(given: "StepInput", files: Files) -> str:
+    """The recorded folder of which the folder of the trial is a copy."""
+    is_above = files == "recorded" and PurePath(given.base).is_relative_to(given.top)
+    return given.top if is_above else given.base
+
+
+def restore(main: Client, given: "StepInput", folder: Path) -> None:
+    """Put the recorded files into a folder.
+
+    Raises:
+        UwfError: they are missing or damaged.
+        OSError: a folder cannot be created.
+    """
+    place = folder / PurePath(given.top).relative_to(_anchor(given, "recorded"))
+    place.mkdir(parents=True, exist_ok=True)
+    main.unattended.restore_files(given, str(place))
+
+
+def files_of(given: "StepInput", task: Task, case: Case) -> Files:
+    """What the folder of a trial holds at its beginning."""
+    if case.fixture is None and given.tree is not None:
+        return "recorded"
+    return "none" if fixture_of(task, case) is None else "fixture"
+
+
+def begin(
+    client: Client, main: Client, given: "StepInput", workflow: str, folder: Path, files: Files
+) -> str:
     """Create the thread of a trial, with the folder of the step; return its id.
 
     Args:
         client: of the trial's store. main: of the store with the recorded step.
-        given: its input. workflow: as in `Cell`. folder: of the trial.
+        given: its input. workflow: as in `Cell`. folder: of the trial. files: what it holds.
 
     Raises:
         UwfError: a node of the recorded thread is missing or damaged.
         OSError: the folder cannot be created.
     """
-    (folder / PurePath(given.cwd).relative_to(given.base)).mkdir(parents=True, exist_ok=True)
+    anchor = _anchor(given, files)
+    place = folder / PurePath(given.base).relative_to(anchor)
+    (folder / PurePath(given.cwd).relative_to(anchor)).mkdir(parents=True, exist_ok=True)
     own = Ref(given.workflow if workflow == RECORDED else workflow)
-    main.nodes.copy([given.head, own], client.nodes)
-    return client.unattended.begin_step(given, own, str(folder))
+    main.nodes.copy([*given.nodes, own], client.nodes)
+    return client.unattended.begin_step(given, own, str(place))
 
 
 def run(

@@ -10,6 +10,7 @@ leave     run teardown; import the thread into the main store
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.api import Cancel
@@ -19,7 +20,7 @@ from uwf_core.errors import AgentStuck
 from uwf_eval.judges.api import Evidence, need_folder
 from uwf_eval.judges.run_judge import judge_all
 from uwf_eval.plan.budget import unknown_limits
-from uwf_eval.records import Budget, Files, Trial
+from uwf_eval.records import Budget, Trial
 from uwf_eval.run.executor import RunSettings
 from uwf_eval.task.model import Command, Task, fixture_of
 from uwf_eval.task.tree import TreeError, copy_tree, make_private
@@ -140,14 +141,37 @@ class _TrialRun:
             )
         name = f"{self.done.number}.{self.done.attempt}"
         space = self.space = make_folders(self.context.settings.folder, self.done.run, name)
-        fixture = fixture_of(self.task, self.case)
-        if fixture is not None:
-            copy_tree(fixture, space.work)
+        self._fill(space.work)
         self.phase = "setup"
         self.is_set_up = True
         if self.task.setup:
             self._run_commands(self.task.setup, space, self.context.cancel)
         return space
+
+    def _fill(self, folder: Path) -> None:
+        """Put the files of the trial into its folder."""
+        if self.case.step is not None:
+            given = self.given = self.context.main.unattended.step_input(self.case.step)
+            files = recorded.files_of(given, self.task, self.case)
+            self.done = replace(self.done, recorded=recorded.begun(given, files))
+        if self.has_recorded_files:
+            assert self.given is not None
+            recorded.restore(self.context.main, self.given, folder)
+        elif (fixture := fixture_of(self.task, self.case)) is not None:
+            copy_tree(fixture, folder)
+
+    @property
+    def has_recorded_files(self) -> bool:
+        """Whether the folder began with the recorded files of a step."""
+        return self.done.recorded is not None and self.done.recorded.files == "recorded"
+
+    def _fixture(self, space: TrialFolders) -> Path | None:
+        """The folder with which the trial began, for judges."""
+        if not (self.has_recorded_files and self.given and need_folder(self.task)):
+            return fixture_of(self.task, self.case)
+        folder = space.private / "recorded"
+        recorded.restore(self.context.main, self.given, folder)
+        return folder
 
     def _touched(self) -> list[str]:
         """What was changed in the run's copy of the task."""
@@ -163,8 +187,8 @@ class _TrialRun:
 
     def _run(self, space: TrialFolders) -> ThreadRun:
         self.phase = "unavailable"
-        if self.case.step is not None:
-            return self._run_step(space, self.case.step)
+        if self.given is not None:
+            return self._run_step(space, self.given)
         cell = self.done.cell
         word = agent_word(cell.agent, self.task, self.context.settings.cwd)
         client = self.client = self._open(space, word)
@@ -180,15 +204,13 @@ class _TrialRun:
         self.done = replace(self.done, thread=thread)
         return run_thread(client, thread, self.context.cancel)
 
-    def _run_step(self, space: TrialFolders, step: str) -> ThreadRun:
+    def _run_step(self, space: TrialFolders, given: "StepInput") -> ThreadRun:
         """Make a recorded step again."""
         main, cell = self.context.main, self.done.cell
-        given = self.given = main.unattended.step_input(step)
-        files: Files = "none" if fixture_of(self.task, self.case) is None else "fixture"
-        self.done = replace(self.done, recorded=recorded.begun(given, files))
         word = recorded.word_of(given, cell.agent, self.task, self.context.settings.cwd)
         client = self.client = self._open(space, word)
-        thread = recorded.begin(client, main, given, cell.workflow, space.work)
+        files = self.done.recorded.files if self.done.recorded is not None else "none"
+        thread = recorded.begin(client, main, given, cell.workflow, space.work, files)
         self.done = replace(self.done, thread=thread)
         return recorded.run(client, thread, given, word, self.context.cancel)
 
@@ -256,7 +278,7 @@ class _TrialRun:
             thread=self.done.thread,
             record=read.document,
             env=judge_env(self.context.settings.env, space.store),
-            fixture=fixture_of(self.task, self.case),
+            fixture=self._fixture(space),
             model=self.client.judge_model,
             client=self.client,
             state_dir=space.judges,
