@@ -49,7 +49,7 @@ def at_every_point(world: World, effort: Effort) -> Iterator[Case]:
             times = range(1, count + 1) if effort.share >= 1 else {1, (count + 1) // 2, count}
             if effort.share >= 1 or point in new:
                 deaths += [Death(there, f"{point}:{each}") for each in times]
-    for point in set(crash_points.POINTS) - found[False] - found[True]:
+    for point in set(crash_points.POINTS) - found[False] - found[True] - _WITH_GIT:
         yield Case(point, "no scenario comes to this point")
     for point in found[False] - found[True] - _WITHOUT_THREADS:
         yield Case(point, "no scenario comes to this point during a call")
@@ -58,6 +58,8 @@ def at_every_point(world: World, effort: Effort) -> Iterator[Case]:
         yield Case(f"{death.scene.name}, {death.where}", fault)
 
 
+_WITH_GIT = {"worktree", "worktree-made", "snapshot"}
+"""Points of threads in git repositories: tests/crash/test_kill_worktrees.py kills there."""
 _WITHOUT_THREADS = {"store-draft", "store-made"}
 """Points that are passed before there is a thread."""
 

@@ -26,7 +26,7 @@ from uwf_core.process import crash_points
 UWF = str(Path(sys.executable).with_name("uwf"))
 _ELSEWHERE = (
     "progress", "fail", "question", "recover", "import", "call", "return", "calls", "join",
-    "compact",
+    "compact", "worktree", "worktree-made", "snapshot",
 )  # fmt: skip
 POINTS = tuple(point for point in crash_points.POINTS if point not in _ELSEWHERE)
 """Where the process kills itself: the commands below come to each of them every time."""

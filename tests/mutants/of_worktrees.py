@@ -24,10 +24,10 @@ WORKTREES = (
     ),
     Mutant(
         "worktrees",
-        "rm removes a worktree with changes",
-        "threads/worktree.py",
-        "        if has_changes(own.folder):\n",
-        "        if False:\n",
+        "rm removes a branch with commits that no other one has",
+        "files/worktree.py",
+        "    is_known = _is_in_others(folder, branch)\n",
+        "    is_known = True\n",
         f"{_THREADS}::test_rm_removes_a_worktree_only_if_nothing_is_lost",
     ),
     Mutant(

@@ -23,6 +23,7 @@ POINTS = (
     "start",  # a thread is about to get its head
     "worktree",  # a worktree is about to be made, what an earlier run left is removed
     "worktree-made",  # … and is, and the thread does not know it
+    "snapshot",  # the tree of a folder is stored, and nothing keeps it yet
     "call",  # a call is about to be stored, with the thread that it creates
     "return",  # a completed call is about to become a step
     "calls",  # the calls of all branches are stored, and not committed
