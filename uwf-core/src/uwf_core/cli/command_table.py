@@ -83,7 +83,7 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
     ),
     "diff": Row(
         "diff:thread_diff",
-        "Compare two threads and name the first divergence",
+        "Compare two threads, or a worktree with its base",
         _THREAD,
         ("--quota=text", "--output=file"),
     ),

@@ -70,12 +70,21 @@ def _restore(place: RecordedFolder, tree: str) -> None:
     wanted = _paths(place.git("ls-files", "-z"))
     _check_conflicts(place, wanted)
     place.git("checkout-index", "-a", "-f", "-q", "-u", strict=True)
+    seen: set[bytes] = set()
+    # With a `.gitignore` that is deleted, the files that only it ignored are to be deleted too.
+    while others := _others(place, wanted) - seen:
+        _delete(place.folder, others)
+        seen |= others
+
+
+def _others(place: RecordedFolder, wanted: set[bytes]) -> set[bytes]:
+    """The files that a folder has beside the wanted ones, and that do not have to stay."""
     listed = _paths(place.git("ls-files", "-z", "-o", "--exclude-standard", strict=True))
     nested = {path[:-1] for path in listed if path.endswith(b"/")}
     others = {path for path in listed if not path.endswith(b"/")}
     others |= set(place.rules.tracked_though_ignored()) - wanted
     outside = nested if place.left_out is None else {*nested, place.left_out}
-    _delete(place.folder, (path for path in others if not below(path, outside)))
+    return {path for path in others if not below(path, outside)}
 
 
 def _check_conflicts(place: RecordedFolder, wanted: set[bytes]) -> None:
