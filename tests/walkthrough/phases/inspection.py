@@ -1,5 +1,7 @@
 """What a thread says afterwards: its texts, steps, turns, prompts, answers, and the log."""
 
+import json
+
 from tests.walkthrough.checking import Uwf, check
 
 
@@ -64,6 +66,26 @@ def a_summary_replaces_older_steps_for_new_sessions(uwf: Uwf) -> None:
     uwf("thread read --format text", thread, says=["## Step 1:", "Compacted up to step 1"])
     uwf("thread compact --agent mock", thread, has={"number": 2, "agent": "mock"})
     uwf("replay", thread, has={"replays.0.verdict": "same"})
+
+
+@check("step files", "step diff", "step show")
+def files_of_a_step_are_kept_and_recorded(uwf: Uwf) -> None:
+    text = "text: {type: string}"
+    letter = uwf.changed_letter(text, text + ", draft: {type: string, format: file}")
+    with (uwf.folder / letter).open("a", encoding="utf-8") as file:
+        file.write("record: true\n")
+    output = "---\n$status: written\ntext: Dear all\ndraft: draft.txt\n---\n"
+    (uwf.folder / "reply.json").write_text(json.dumps({"output": output}), "utf-8")
+    (uwf.folder / "write.sh").write_text("echo Dear all > draft.txt; cat reply.json\n", "utf-8")
+    thread = uwf("thread start", letter, "-p", "Task", "--agent", "sh write.sh")["thread"]
+    step = uwf("thread exec", thread)["steps"][0]["step"]
+    uwf("step files", step, has={"files.#": 1, "files.0.path": "draft.txt", "files.0.size": 9})
+    uwf("step files -o kept", step)
+    uwf.same("the kept file", (uwf.folder / "kept" / "draft.txt").read_text("utf-8"), "Dear all\n")
+    uwf("step diff --format text", step, says=["draft.txt", "+Dear all"])
+    uwf("step show --format text", step, says=["draft.txt"])
+    uwf("step diff no-such-step", code=2, fails="no-such-step")
+    uwf("step files no-such-step", code=2, fails="no-such-step")
 
 
 @check("log list", "log show", alone=True)
