@@ -56,6 +56,7 @@ STEP = {
     ),
     *("corrections", "previousAttempts", "prev", "replaces", "answered", "turns"),
     *("childThread", "child", "children", "branches", "called", "calledUsage", "files"),
+    "workspace",
 }
 TURN = {
     *("step", "number", "role", "index", "speaker", "text", "reasoning", "toolCalls", "usage"),

@@ -154,6 +154,7 @@ def test_a_deleted_thread_is_reported_as_deleted(uwf, three):
         "status": "completed",
         "steps": 2,
         "head": head,
+        "worktrees": [],
         "removed": True,
     }
     text = uwf("thread", "rm", three[1], "--format", "text").out

@@ -197,7 +197,8 @@ def _called(uwf: Client, thread: str, issue: int) -> None:
             index=None, branch=None, purpose="run",
             replaces=None, said=None, edgePrompt=engine.store.put_text("p"),
             prompt=engine.store.put_text("p"), input=given,
-            cwd=head.state.cwd, ledger=head.state.ledger, limits=None, next=runs("sorter"),
+            cwd=head.state.cwd, base=None, ledger=head.state.ledger, limits=None,
+            next=runs("sorter"),
         )  # fmt: skip
 
 

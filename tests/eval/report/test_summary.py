@@ -182,7 +182,7 @@ def test_the_document_is_stable():
     document = write_record(summarise(*rich_run()))
     assert list(document) == [
         "format", "run", "overall", "configurations", "tasks", "roles", "routes", "failures",
-        "trials", "leftOut",
+        "recorded", "trials", "leftOut",
     ]  # fmt: skip
     assert list(document["overall"]) == [
         "trials", "states", "success", "successAtLeast", "score", "passes", "cost", "tokens",

@@ -73,6 +73,7 @@ def link_call(engine: "Engine", caller: Head, child: Head, prompt: Ref) -> None:
         prompt=prompt,
         input=None,
         cwd=child.state.cwd,
+        base=None,
         ledger=child.state.ledger,
         limits=None,
         next=runs(child.state.current_role or ""),

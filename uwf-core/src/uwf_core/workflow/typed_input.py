@@ -26,7 +26,7 @@ def check_input(
         message = f"the type {types!r} does not allow a mapping, but the input of a workflow is one"
         problems.append(source.problem(("type",), "not-an-object", message, "write `type: object`"))
     for place in file_places(schema):
-        message = "in the input, `format: file` is only a path: uwf stores the files of outputs"
+        message = "in the input, `format: file` is only a path; of outputs, the files are stored"
         hint = "remove `format: file`"
         warning = source.problem(place, "file-field", message, hint)
         problems.append(warning._replace(severity="warning"))

@@ -92,7 +92,9 @@ def _rate(found: Iterable[StepTrial], holds: Callable[[StepTrial], bool]) -> Rat
 
 
 def recorded_tables(shares: Sequence[RecordedShare]) -> list[Table]:
-    """What equals the record, by field; and what the trials got. Without rows for other runs."""
+    """What equals the record, by field; and what the trials got. None for other runs."""
+    if not shares:
+        return []
     return [_results(shares), _fields(shares), _inputs(shares)]
 
 
