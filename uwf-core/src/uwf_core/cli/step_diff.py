@@ -21,18 +21,17 @@ def diff(session: Session, step: str, stat: bool) -> None:
 
     The files must be recorded: `record: true` in the workflow, or the setting workspace.record.
     """
-    from uwf_core.files.difference import patch
     from uwf_core.views.recorded import open_step
-    from uwf_core.views.step_files import diff_step
+    from uwf_core.views.step_files import diff_step, patch_of_step
 
-    home = session.engine.home
-    document = diff_step(home, open_step(session.engine, step))
+    home, found_step = session.engine.home, open_step(session.engine, step)
+    document = diff_step(home, found_step)
 
     def text(found: Mapping[str, Any], screen: Screen) -> str:
         shown = diff_text(found, screen)
         if stat or not found["files"]:
             return shown
-        return f"{shown}\n\n{clean(patch(home, found['before'], found['after']).rstrip())}"
+        return f"{shown}\n\n{clean(patch_of_step(home, found_step).rstrip())}"
 
     session.emit(document, text)
 

@@ -29,13 +29,9 @@ def show(session: Session, workflow: str) -> None:
 
     WORKFLOW is a name, a file or a reference. The guide on budgets describes the bound.
     """
-    from uwf_core.engine.workflows import bound_of_workflow
-    from uwf_core.workflow.shown import shown_workflow
+    from uwf_core.views.workflows import show_workflow
 
-    document = _definition(session, workflow)
-    bound = bound_of_workflow(session.engine, document)
-    ref, shown = document["workflow"], shown_workflow(document)
-    document = {"workflow": ref, "bound": bound.document(), **shown}
+    document, bound = show_workflow(session.engine, workflow, session.note)
     session.emit(document, lambda each, _: _definition_text({**each, "bound": bound.words()}))
 
 
@@ -43,30 +39,10 @@ def show(session: Session, workflow: str) -> None:
 @click.argument("workflow", metavar="WORKFLOW")
 def graph(session: Session, workflow: str) -> None:
     """Draw a workflow as Mermaid text. WORKFLOW is a name, a file or a reference."""
-    from uwf_core.workflow.mermaid import graph as draw
+    from uwf_core.views.workflows import draw_workflow
 
-    drawn = _definition(session, workflow)
-    text = draw(drawn, session.engine.definition)
-    document = {"workflow": drawn["workflow"], "workflowName": drawn["name"], "graph": text}
+    document = draw_workflow(session.engine, workflow, session.note)
     session.emit(document, lambda each, _: str(each["graph"]))
-
-
-def _definition(session: Session, word: str) -> dict[str, Any]:
-    """The definition that a word selects, in the form of a checked file."""
-    from uwf_core.engine.workflows import resolve_workflow
-    from uwf_core.views.workflows import published
-    from uwf_core.workflow.definition import mapping_of
-
-    meant = resolve_workflow(session.engine, word)
-    for text in meant.notices[:-1]:
-        session.note(text)
-    ref = meant.ref or published(session.engine, meant.file or word)
-    if ref is not None:
-        return {"workflow": ref, **mapping_of(session.engine.definition(ref))}
-    from uwf_core.engine.workflows import check_workflow
-
-    checked = check_workflow(session.engine, meant.file or word, session.note)
-    return {"workflow": None, **checked.require()}
 
 
 def _workflows_text(document: Mapping[str, Any], screen: Screen) -> str:

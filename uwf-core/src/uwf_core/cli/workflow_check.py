@@ -33,6 +33,7 @@ def check(session: Session, files: tuple[str, ...], bound: bool) -> int:
     workflows that roles call.
     """
     from uwf_core.engine.workflows import check_workflow
+    from uwf_core.views.workflows import check_document
     from uwf_core.workflow.check import Checked
 
     checked: list[Checked] = []
@@ -42,10 +43,8 @@ def check(session: Session, files: tuple[str, ...], bound: bool) -> int:
             checked.append(check_workflow(session.engine, file, session.note))
         except UsageError as error:
             unread.append(error)
-    document = {
-        "valid": not unread and all(each.valid for each in checked),
-        "problems": [problem.document() for each in checked for problem in each.problems],
-    }
+    document: dict[str, Any] = {**check_document(checked)}
+    document["valid"] &= not unread
     bounds = _bounds(session, checked) if bound else ()
     if bound:
         document["bounds"] = [

@@ -13,6 +13,7 @@ from uwf_core.workflow.registry import StoreRegistry
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.workflow.bound import Bound
+    from uwf_core.workflow.callees import Callees
     from uwf_core.workflow.check import Checked
 
 
@@ -42,16 +43,29 @@ def check_workflow(engine: "Engine", file: str, notice: Callable[[str], None]) -
     Raises:
         UsageError: the file is missing or cannot be read.
     """
-    from uwf_core.workflow.callees import Callees
     from uwf_core.workflow.check import check_file
+
+    return check_file(file, _callees(engine, notice))
+
+
+def check_workflow_text(
+    engine: "Engine", text: str, file: str, notice: Callable[[str], None]
+) -> "Checked":
+    """Check the text of a workflow, as if it were in `file`, with all that it calls."""
+    from uwf_core.workflow.check import check_text
+
+    return check_text(text, file, _callees(engine, notice))
+
+
+def _callees(engine: "Engine", notice: Callable[[str], None]) -> "Callees":
+    from uwf_core.workflow.callees import Callees
 
     def lacks(kind: str, name: str) -> str | None:
         from uwf_core.engine.names import lacking_agent, lacking_model
 
         return (lacking_agent if kind == "agent" else lacking_model)(engine, name)
 
-    callees = Callees(lambda: _context(engine, engine.cwd), engine.definition, notice, lacks)
-    return check_file(file, callees)
+    return Callees(lambda: _context(engine, engine.cwd), engine.definition, notice, lacks)
 
 
 def bound_of_workflow(engine: "Engine", workflow: Mapping[str, Any]) -> "Bound":

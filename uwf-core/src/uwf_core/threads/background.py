@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import Outcome, error_of, errors_file, exec_document
 from uwf_core.engine.run import RunOptions, nothing_to_run
-from uwf_core.errors import ExitCode, StoreError, UwfError
+from uwf_core.errors import ExitCode, StoreError, UsageError, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.detach import start_detached
 from uwf_core.process.folders import make_folder
@@ -49,6 +49,7 @@ def run_in_background(
         texts: by option (`-p`), passed in files, since the arguments of a process are public.
 
     Raises:
+        UsageError: another process cannot work as this one does.
         UwfError: what kept the child from running, with its own code and message.
         BusyError: another process runs the thread.
     """
@@ -56,6 +57,12 @@ def run_in_background(
     rest = _rest(engine, thread) if command == "exec" else None
     if rest is not None:
         return rest
+    environment = engine.process_env()
+    if environment is None:
+        raise UsageError(
+            "this run needs this process: its store is not shared, or the program has set options",
+            hint="run it without `background`",
+        )
     reader, writer = os.pipe()
     with ExitStack() as files:
         files.callback(os.close, reader)
@@ -69,7 +76,7 @@ def run_in_background(
             start_detached(
                 _arguments(command, thread, options._replace(announce=writer), given),
                 cwd=engine.cwd,
-                env=engine.env,
+                env=environment,
                 stdout_path=None,
                 stderr_path=str(errors),
                 pass_fds=(writer, *given.values()),

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, TypedDict
 
 from uwf_core.errors import WrongStateError
-from uwf_core.files.difference import PathChange, changed_paths
+from uwf_core.files.difference import PathChange, changed_paths, patch
 from uwf_core.thread.calls import CALL_AGENT
 
 if TYPE_CHECKING:
@@ -48,6 +48,14 @@ def diff_step(home: str, step: "StepRecord") -> StepDiffDocument:
             if before["nested"].get(path) != after["nested"].get(path)
         },
     }
+
+
+def patch_of_step(home: str, step: "StepRecord") -> str:
+    """The changes of files by a step as a patch; raises as `diff_step`."""
+    _, before, after = recorded_files(step)
+    assert before["tree"] is not None
+    assert after["tree"] is not None
+    return patch(home, before["tree"], after["tree"])
 
 
 def recorded_files(step: "StepRecord") -> "tuple[str, SnapshotPayload, SnapshotPayload]":

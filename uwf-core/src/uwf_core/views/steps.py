@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from uwf_core.errors import UnknownIdError
 from uwf_core.views.turns import turns_of_step
 
 if TYPE_CHECKING:
@@ -93,6 +94,20 @@ def step_files(step: "StepRecord", folder: str | None, *, force: bool) -> "Files
         "folder": folder,
         "written": written,
     }
+
+
+def delivered_file(step: "StepRecord", path: str) -> bytes:
+    """The content of a file that a step delivered.
+
+    Raises:
+        UnknownIdError: the step delivered no file at this path.
+    """
+    for each in step.files:
+        if each.path == path:
+            return each.read()
+    raise UnknownIdError(
+        f"step {step.ref} delivered no file {path!r}", hint=f"next: uwf step files {step.ref}"
+    )
 
 
 def _start_row(thread: "ThreadRecord") -> "StepRow":

@@ -1,13 +1,15 @@
-"""The workflows that can be started here: the rows of `workflow list`."""
+"""Workflows as documents: those that can be started here, one of them, its graph, its problems."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypedDict
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from uwf_core.errors import UwfError
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.ids import Ref
+    from uwf_core.workflow.bound import Bound
+    from uwf_core.workflow.check import Checked
 
 
 class WorkflowRow(TypedDict):
@@ -19,6 +21,23 @@ class WorkflowRow(TypedDict):
     workflow: str | None
     source: str
     description: str
+
+
+class GraphDocument(TypedDict):
+    """A workflow as Mermaid text; `workflow` is null for a file whose content is not published."""
+
+    workflow: str | None
+    workflowName: str
+    graph: str
+
+
+class ProblemsDocument(TypedDict):
+    """The problems of workflow files: `{severity, code, file, line, column, message, hint}` each.
+    Valid files may have warnings.
+    """
+
+    valid: bool
+    problems: list[dict[str, Any]]
 
 
 def list_workflows(
@@ -68,3 +87,53 @@ def _description(engine: "Engine", ref: str) -> str:
         return str(payload.get("description", ""))
     except UwfError as error:
         return f"({error.message})"
+
+
+def show_workflow(
+    engine: "Engine", word: str, notice: Callable[[str], None]
+) -> "tuple[dict[str, Any], Bound]":
+    """The definition of the workflow that a word names, with its reference (null for a file whose
+    content is not published) and how many agent calls it makes at most. Stores nothing.
+
+    Raises:
+        UsageError: it is unknown. DefinitionError: the file has errors.
+    """
+    from uwf_core.engine.workflows import bound_of_workflow
+    from uwf_core.workflow.shown import shown_workflow
+
+    definition = _definition(engine, word, notice)
+    bound = bound_of_workflow(engine, definition)
+    ref, shown = definition["workflow"], shown_workflow(definition)
+    return {"workflow": ref, "bound": bound.document(), **shown}, bound
+
+
+def draw_workflow(engine: "Engine", word: str, notice: Callable[[str], None]) -> GraphDocument:
+    """The graph of the workflow that a word names. Raises as `show_workflow`."""
+    from uwf_core.workflow.mermaid import graph
+
+    drawn = _definition(engine, word, notice)
+    text = graph(drawn, engine.definition)
+    return {"workflow": drawn["workflow"], "workflowName": drawn["name"], "graph": text}
+
+
+def check_document(checked: "Sequence[Checked]") -> ProblemsDocument:
+    """The problems of checked files."""
+    return {
+        "valid": all(each.valid for each in checked),
+        "problems": [problem.document() for each in checked for problem in each.problems],
+    }
+
+
+def _definition(engine: "Engine", word: str, notice: Callable[[str], None]) -> dict[str, Any]:
+    """The definition that a word selects, in the form of a checked file."""
+    from uwf_core.engine.workflows import check_workflow, resolve_workflow
+    from uwf_core.workflow.definition import mapping_of
+
+    meant = resolve_workflow(engine, word)
+    for text in meant.notices[:-1]:
+        notice(text)
+    ref = meant.ref or published(engine, meant.file or word)
+    if ref is not None:
+        return {"workflow": ref, **mapping_of(engine.definition(ref))}
+    checked = check_workflow(engine, meant.file or word, notice)
+    return {"workflow": None, **checked.require()}

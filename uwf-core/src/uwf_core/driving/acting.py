@@ -1,0 +1,191 @@
+"""The client's methods that act on threads: each is a command."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.driving.defining import WorkflowReader
+from uwf_core.process.cancel import Cancel
+
+if TYPE_CHECKING:
+    from uwf_core.engine.results import Outcome
+    from uwf_core.engine.run import RunOptions
+
+    # isort: off
+    from uwf_core.engine.documents import (
+        AnswerDocument, BundleDocument, CompactedDocument, ImportDocument, RemovedDocument,
+        StartedDocument, ThreadDocument,
+    )  # fmt: skip
+    # isort: on
+
+
+class ThreadDriver(WorkflowReader):
+    """Also what starts, runs, answers and ends threads."""
+
+    def start(
+        self,
+        workflow: str,
+        prompt: str,
+        *,
+        cwd: str | os.PathLike[str] = ".",
+        agent: str | None = None,
+        input: Mapping[str, Any] | str | None = None,
+        bindings: Mapping[str, str] | None = None,
+        limits: Mapping[str, float] | None = None,
+    ) -> "StartedDocument":
+        """Start a thread, run nothing; as `StartOptions` says. Errors as `uwf thread start`."""
+        from uwf_core.threads import start
+
+        given = start.StartOptions(workflow, prompt, str(cwd), agent, input, bindings or {}, limits)
+        return start.start_thread(self._engine, given, self._watch)
+
+    def exec(
+        self,
+        thread: str,
+        *,
+        count: int | None = None,
+        until_done: bool = False,
+        agent: str | None = None,
+        cwd: str | None = None,
+        background: bool = False,
+        cancel: Cancel | None = None,
+    ) -> "Outcome":
+        """Run the next step (of branches as many as may run at a time), or `count` steps; `cwd`
+        replaces the thread's folder for this call. Errors as `uwf thread exec`.
+
+        `background`, here and below: a detached process runs it; return once it has the lock.
+        """
+        from uwf_core.engine import run
+
+        options = run.RunOptions(count, until_done, agent, cwd)
+        if background:
+            return self._in_background("exec", thread, options)
+        return run.exec_thread(self._engine, thread, options, self._watch, cancel or Cancel())
+
+    def resume(
+        self,
+        thread: str,
+        text: str | None = None,
+        *,
+        answer: str | None = None,
+        grant: str | None = None,
+        until_done: bool = False,
+        agent: str | None = None,
+        cwd: str | None = None,
+        background: bool = False,
+        cancel: Cancel | None = None,
+    ) -> "Outcome":
+        """Resume a thread; `grant` as in `--grant` (`cost=5`). Errors as `uwf thread resume`."""
+        from uwf_core.engine.run import RunOptions
+        from uwf_core.threads.resume import Input, resume_thread
+
+        said = Input(text, answer, () if grant is None else (grant,))
+        options = RunOptions(until_done=until_done, agent=agent, cwd=cwd)
+        if background:
+            texts = {"--prompt": text, "--answer": answer, "--grant": grant}
+            return self._in_background("resume", thread, options, texts)
+        return resume_thread(self._engine, thread, said, options, self._watch, cancel or Cancel())
+
+    def poke(
+        self,
+        thread: str,
+        text: str,
+        *,
+        until_done: bool = False,
+        agent: str | None = None,
+        cwd: str | None = None,
+        background: bool = False,
+        cancel: Cancel | None = None,
+    ) -> "Outcome":
+        """Run the head step again with a further instruction. Errors as `uwf thread poke`."""
+        from uwf_core.engine.run import RunOptions
+        from uwf_core.threads.resume import poke_thread
+
+        options = RunOptions(until_done=until_done, agent=agent, cwd=cwd)
+        if background:
+            return self._in_background("poke", thread, options, {"--prompt": text})
+        return poke_thread(self._engine, thread, text, options, self._watch, cancel or Cancel())
+
+    def _in_background(
+        self,
+        command: str,
+        thread: str,
+        options: "RunOptions",
+        texts: Mapping[str, str | None] | None = None,
+    ) -> "Outcome":
+        from uwf_core.threads.background import run_in_background
+
+        return run_in_background(self._engine, command, thread, options, texts or {})
+
+    def fork(self, step: str, *, workflow: str | None = None) -> "StartedDocument":
+        """A new thread that shares the chain up to a step; `workflow` replaces the step's."""
+        from uwf_core.threads import fork
+
+        return fork.fork_step(self._engine, step, workflow, self._watch)
+
+    def compact(
+        self, thread: str, text: str | None = None, *, agent: str | None = None,
+        up_to: str | None = None, cancel: Cancel | None = None,
+    ) -> "CompactedDocument":  # fmt: skip
+        """Store a summary for new sessions. Errors as `threads.compact.compact_thread`."""
+        from uwf_core.threads import compact
+
+        given = compact.CompactOptions(text, agent, up_to)
+        return compact.compact_thread(self._engine, thread, given, self._watch, cancel or Cancel())
+
+    def ask(
+        self,
+        step: str,
+        text: str,
+        *,
+        agent: str | None = None,
+        fork: bool = True,
+        cancel: Cancel | None = None,
+    ) -> "AnswerDocument":
+        """Ask the session of a past step; stores no step."""
+        from uwf_core.threads import ask
+
+        options = ask.AskOptions(text, agent, fork)
+        return ask.ask_step(self._engine, step, options, self._watch, cancel or Cancel())
+
+    def stop(self, thread: str) -> "ThreadDocument":
+        """Stop the process that runs the thread."""
+        from uwf_core.threads import control
+
+        return control.stop_thread(self._engine, thread)
+
+    def cancel(self, thread: str) -> "ThreadDocument":
+        """Cancel the thread permanently."""
+        from uwf_core.threads import cancel
+
+        return cancel.cancel_thread(self._engine, thread, self._watch)
+
+    def wait(self, thread: str, timeout_s: float | None = None) -> "Outcome":
+        """Wait for the current run and return its result."""
+        from uwf_core.threads import control
+
+        return control.wait_thread(self._engine, thread, timeout_s)
+
+    def remove(self, thread: str) -> "RemovedDocument":
+        """Remove a finished thread."""
+        from uwf_core.threads import cancel
+
+        return cancel.remove_thread(self._engine, thread)
+
+    def export_thread(self, thread: str, file: str | os.PathLike[str]) -> "BundleDocument":
+        """Write a thread as a bundle. Errors as `uwf thread export`."""
+        from uwf_core.upkeep import export_bundle
+
+        return export_bundle.export_thread(self._engine, thread, str(file))
+
+    def import_bundle(
+        self, file: str | os.PathLike[str], *, dry_run: bool = False, as_new: bool = False
+    ) -> "ImportDocument":
+        """Import a thread from a bundle: all of it, or nothing; `dry_run` changes nothing, and
+        `as_new` gives a thread that exists a new id. Errors as `uwf cas import`.
+        """
+        from uwf_core.upkeep.import_bundle import ImportOptions, import_bundle
+
+        options = ImportOptions(dry_run, as_new)
+        return import_bundle(self._engine, str(Path(self._engine.cwd, file)), options)

@@ -1,0 +1,94 @@
+"""The client's methods for workflows: find, show, check, compare, publish."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.driving.reading import ThreadReader
+from uwf_core.ids import Ref
+
+if TYPE_CHECKING:
+    from uwf_core.views.workflow_diff import WorkflowDiffDocument
+    from uwf_core.views.workflows import GraphDocument, ProblemsDocument, WorkflowRow
+
+
+class WorkflowReader(ThreadReader):
+    """Also the workflows of a folder and of the store. A word names one: a name, a file or a
+    reference.
+    """
+
+    def add_workflow(self, file: str | os.PathLike[str], *, allow_programs: bool = False) -> Ref:
+        """Check and publish a workflow file and register its name. With `allow_programs`, this
+        version and all that it calls may run the programs of their roles. Raises DefinitionError,
+        whose `problems` are all errors.
+        """
+        from uwf_core.engine.workflows import publish_file
+        from uwf_core.workflow.registry import register
+
+        ref = publish_file(self._engine, str(Path(self._engine.cwd, file)), self._watch)
+        if self._engine.definition(ref).runs_programs:
+            from uwf_core.engine.allowance import add_programs
+
+            add_programs(self._engine, ref, self._watch.notice, allow=allow_programs)
+        register(self._engine.store, self._engine.definition(ref).name, ref)
+        return ref
+
+    def find_workflow(self, word: str) -> Ref:
+        """The published workflow of a word. Errors as `uwf workflow show`."""
+        from uwf_core.engine.workflows import find_workflow
+
+        return find_workflow(self._engine, word, self._watch)
+
+    def workflows(self) -> "Sequence[WorkflowRow]":
+        """The workflows that can be started here by name."""
+        from uwf_core.views.workflows import list_workflows
+
+        return list_workflows(self._engine, self._watch.notice)
+
+    def workflow(self, word: str) -> Mapping[str, Any]:
+        """The definition of a workflow with every default, as `uwf workflow show` gives it;
+        stores nothing. Errors as that command.
+        """
+        from uwf_core.views.workflows import show_workflow
+
+        return show_workflow(self._engine, word, self._watch.notice)[0]
+
+    def graph(self, word: str) -> "GraphDocument":
+        """A workflow as Mermaid text. Errors as `uwf workflow graph`."""
+        from uwf_core.views.workflows import draw_workflow
+
+        return draw_workflow(self._engine, word, self._watch.notice)
+
+    def workflow_diff(self, a: str, b: str | None = None) -> "WorkflowDiffDocument":
+        """Two workflows, compared by meaning; with one, the registered version of its name is the
+        old one. Errors as `uwf workflow diff`.
+        """
+        from uwf_core.views.workflow_diff import diff_workflows
+
+        return diff_workflows(self._engine, a, b, self._watch)
+
+    def check_workflow(self, file: str | os.PathLike[str]) -> "ProblemsDocument":
+        """Every problem of a workflow file; stores nothing.
+
+        Raises:
+            UsageError: the file cannot be read.
+        """
+        from uwf_core.engine.workflows import check_workflow
+        from uwf_core.views.workflows import check_document
+
+        checked = check_workflow(
+            self._engine, str(Path(self._engine.cwd, file)), self._watch.notice
+        )
+        return check_document([checked])
+
+    def check_text(self, text: str, file: str | os.PathLike[str]) -> "ProblemsDocument":
+        """Every problem of the text of a workflow; stores nothing. `file`: its name in problems,
+        and the base of its includes; it need not exist.
+        """
+        from uwf_core.engine.workflows import check_workflow_text
+        from uwf_core.views.workflows import check_document
+
+        place = str(Path(self._engine.cwd, file))
+        checked = check_workflow_text(self._engine, text, place, self._watch.notice)
+        return check_document([checked])
