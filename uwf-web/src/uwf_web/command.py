@@ -1,0 +1,111 @@
+"""`uwf web`: start the server of the pages, or print the link of the one that runs."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from uwf_core.commands import Session, command, working_folder
+from uwf_core.errors import UsageError
+from uwf_web.settings import PORT, WebSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@command("web", "uwf web", "uwf web --port 8500 --read-only", "uwf web stop")
+@click.argument("action", type=click.Choice(["start", "stop"]), default="start")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=PORT, metavar="N",
+    help=f"Listen on this port, or the next free one ({PORT}).",
+)  # fmt: skip
+@click.option("--host", default="127.0.0.1", metavar="H", help="Listen on another address.")
+@click.option(
+    "--allow-host", "allowed", multiple=True, metavar="H",
+    help="Also answer to this host, as behind a proxy (may be repeated).",
+)  # fmt: skip
+@click.option("--base-path", "base", default="", metavar="P", help="Serve below this path.")
+@click.option("--read-only", is_flag=True, help="Reject every action.")
+@click.option("--tls-cert", metavar="FILE", help="The certificate, for https.")
+@click.option("--tls-key", metavar="FILE", help="Its key.")
+@click.option("--insecure", is_flag=True, help="Allow --host without https.")
+@click.option("--new-key", is_flag=True, help="Log out every browser.")
+def web(session: Session, action: str, **options: Any) -> int:
+    """Show uwf in a browser: print a link that logs in once, and serve until Ctrl-C.
+
+    A second call prints the link of the running server.
+    """
+    from uwf_core.client import Client
+    from uwf_web.keys import read_keys
+    from uwf_web.running import ServerLock, running_state
+
+    folder = Path(working_folder())
+    with Client.open(cwd=folder) as client:
+        home = client.home
+    if action == "stop":
+        return _stop(session, home)
+    settings = _settings(home, folder, options)
+    if options["new_key"]:
+        read_keys(home, renew=True)
+    lock = ServerLock(home)
+    if not lock.acquire():
+        lock.close()
+        return _print_running(session, home, running_state(home))
+    try:
+        from uwf_web.serve import serve
+
+        serve(settings, lock, lambda real: _print_link(session, real))
+    finally:
+        lock.release()
+    return 0
+
+
+def _settings(home: Path, folder: Path, options: "Mapping[str, Any]") -> WebSettings:
+    tls = (options["tls_cert"], options["tls_key"])
+    if any(tls) and not all(tls):
+        raise UsageError("--tls-cert and --tls-key belong together")
+    base = "/" + options["base"].strip("/") if options["base"].strip("/") else ""
+    settings = WebSettings(
+        home, folder, options["port"], options["host"], tuple(options["allowed"]), base,
+        options["read_only"], (tls[0], tls[1]) if all(tls) else None,
+    )  # fmt: skip
+    if not settings.is_local and settings.tls is None and not options["insecure"]:
+        raise UsageError(
+            f"--host {settings.host} without https shows everything to the network",
+            hint="add --tls-cert and --tls-key, or --insecure",
+        )
+    return settings
+
+
+def _print_link(session: Session, settings: WebSettings) -> None:
+    from uwf_web.keys import new_token, read_keys
+
+    name = read_keys(settings.home).host if settings.is_local else settings.host
+    place = f"{settings.scheme}://{name}:{settings.port}{settings.base}/"
+    document = {"url": f"{place}?token={new_token(settings.home)}", "pid": os.getpid()}
+    session.emit(document, lambda shown, _: f"{shown['url']}\nnext: open the link; Ctrl-C ends it")
+
+
+def _print_running(session: Session, home: Path, state: "Mapping[str, Any] | None") -> int:
+    if state is None:
+        raise UsageError("another `uwf web` is starting", hint="try again")
+    settings = WebSettings(
+        home, Path(state["folder"]), state["port"], state["host"], base=state["base"],
+        tls=("", "") if state["scheme"] == "https" else None,
+    )  # fmt: skip
+    _print_link(session, settings)
+    return 0
+
+
+def _stop(session: Session, home: Path) -> int:
+    import signal
+
+    from uwf_web.running import running_state
+
+    state = running_state(home)
+    if state is None:
+        raise UsageError("no `uwf web` is running")
+    os.kill(state["pid"], signal.SIGTERM)
+    session.emit({"stopped": state["pid"]}, lambda shown, _: f"stopped process {shown['stopped']}")
+    return 0

@@ -1,0 +1,197 @@
+"""What every request passes before a page sees it: host, origin, login; and the headers of every
+answer.
+"""
+
+from collections.abc import Mapping
+from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, quote, urlencode
+
+from uwf_web.keys import COOKIE_SECONDS, KEY_FILE, Keys, read_keys, use_token
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from uwf_web.settings import WebSettings
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+HEADERS: Mapping[str, str] = {
+    "content-security-policy": POLICY,
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "private, no-store",
+}
+"""Of each answer that does not set them itself."""
+SAFE_METHODS = ("GET", "HEAD")
+
+
+class Guard:
+    """Answers what may not pass; the rest goes to the application with its session.
+
+    Args:
+        app: the application. Its scope gets `session`, `csrf` and `warning`.
+        settings: those of the server; `port` is the one that it listens on.
+    """
+
+    def __init__(self, app: "ASGIApp", settings: "WebSettings") -> None:
+        self._app = app
+        self._settings = settings
+        self._file = settings.home / KEY_FILE
+        self._stamp: tuple[int, int] | None = None
+        self._keys = self.keys()
+
+    def keys(self) -> Keys:
+        """The keys as their file has them now: `--new-key` replaces them under a running server."""
+        try:
+            found = self._file.stat()
+            stamp = (found.st_mtime_ns, found.st_ino)
+        except FileNotFoundError:
+            stamp = None
+        if stamp is None or stamp != self._stamp:
+            self._keys, self._stamp = read_keys(self._settings.home), stamp
+        return self._keys
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Check a request and pass it on."""
+        if scope["type"] != "http":
+            return
+        refused = self._refusal(scope)
+        send = _with_headers(send)
+        if refused is not None:
+            await _answer(send, *refused)
+        else:
+            await self._app(scope, receive, send)
+
+    def _refusal(self, scope: "Scope") -> "tuple[int, str, list[tuple[str, str]]] | None":
+        """Status, sentence and headers of the answer to what may not pass, else None."""
+        headers = _headers(scope)
+        host, origin = headers.get("host", ""), headers.get("origin")
+        origins = self._origins(host)
+        if not origins:
+            return 421, f"This server is not {host or 'what you asked for'}.", []
+        is_safe = scope["method"] in SAFE_METHODS
+        if origin is None if not is_safe else False:
+            return 403, "A form without an origin is not accepted.", []
+        if origin is not None and origin not in origins:
+            return 403, f"A request from {origin} is not accepted.", []
+        if not is_safe and scope["method"] != "POST":
+            return 405, "Only GET, HEAD and POST are answered.", [("allow", "GET, HEAD, POST")]
+        return self._login(scope, headers, host)
+
+    def _login(
+        self, scope: "Scope", headers: Mapping[str, str], host: str
+    ) -> "tuple[int, str, list[tuple[str, str]]] | None":
+        settings, keys = self._settings, self.keys()
+        path = scope["path"]
+        if path.startswith(f"{settings.base}/static/"):
+            return None
+        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        token = next((value for name, value in query if name == "token"), None)
+        if token is not None and scope["method"] == "GET":
+            if use_token(settings.home, token):
+                rest = urlencode([each for each in query if each[0] != "token"])
+                to = quote(path, safe="/") + (f"?{rest}" if rest else "")
+                return 303, "", [("location", _local(to)), ("set-cookie", self._cookie(keys))]
+            return 401, "This link has been used, or is older than ten minutes.", []
+        session = keys.session_of(_cookie_of(headers.get("cookie", ""), self.cookie_name))
+        if session is None:
+            return 401, "You are not logged in.", []
+        scope["session"] = session
+        scope["csrf"] = keys.csrf_of(session)
+        scope["warning"] = self._warning(host)
+        return None
+
+    @property
+    def cookie_name(self) -> str:
+        """The name, which no server of another home shares."""
+        return self._keys.host.partition(".")[0].replace("-", "_")
+
+    def _cookie(self, keys: Keys) -> str:
+        secure = "; Secure" if self._settings.tls else ""
+        return (
+            f"{self.cookie_name}={keys.new_cookie()}; Path={self._settings.base or '/'}; "
+            f"Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict{secure}"
+        )
+
+    def _origins(self, host: str) -> tuple[str, ...]:
+        """The origins of our pages under this value of the header Host; none: it is not ours."""
+        settings = self._settings
+        if host in settings.allowed_hosts:
+            return f"http://{host}", f"https://{host}"
+        names = [self.keys().host, "127.0.0.1", *_named(settings.host)]
+        own = [f"{name}:{settings.port}" for name in names]
+        return (f"{settings.scheme}://{host}",) if host in own else ()
+
+    def _warning(self, host: str) -> str | None:
+        if host != f"127.0.0.1:{self._settings.port}":
+            return None
+        return (
+            "Other servers on this machine can read the login of pages at 127.0.0.1. "
+            f"Use {self._settings.scheme}://{self.keys().host}:{self._settings.port} "
+            "if your browser can open it."
+        )
+
+
+def _named(host: str) -> tuple[str, ...]:
+    """The host of `--host`, if it is one that a browser can ask for."""
+    if host in ("0.0.0.0", "::", "127.0.0.1"):
+        return ()
+    return (f"[{host}]" if ":" in host else host,)
+
+
+def _local(path: str) -> str:
+    """A path of this server, whatever it begins with: `//host` would lead away."""
+    return "/" + path.lstrip("/")
+
+
+def _headers(scope: "Scope") -> dict[str, str]:
+    """The headers by name; one that occurs twice has no value that could match."""
+    found: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        key = name.decode("latin-1")
+        text = value.decode("latin-1")
+        found[key] = f"{found[key]}, {text}" if key in found else text
+    return found
+
+
+def _cookie_of(header: str, name: str) -> str:
+    try:
+        found = SimpleCookie(header).get(name)
+    except CookieError:
+        return ""
+    return "" if found is None else found.value
+
+
+def _with_headers(send: "Send") -> "Send":
+    async def sending(message: "Message") -> None:
+        if message["type"] == "http.response.start":
+            there = {name for name, _ in message.setdefault("headers", [])}
+            missing = [
+                (name.encode(), value.encode())
+                for name, value in HEADERS.items()
+                if name.encode() not in there
+            ]
+            message["headers"] = [*message["headers"], *missing]
+        await send(message)
+
+    return sending
+
+
+async def _answer(send: "Send", status: int, sentence: str, headers: list[tuple[str, str]]) -> None:
+    """Answer with a page of one sentence."""
+    from uwf_core.markup import tag
+
+    parts: list[Any] = [tag("h1", f"{status}"), tag("p", sentence)]
+    if status == 401:
+        parts.append(tag("p", "Run ", tag("code", "uwf web"), " in a terminal: it prints a link."))
+    body = f"<!doctype html><title>uwf</title>{''.join(parts)}\n".encode()
+    given = [("content-type", "text/html; charset=utf-8"), ("content-length", str(len(body)))]
+    lines = [(name.encode(), value.encode()) for name, value in (*given, *headers)]
+    await send({"type": "http.response.start", "status": status, "headers": lines})
+    await send({"type": "http.response.body", "body": body})

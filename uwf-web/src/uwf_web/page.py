@@ -1,0 +1,58 @@
+"""A page: documents of commands, and the template that shows them and gets nothing else of uwf."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from uwf_core.client import Client
+
+Document = Mapping[str, Any]
+
+
+class Visit(NamedTuple):
+    """What a page is read from: a client of this thread of the server, the parts of the path, and
+    the query of the URL (the last value of each name).
+    """
+
+    client: "Client"
+    path: Mapping[str, str]
+    query: Mapping[str, str]
+
+
+class Page(NamedTuple):
+    """A page of the table in `routes`.
+
+    Attributes:
+        template: the file below `templates`. Its variables are `document` and `site` (`Site`).
+        read: the document, which the same URL with `.json` returns as it is.
+        commands: those that print it, with the parts of the path in braces: of one command the
+            document is that command's, of several it has one key for each.
+        etag: the reference that decides everything on the page (a step's); None: it may change.
+    """
+
+    template: str
+    read: Callable[[Visit], Document]
+    commands: tuple[str, ...]
+    etag: Callable[[Visit], str] | None = None
+
+
+class Site(NamedTuple):
+    """What a template knows beside its document: this server and this request.
+
+    Attributes:
+        base: the base path, which each link begins with: "" or "/uwf".
+        here: the path of the page, with its query, without the base.
+        csrf: the value that each form carries, in the field `csrf`.
+        read_only: no form is shown.
+        version: of uwf-web.
+        commands: the commands that print the document.
+        warning: a sentence about the address of the page, or None.
+    """
+
+    base: str
+    here: str
+    csrf: str
+    read_only: bool
+    version: str
+    commands: tuple[str, ...]
+    warning: str | None

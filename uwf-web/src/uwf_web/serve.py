@@ -1,0 +1,105 @@
+"""Listen, announce the server, and answer until a signal ends it."""
+
+import os
+import socket
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from uwf_core.errors import UsageError
+
+if TYPE_CHECKING:
+    from uwf_web.running import ServerLock
+    from uwf_web.settings import WebSettings
+
+PORTS = 100
+"""How many ports are tried, from the wanted one on."""
+MOST_CONNECTIONS = 200
+HEADER_BYTES = 32 * 1024
+
+
+def serve(
+    settings: "WebSettings", lock: "ServerLock", say: "Callable[[WebSettings], None]"
+) -> None:
+    """Serve until SIGINT or SIGTERM.
+
+    Args:
+        settings: the options.
+        lock: acquired by this process.
+        say: called with the settings, their port the real one, as soon as requests are answered.
+
+    Raises:
+        UsageError: no port is free, or the host is not one of this machine.
+    """
+    import uvicorn
+
+    from uwf_core.client import Client
+    from uwf_web.app import make_app
+
+    listening = listen(settings)
+    settings = settings._replace(port=listening[0].getsockname()[1])
+    app = make_app(settings, lambda: Client.open(home=settings.home, cwd=settings.folder))
+    key, certificate = (settings.tls or (None, None))[::-1]
+    config = uvicorn.Config(
+        app, http="h11", ws="none", loop="asyncio", lifespan="off", interface="asgi3",
+        log_config=None, access_log=False, server_header=False, proxy_headers=False,
+        timeout_keep_alive=30, timeout_graceful_shutdown=1, limit_concurrency=MOST_CONNECTIONS,
+        h11_max_incomplete_event_size=HEADER_BYTES, ssl_certfile=certificate, ssl_keyfile=key,
+    )  # fmt: skip
+    lock.announce(
+        {
+            "pid": os.getpid(),
+            "port": settings.port,
+            "host": settings.host,
+            "scheme": settings.scheme,
+            "base": settings.base,
+            "folder": str(settings.folder),
+            "startedAtMs": time.time_ns() // 1_000_000,
+        }
+    )
+    say(settings)
+    uvicorn.Server(config).run(sockets=listening)
+
+
+def listen(settings: "WebSettings") -> list[socket.socket]:
+    """Sockets on the first free port; on this machine's own addresses of both kinds, since a
+    browser may try either first, and another program must not answer it.
+    """
+    hosts = ["127.0.0.1", "::1"] if settings.is_local else [settings.host]
+    for port in range(settings.port, min(settings.port + PORTS, 65536)):
+        found = _listen_on(hosts, port)
+        if found:
+            return found
+    raise UsageError(
+        f"no port from {settings.port} on is free", hint="choose another one with --port"
+    )
+
+
+def _listen_on(hosts: list[str], port: int) -> list[socket.socket]:
+    """Sockets on one port of all hosts, or none if one of them is in use."""
+    found: list[socket.socket] = []
+    for host in hosts:
+        kind = socket.AF_INET6 if ":" in host else socket.AF_INET
+        try:
+            each = socket.socket(kind, socket.SOCK_STREAM)
+        except OSError:
+            if kind == socket.AF_INET6:
+                continue  # a machine without IPv6
+            raise
+        each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if kind == socket.AF_INET6:
+            each.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        try:
+            each.bind((host, port))
+            each.listen(128)
+        except OSError as error:
+            each.close()
+            if host == "::1" and error.errno == 99:
+                continue  # IPv6 is there, and this address is not
+            for other in found:
+                other.close()
+            if error.errno == 98:
+                return []
+            raise UsageError(f"cannot listen on {host}: {error.strerror}") from error
+        found.append(each)
+    return found
