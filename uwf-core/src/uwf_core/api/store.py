@@ -220,6 +220,18 @@ class TextBackend(Protocol):
         """
 
 
+@runtime_checkable
+class ChangesBackend(Protocol):
+    """An optional extension of a `StoreBackend`: whether others have written, for programs that
+    watch the store.
+    """
+
+    def changes(self) -> int:
+        """A number that differs from the previous one if another process or connection has
+        committed in between.
+        """
+
+
 class Content(NamedTuple):
     """What a reader needs of a record."""
 

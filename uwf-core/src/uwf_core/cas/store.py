@@ -7,7 +7,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from uwf_core.api.store import AheadBackend, Holder, LockHandle, Record, StoreBackend
+from uwf_core.api.store import (
+    AheadBackend,
+    ChangesBackend,
+    Holder,
+    LockHandle,
+    Record,
+    StoreBackend,
+)  # fmt: skip
 from uwf_core.cas.codec import decode, encode, encode_telling
 from uwf_core.cas.hashing import META, PRIMITIVES, intact, names_of, ref_of
 from uwf_core.cas.records import Node, check_same, damaged, verify_record
@@ -302,6 +309,12 @@ class Store(VariableStore):
             return self._backend.held()
 
     # -- the store itself ------------------------------------------------------------------------
+
+    def changes(self) -> int | None:
+        """A number that differs if others have written since; None: the backend does not know."""
+        with self._lock:
+            found = self._backend
+            return found.changes() if isinstance(found, ChangesBackend) else None
 
     def location(self) -> str:
         """The place of the store, for people."""

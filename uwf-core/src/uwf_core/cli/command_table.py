@@ -42,7 +42,14 @@ EVERYWHERE: Final = ("--format=format", "--color=color", "--debug", "--help")
 _THREAD = ("thread",)
 _STEP = ("step",)
 _FILE = ("file",)
-_RUN_OPTIONS = ("--agent=agent", "--cwd=dir", "--until-done", "--background", "--wait-limits=text")
+_RUN_OPTIONS = (
+    "--agent=agent",
+    "--cwd=dir",
+    "--until-done",
+    "--background",
+    "--wait-limits=text",
+)
+_HEAD = "--head=step"
 _LIMITS = ("--max-cost=text", "--max-tokens=text", "--max-steps=text", "--max-minutes=text")
 _FORK = Row(
     "thread_start:fork",
@@ -74,7 +81,7 @@ _WORKFLOW_ROWS: Final[Mapping[str, Entry]] = {
 }
 
 _THREAD_ROWS: Final[Mapping[str, Entry]] = {
-    "cancel": Row("thread:cancel", "Cancel a thread permanently", _THREAD),
+    "cancel": Row("thread:cancel", "Cancel a thread permanently", _THREAD, (_HEAD,)),
     "compact": Row(
         "compact:compact",
         "Summarize older steps for new sessions",
@@ -91,7 +98,7 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         "thread_run:exec_",
         "Run the next step or steps",
         _THREAD,
-        ("--count=text", *_RUN_OPTIONS),
+        ("--count=text", *_RUN_OPTIONS, _HEAD),
     ),
     "export": Row(
         "bundle:export",
@@ -122,7 +129,7 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         "thread_run:poke",
         "Rerun the last step with a further instruction",
         _THREAD,
-        ("--prompt=text", *_RUN_OPTIONS),
+        ("--prompt=text", *_RUN_OPTIONS, _HEAD),
     ),
     "read": Row(
         "thread:read", "Read a thread as Markdown", _THREAD, ("--quota=text", "--before=step")
@@ -131,7 +138,7 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         "thread_run:resume",
         "Continue a suspended thread or reopen a finished one",
         _THREAD,
-        ("--prompt=text", "--answer=text", "--status=text", "--grant=text", *_RUN_OPTIONS),
+        ("--prompt=text", "--answer=text", "--status=text", "--grant=text", *_RUN_OPTIONS, _HEAD),
     ),
     "rm": Row("thread:rm", "Delete a finished thread", _THREAD),
     "show": Row("thread:show", "Show the status of a thread", _THREAD),

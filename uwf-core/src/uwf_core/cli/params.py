@@ -92,6 +92,7 @@ def run_options(function: Any) -> Any:
         background_option(),
         wait_limits_option(),
         until_done_option(),
+        head_option(),
         click.option(
             "--cwd", metavar="DIR", help="Working folder for this call, in place of the thread's."
         ),
@@ -99,6 +100,12 @@ def run_options(function: Any) -> Any:
     ):
         function = option(function)
     return function
+
+
+def head_option() -> Decorator:
+    """The option --head."""
+    text = "Only if this step is still the newest of the thread."
+    return click.option("--head", metavar="STEP", help=text)
 
 
 def background_option() -> Decorator:

@@ -7,7 +7,7 @@ import click
 
 from uwf_core.cli.command import command
 from uwf_core.cli.outcome import print_outcome, watch
-from uwf_core.cli.params import quota_option, thread_argument
+from uwf_core.cli.params import head_option, quota_option, thread_argument
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.table import fields
@@ -53,13 +53,14 @@ def stop(session: Session, thread: str) -> None:
 
 @command("cancel", "uwf thread cancel @last", logged=True)
 @thread_argument()
-def cancel(session: Session, thread: str) -> None:
+@head_option()
+def cancel(session: Session, thread: str, head: str | None) -> None:
     """Cancel the thread permanently; stops it if it runs."""
     from uwf_core.threads.cancel import cancel_thread
 
     session.thread = thread
     with watch(session) as live:
-        document = cancel_thread(session.engine, thread, live)
+        document = cancel_thread(session.engine, thread, live, head)
     session.emit(document, thread_text)
 
 

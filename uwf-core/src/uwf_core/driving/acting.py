@@ -48,17 +48,19 @@ class ThreadDriver(WorkflowReader):
         until_done: bool = False,
         agent: str | None = None,
         cwd: str | None = None,
+        head: str | None = None,
         background: bool = False,
         cancel: Cancel | None = None,
     ) -> "Outcome":
         """Run the next step (of branches as many as may run at a time), or `count` steps; `cwd`
         replaces the thread's folder for this call. Errors as `uwf thread exec`.
 
-        `background`, here and below: a detached process runs it; return once it has the lock.
+        Here and below: with `background` a detached process runs it, and the call returns once that
+        has the lock; `head` is the reference that the thread's head must have.
         """
         from uwf_core.engine import run
 
-        options = run.RunOptions(count, until_done, agent, cwd)
+        options = run.RunOptions(count, until_done, agent, cwd, head=head)
         if background:
             return self._in_background("exec", thread, options)
         return run.exec_thread(self._engine, thread, options, self._watch, cancel or Cancel())
@@ -73,6 +75,7 @@ class ThreadDriver(WorkflowReader):
         until_done: bool = False,
         agent: str | None = None,
         cwd: str | None = None,
+        head: str | None = None,
         background: bool = False,
         cancel: Cancel | None = None,
     ) -> "Outcome":
@@ -81,7 +84,7 @@ class ThreadDriver(WorkflowReader):
         from uwf_core.threads.resume import Input, resume_thread
 
         said = Input(text, answer, () if grant is None else (grant,))
-        options = RunOptions(until_done=until_done, agent=agent, cwd=cwd)
+        options = RunOptions(until_done=until_done, agent=agent, cwd=cwd, head=head)
         if background:
             texts = {"--prompt": text, "--answer": answer, "--grant": grant}
             return self._in_background("resume", thread, options, texts)
@@ -95,6 +98,7 @@ class ThreadDriver(WorkflowReader):
         until_done: bool = False,
         agent: str | None = None,
         cwd: str | None = None,
+        head: str | None = None,
         background: bool = False,
         cancel: Cancel | None = None,
     ) -> "Outcome":
@@ -102,7 +106,7 @@ class ThreadDriver(WorkflowReader):
         from uwf_core.engine.run import RunOptions
         from uwf_core.threads.resume import poke_thread
 
-        options = RunOptions(until_done=until_done, agent=agent, cwd=cwd)
+        options = RunOptions(until_done=until_done, agent=agent, cwd=cwd, head=head)
         if background:
             return self._in_background("poke", thread, options, {"--prompt": text})
         return poke_thread(self._engine, thread, text, options, self._watch, cancel or Cancel())
@@ -155,11 +159,11 @@ class ThreadDriver(WorkflowReader):
 
         return control.stop_thread(self._engine, thread)
 
-    def cancel(self, thread: str) -> "ThreadDocument":
+    def cancel(self, thread: str, *, head: str | None = None) -> "ThreadDocument":
         """Cancel the thread permanently."""
         from uwf_core.threads import cancel
 
-        return cancel.cancel_thread(self._engine, thread, self._watch)
+        return cancel.cancel_thread(self._engine, thread, self._watch, head)
 
     def wait(self, thread: str, timeout_s: float | None = None) -> "Outcome":
         """Wait for the current run and return its result."""

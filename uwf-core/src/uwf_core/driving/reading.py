@@ -42,6 +42,12 @@ class ThreadReader:
         """Information about plugins and configuration, without running anything."""
         return Installation(self._engine)
 
+    def changes(self) -> int | None:
+        """A number that differs from the previous one if others have written in between: a program
+        that watches the store reads again then. None: this store cannot say.
+        """
+        return self._engine.store.changes()
+
     # -- a thread ----------------------------------------------------------------------------------
 
     def show(self, thread: str) -> "ThreadDocument":

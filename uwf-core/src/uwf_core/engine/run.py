@@ -21,7 +21,7 @@ from uwf_core.engine.results import (
     exec_document,
     forget_run,
     save_run,
-)
+)  # fmt: skip
 from uwf_core.engine.step import run_step
 from uwf_core.errors import (
     AgentFailure,
@@ -35,13 +35,8 @@ from uwf_core.errors import (
 )
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.thread import lifecycle
 from uwf_core.thread.head import Head, nodes_present, read_head
-from uwf_core.thread.lifecycle import (
-    check_present,
-    check_undamaged,
-    exit_code,
-    state_words,
-)
 from uwf_core.thread.lock import thread_lock
 
 if TYPE_CHECKING:
@@ -65,6 +60,7 @@ class RunOptions(NamedTuple):
         earlier: steps that the same command took in a thread below; its outcome has them too.
         player: an agent that also replaces a person. call: in place of that of the thread.
         in_copy: the folder is a copy already, so it needs no worktree.
+        head: the reference that the head must have, None: any.
     """
 
     steps: int | None = None
@@ -77,6 +73,7 @@ class RunOptions(NamedTuple):
     player: str | None = None
     call: tuple[str, str] | None = None
     in_copy: bool = False
+    head: str | None = None
 
     @property
     def is_round(self) -> bool:
@@ -134,12 +131,15 @@ def exec_thread(
         BusyError: another process runs it. WrongStateError: it is cancelled.
     """
     with locked_thread(engine, word, watch, cancel) as run:
+        lifecycle.check_head(run.head, options.head)
         outcome = nothing_to_run(engine, run.head)
         if outcome is None:
             outcome = run_steps(run, options, GO_ON)
         else:
             state = run.head.state
-            run.watch.notice(f"thread {state.thread} is {state_words(state)}; nothing is run")
+            run.watch.notice(
+                f"thread {state.thread} is {lifecycle.state_words(state)}; nothing is run"
+            )
             if options.announce is not None:
                 _announce(options.announce)
         outcome.document["steps"][:0] = options.earlier
@@ -183,8 +183,8 @@ def locked_head(
     """The head of a thread, locked and recovered; raises as `locked_thread`."""
     with thread_lock(engine.store, thread, engine.now_ms()):
         head = read_head(engine.store, thread)
-        check_present(thread, is_whole=nodes_present(engine.store, head))
-        check_undamaged(head.damage, thread)
+        lifecycle.check_present(thread, is_whole=nodes_present(engine.store, head))
+        lifecycle.check_undamaged(head.damage, thread)
         yield recover(engine, head, notice)
 
 
@@ -207,7 +207,7 @@ def nothing_to_run(engine: "Engine", head: Head) -> Outcome | None:
 
         reason = "limit" if still_reached(engine, state) else None
     if state.status == "completed" or reason in ("role", "limit"):
-        return Outcome(exec_document(head, []), exit_code(state))
+        return Outcome(exec_document(head, []), lifecycle.exit_code(state))
     return None
 
 
@@ -254,7 +254,7 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
         except RoutingFailed as failure:
             attempt = _unrouted(run, intent, failure)
             document = exec_document(attempt.head, [step_result(run.engine, attempt)])
-            return Outcome(document, exit_code(attempt.head.state))
+            return Outcome(document, lifecycle.exit_code(attempt.head.state))
     while len(results) < wanted:
         if run.cancel.is_set():
             return Outcome(exec_document(run.head, results), ExitCode.INTERRUPTED)
@@ -271,7 +271,7 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
                 break
             run, wanted = waited, wanted + 1  # the attempt was not a step
     _announce_end(run)
-    code = exit_code(run.head.state)
+    code = lifecycle.exit_code(run.head.state)
     if options.until_done and run.head.state.status == "idle":
         code = ExitCode.LIMIT
         run.watch.notice(

@@ -155,6 +155,10 @@ class SqliteBackend:
         """The record, and those of its type in the rows before: a thread's steps lie close."""
         return rows.contents_of_rows(self._rows(*nodes_before(ref, limit)))
 
+    def changes(self) -> int:
+        """The version of the data, as the connection to read sees it."""
+        return sum(row[0] for row in self._rows("PRAGMA data_version"))
+
     def present(self, refs: Collection[str]) -> set[str]:
         """Those of `refs` that are stored."""
         names = {number_of(ref): ref for ref in refs}
@@ -388,8 +392,7 @@ class _SqliteLock:
     """A lock of this process; releasing it twice is harmless."""
 
     def __init__(self, backend: SqliteBackend, offset: int, holder: Holder) -> None:
-        self._backend, self._offset, self._holder = backend, offset, holder
-        self._is_held = True
+        self._backend, self._offset, self._holder, self._is_held = backend, offset, holder, True
 
     def release(self) -> None:
         if self._is_held:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from uwf_core.errors import CorruptNodeError, ExitCode, FailureKind, WrongStateError
 from uwf_core.thread.decisions import Suspension
-from uwf_core.thread.head import ThreadSummary
+from uwf_core.thread.head import Head, ThreadSummary
 from uwf_core.thread.state import ThreadState
 from uwf_core.thread.types import FINISHED
 
@@ -61,6 +61,19 @@ def check_undamaged(damage: str | None, thread: str) -> None:
             f"thread {thread} is damaged: {damage}",
             hint=f"next: uwf cas verify {thread} --repair --from BUNDLE; to continue from an "
             "intact step: uwf thread fork STEP",
+        )
+
+
+def check_head(head: Head, expected: str | None) -> None:
+    """Check whether the head is still the one that a person has seen.
+
+    Raises:
+        WrongStateError: a newer step is the head.
+    """
+    if expected not in (None, head.ref):
+        raise WrongStateError(
+            f"thread {head.thread} has continued: its head is {head.ref}, not {expected}",
+            hint=f"next: uwf thread show {head.thread}",
         )
 
 

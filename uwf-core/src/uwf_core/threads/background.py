@@ -124,6 +124,7 @@ def _arguments(
     for name, value in (
         ("--agent", options.agent),
         ("--cwd", options.cwd),
+        ("--head", options.head),
         ("--wait-limits", wait),
     ):
         arguments += [] if value is None else [name, value]

@@ -14,7 +14,7 @@ from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import calling, check_open, descendants_of, open_below
 from uwf_core.thread.decisions import cancels
 from uwf_core.thread.head import Head, head_of, nodes_present, read_head
-from uwf_core.thread.lifecycle import check_cancel, check_present, check_remove
+from uwf_core.thread.lifecycle import check_cancel, check_head, check_present, check_remove
 from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.names import head_name, prefixes_of
 from uwf_core.thread.types import FINISHED
@@ -29,15 +29,18 @@ if TYPE_CHECKING:
     from uwf_core.thread.types import Status
 
 
-def cancel_thread(engine: "Engine", word: str, watch: Watch) -> "ThreadDocument":
-    """Cancel a thread permanently; stops its run first.
+def cancel_thread(
+    engine: "Engine", word: str, watch: Watch, expected: str | None = None
+) -> "ThreadDocument":
+    """Cancel a thread permanently; stops its run first. `expected`: the reference of its head.
 
     Raises:
-        WrongStateError: it is finished already.
+        WrongStateError: it is finished already, or has another head.
         BusyError: its run does not stop in time.
     """
     thread = find_thread(engine, word)
     head = calling(engine.store, read_head(engine.store, thread))
+    check_head(head, expected)
     check_cancel(head.state, thread)
     check_present(thread, is_whole=nodes_present(engine.store, head))
     if head.state.caller is not None:

@@ -33,7 +33,7 @@ from uwf_core.thread.calls import (
 from uwf_core.thread.decisions import Suspension
 from uwf_core.thread.head import read_head
 from uwf_core.thread.history import read_step
-from uwf_core.thread.lifecycle import check_poke, check_resume
+from uwf_core.thread.lifecycle import check_head, check_poke, check_resume
 from uwf_core.thread.limits import parse_amounts
 from uwf_core.thread.lock import thread_lock
 from uwf_core.values.texts import parse_fields, role_variants, undeclared_fields
@@ -75,6 +75,8 @@ def resume_thread(
         return _resume(engine, root, said, options, watch, cancel)
     if options.announce is not None:
         forget_run(engine.home, root)
+    check_head(read_head(engine.store, root), options.head)
+    options = options._replace(head=None)
     own = options._replace(cwd=_folder_below(engine, root, thread, options.cwd))
     outcome = _resume(engine, thread, said, own, watch, cancel)
     steps = outcome.document["steps"]
@@ -138,6 +140,7 @@ def _resume(
 ) -> Outcome:
     with locked_thread(engine, thread, watch, cancel) as run:
         head = run.head
+        check_head(head, options.head)
         check_resume(head.state, head.thread)
         waits = head.state.suspension
         amounts = parse_amounts(said.grants)
@@ -172,6 +175,7 @@ def poke_thread(
     if not text.strip():
         raise UsageError("the instruction is blank", hint="describe it with -p TEXT")
     with locked_thread(engine, word, watch, cancel) as run:
+        check_head(run.head, options.head)
         check_no_call(engine.store, run.head)
         check_entered(run.head)
         check_poke(run.head.state, run.head.thread)
