@@ -7,6 +7,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from uwf_core.files.repository import FilesRepository
+
 Content = Mapping[bytes, tuple[str, bytes]]
 """By path: `file`, `program` (with the x bit) or `link`, and the bytes or the target."""
 
@@ -63,3 +65,13 @@ def empty(folder: Path) -> None:
             shutil.rmtree(each)
         else:
             each.unlink()
+
+
+def object_file(files: FilesRepository, name: str) -> Path:
+    """The file of an object, after each object of the repository got its own."""
+    for pack in Path(files.packs).glob("*.pack"):
+        moved = pack.rename(Path(files.path, pack.name))
+        pack.with_suffix(".idx").unlink()
+        files.git("unpack-objects", "-q", stdin=moved.read_bytes())
+        moved.unlink()
+    return Path(files.objects, name[:2], name[2:])

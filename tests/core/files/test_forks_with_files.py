@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.core.files.recorded import content_of, git, repository, write
+from tests.core.files.recorded import content_of, git, object_file, repository, write
 
 from uwf_core.config.trust import trust
+from uwf_core.files.repository import find_repository
 from uwf_core.testing.project import Project
 
 TWICE = """
@@ -125,8 +126,9 @@ def test_a_fork_needs_recorded_files_and_an_empty_folder(twice):
 def test_a_fork_that_cannot_be_restored_leaves_nothing(twice):
     first, _ = run(twice)
     tree = twice.uwf("step", "diff", first).document["after"]
-    objects = twice.home / "files.git" / "objects"
-    (objects / tree[:2] / tree[2:]).unlink()
+    files = find_repository(str(twice.home))
+    assert files is not None
+    object_file(files, tree).unlink()
     before = content_of(twice.folder)
     failed = twice.uwf("thread", "fork", first, "--with-files", "../copy")
     assert failed.exit_code == 1 and "missing or damaged" in failed.error["message"]

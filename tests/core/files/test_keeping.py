@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.core.files.recorded import write
+from tests.core.files.recorded import object_file, write
 
 from uwf_core.files.repository import FilesRepository, find_repository
 from uwf_core.testing.project import Project
@@ -43,7 +43,8 @@ def files_of(project: Project) -> FilesRepository:
 
 
 def objects(project: Project) -> int:
-    return int(files_of(project).git("count-objects").split()[0])
+    counts = files_of(project).git("count-objects", "-v").decode().splitlines()
+    return sum(int(line.split()[1]) for line in counts if line.startswith(("count:", "in-pack:")))
 
 
 def run(project: Project) -> str:
@@ -102,7 +103,7 @@ def test_verify_reports_files_that_are_lost_and_the_thread_stays_usable(writes, 
         shutil.rmtree(files.path)
     else:
         blob = files.git("rev-parse", f"refs/threads/{thread}:file").decode().strip()
-        file = Path(files.path, "objects", blob[:2], blob[2:])
+        file = object_file(files, blob)
         if damage == "missing":
             file.unlink()
         else:

@@ -8,13 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.core.files.recorded import content_of, empty, git, repository, write
+from tests.core.files.recorded import content_of, empty, git, object_file, repository, write
 
 from uwf_core.errors import StoreError
 from uwf_core.files import snapshot
 from uwf_core.files.repository import FilesRepository, find_repository
 from uwf_core.files.restore import restore
-from uwf_core.files.snapshot import record, top_of
+from uwf_core.files.snapshot import record
+from uwf_core.files.user_rules import tree_around
 
 THREAD = "01JABCDEFGHJKMNPQRSTVWXYZ0"
 
@@ -256,8 +257,7 @@ def test_a_damaged_index_or_a_lost_object_is_made_again(here, damage):
     tree = here.tree()
     index = next(each for each in Path(here.files.path, "indexes").rglob(THREAD))
     if damage == "objects":
-        shutil.rmtree(Path(here.files.path, "objects"))
-        (Path(here.files.path, "objects")).mkdir()
+        empty(Path(here.files.packs))
         here.files.git("update-ref", "-d", f"refs/threads/{THREAD}")
         write(here.folder, "b/d")
         (here.folder / "b/d").unlink()
@@ -336,7 +336,7 @@ def test_a_missing_or_damaged_tree_is_not_restored(here):
     with pytest.raises(StoreError, match="missing or damaged"):
         here.restore("0" * 64)
     blob = here.files.git("rev-parse", f"{tree}:a").decode().strip()
-    file = Path(here.files.path, "objects", blob[:2], blob[2:])
+    file = object_file(here.files, blob)
     file.chmod(0o600)
     file.write_bytes(b"damaged")
     with pytest.raises(StoreError, match="missing or damaged"):
@@ -347,5 +347,6 @@ def test_a_missing_or_damaged_tree_is_not_restored(here):
 def test_the_recorded_folder_is_the_top_of_the_working_tree(here):
     repository(here.folder)
     write(here.folder, "sub/file")
-    assert top_of(str(here.folder / "sub")) == str(here.folder)
-    assert top_of(str(here.home)) == str(here.home)
+    tree = tree_around(str(here.folder / "sub"))
+    assert tree is not None and tree.top == str(here.folder)
+    assert tree_around(str(here.home)) is None

@@ -2,7 +2,8 @@
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from typing import Final
 
@@ -11,7 +12,7 @@ from uwf_core.files.paths import RealFolders, below, parents
 from uwf_core.files.repository import FilesRepository
 from uwf_core.files.user_rules import UserRules
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.process.git import ask_git
+from uwf_core.process.git import NO_ENV, ask_git
 
 _LISTED: Final = ("ls-files", "-z", "-t", "-m", "-d", "-o", "--exclude-standard")
 _OTHER: Final = b"?"
@@ -32,12 +33,41 @@ class RecordedFolder(NamedTuple):
     rules: UserRules
     left_out: bytes | None
 
-    def git(self, *words: str, stdin: bytes = b"", strict: bool = False) -> bytes:
+    def git(
+        self,
+        *words: str,
+        env: Mapping[str, str] = NO_ENV,
+        stdin: bytes = b"",
+        strict: bool = False,
+    ) -> bytes:
         """The output of a git command about the folder and its index."""
-        settings = ("-c", f"core.excludesFile={self.excludes}")
         return self.repository.git(
-            *settings, *words, folder=self.folder, index=self.index_file, stdin=stdin, strict=strict
+            *("-c", f"core.excludesFile={self.excludes}", *words),
+            folder=self.folder,
+            index=self.index_file,
+            env=env,
+            stdin=stdin,
+            strict=strict,
         )
+
+
+@contextmanager
+def rules_file(repository: FilesRepository, rules: UserRules) -> Iterator[str]:
+    """A file with the user's rules, for one block.
+
+    Raises:
+        OSError: they cannot be read, or the file cannot be written.
+    """
+    text = rules.ignore_text()
+    if not text.strip():
+        yield os.devnull
+        return
+    from tempfile import NamedTemporaryFile
+
+    with NamedTemporaryFile(dir=repository.path, prefix="excludes-") as file:
+        file.write(text)
+        file.flush()
+        yield file.name
 
 
 class Changes(NamedTuple):

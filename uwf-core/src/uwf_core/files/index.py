@@ -7,16 +7,25 @@ file again.
 
 import json
 import os
+import struct
+from collections.abc import Set
 from contextlib import suppress
 from hashlib import sha256
 from typing import Final
 
 from uwf_core.files.repository import FilesRepository
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.process.folders import make_folder
+from uwf_core.process.folders import make_folder, sync
 
 _VERSION: Final = 1
 _CHECKSUM_BYTES: Final = 32
+_FEW: Final = 64
+_HEADER: Final = b"DIRC" + struct.pack(">I", 2)
+_HEADER_BYTES: Final = 12
+_ENTRY_SIZE: Final = 36
+_ENTRY_FLAGS: Final = 72
+_LONGEST: Final = 0xFFF
+"""A path as long as this, or longer, has this length in its entry."""
 _SETS: Final = ("forced", "missing", "folders")
 
 
@@ -66,7 +75,8 @@ class ThreadIndex:
         return state or IndexState()
 
     def save(self, state: IndexState) -> None:
-        """Note what the index has.
+        """Note what the index has. The index is on the disk before, so that what the note
+        describes is never a part of it.
 
         Raises:
             OSError: it cannot be written.
@@ -77,9 +87,10 @@ class ThreadIndex:
             **state._asdict(),
             **{key: sorted(map(os.fsdecode, getattr(state, key))) for key in _SETS},
         }
+        sync(self.path)
         draft = self._note + ".new"
         with open(draft, "w", encoding="ascii") as file:
-            json.dump(document, file)
+            file.write(json.dumps(document))  # json.dump is many times slower
         os.replace(draft, self._note)
 
     def discard(self) -> None:
@@ -102,6 +113,40 @@ class ThreadIndex:
             if state is not None:
                 return state._replace(tree=None)
         return None
+
+
+def indexed_bytes(index: str, paths: Set[bytes]) -> tuple[int, set[bytes]]:
+    """The sizes of a few files together, read from an index as `gitformat-index` of git describes
+    it: faster than by git itself.
+
+    Returns:
+        The bytes, and the paths of which they are not known.
+    """
+    if not 0 < len(paths) <= _FEW:
+        return 0, {*paths}
+    with open(index, "rb") as file:
+        data = file.read()
+    size, unknown = 0, set[bytes]()
+    for path in paths:
+        found = _indexed_size(data, path)
+        if found:
+            size += found
+        else:
+            unknown.add(path)
+    return size, unknown
+
+
+def _indexed_size(data: bytes, path: bytes) -> int:
+    """The size of a file; 0 if it is not known. Git writes 0 if it could not tell by the times
+    whether the file has changed.
+    """
+    entry = struct.pack(">H", min(len(path), _LONGEST)) + path + b"\0"
+    at = data.find(entry)
+    begin = at - _ENTRY_FLAGS
+    is_entry = begin >= _HEADER_BYTES and (begin - _HEADER_BYTES) % 8 == 0
+    if not data.startswith(_HEADER) or not is_entry or data.find(entry, at + 1) >= 0:
+        return 0
+    return int.from_bytes(data[begin + _ENTRY_SIZE : begin + _ENTRY_SIZE + 4], "big")
 
 
 def forget_indexes(repository: FilesRepository, thread: str) -> None:

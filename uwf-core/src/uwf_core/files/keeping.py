@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
 from uwf_core.errors import StoreError
+from uwf_core.files.freeing import free
 from uwf_core.files.index import forget_indexes
 from uwf_core.files.repository import FilesRepository, find_repository, reference
 from uwf_core.process.git import GitFailed
@@ -16,7 +17,7 @@ _REFERENCES = "refs/threads/"
 def _reported(repository: FilesRepository, what: str) -> Iterator[None]:
     try:
         yield
-    except (GitFailed, OSError) as error:
+    except (GitFailed, OSError, ValueError) as error:
         raise StoreError(
             f"the recorded files cannot be {what}: {error}",
             where=repository.path,
@@ -43,7 +44,7 @@ def share(home: str, source: str, thread: str, tree: str | None) -> None:
         newest = repository.newest(source)
         commit = None if tree is None else _commit_with(repository, newest, tree)
         if commit or newest:
-            repository.git("update-ref", reference(thread), commit or str(newest))
+            repository.set_newest(thread, commit or str(newest))
 
 
 def _commit_with(repository: FilesRepository, newest: str | None, tree: str) -> str | None:
@@ -95,8 +96,7 @@ def collect(home: str, threads: Collection[str], since_ms: int, *, dry_run: bool
             for thread in _strays(repository, threads, since_ms):
                 repository.git("update-ref", "-d", reference(thread))
                 forget_indexes(repository, thread)
-        words = ("prune", "-v", f"--expire=@{since_ms // 1000} +0000", *(("-n",) * dry_run))
-        return len(repository.git(*words).splitlines())
+        return free(repository, since_ms, dry_run=dry_run)
 
 
 def _strays(repository: FilesRepository, threads: Collection[str], since_ms: int) -> Iterable[str]:

@@ -6,13 +6,13 @@ would send them, and filters would change them.
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import make_lasting_folder, sync, sync_names
-from uwf_core.process.git import own_git
+from uwf_core.process.git import NO_ENV, own_git
 
 NAME: Final = "files.git"
 _MAKING = f"{NAME}.new-"
@@ -35,6 +35,12 @@ _CONFIG = """\
 [gc]
 \tauto = 0
 """
+_FILES: Final = {
+    "HEAD": "ref: refs/heads/none\n",
+    "config": _CONFIG,
+    "info/attributes": _ATTRIBUTES,
+}
+_FOLDERS: Final = ("info", "objects/pack", "objects", "refs/threads")
 _PERSON = {
     f"GIT_{kind}_{part}": text
     for kind in ("AUTHOR", "COMMITTER")
@@ -52,6 +58,7 @@ class FilesRepository(NamedTuple):
         *words: str,
         folder: str | None = None,
         index: str | None = None,
+        env: Mapping[str, str] = NO_ENV,
         stdin: bytes = b"",
         strict: bool = False,
     ) -> bytes:
@@ -61,22 +68,29 @@ class FilesRepository(NamedTuple):
             words: its arguments.
             folder: the working tree.
             index: the index file.
+            env: more variables.
             stdin: its input.
             strict: whether a warning is an error.
 
         Raises:
             GitFailed: it failed.
         """
-        env = {"GIT_DIR": self.path, **_PERSON}
+        env = {"GIT_DIR": self.path, **_PERSON, **env}
         if folder is not None:
             env["GIT_WORK_TREE"] = folder
         if index is not None:
             env["GIT_INDEX_FILE"] = index
         return own_git(folder or self.path, *words, env=env, stdin=stdin, strict=strict)
 
-    def index_folder(self, thread: str) -> str:
-        """The folder with the index files of a thread."""
-        return os.path.join(self.path, "threads", thread)
+    @property
+    def objects(self) -> str:
+        """The folder with the objects."""
+        return os.path.join(self.path, "objects")
+
+    @property
+    def packs(self) -> str:
+        """The folder with the packs of objects."""
+        return os.path.join(self.path, "objects", "pack")
 
     def newest(self, thread: str) -> str | None:
         """The newest commit of a thread; None if none of its files are recorded.
@@ -90,11 +104,34 @@ class FilesRepository(NamedTuple):
         except FileNotFoundError:
             return None
 
-    @contextmanager
-    def lock(self, *, alone: bool = False) -> Iterator[None]:
-        """Wait for the lock: many record at a time, but nobody while objects are deleted.
+    def set_newest(self, thread: str, commit: str) -> None:
+        """Let the reference of a thread be a commit; that is on the disk afterwards. The caller
+        alone changes it.
 
         Raises:
+            OSError: it cannot be written.
+        """
+        place = os.path.join(self.path, reference(thread))
+        draft = (
+            f"{place}.lock"  # git takes no reference for it; one of a killed process is replaced
+        )
+        with open(draft, "w", encoding="ascii") as file:
+            file.write(f"{commit}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(draft, place)
+        sync_names(os.path.dirname(place))
+
+    @contextmanager
+    def lock(self, *, alone: bool = False, wait: bool = True) -> Iterator[None]:
+        """Hold the lock for one block: many record at a time, but nobody while objects are deleted.
+
+        Args:
+            alone: whether nobody else may hold it.
+            wait: whether to wait for those who hold it.
+
+        Raises:
+            BlockingIOError: others hold it, and `wait` is False.
             OSError: the lock file cannot be opened.
         """
         import fcntl
@@ -103,7 +140,8 @@ class FilesRepository(NamedTuple):
             os.path.join(self.path, "uwf.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
         )
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+            how = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
+            fcntl.flock(descriptor, how if wait else how | fcntl.LOCK_NB)
             yield
         finally:
             os.close(descriptor)
@@ -139,14 +177,15 @@ def _make(home: str, path: str) -> None:
     make_lasting_folder(home)
     draft = mkdtemp(prefix=_MAKING, dir=home)
     try:
-        own_git(home, "init", "-q", "--bare", "--template=", "--object-format=sha256", draft)
-        os.makedirs(os.path.join(draft, "info"), mode=0o700, exist_ok=True)
-        for name, text in (("config", _CONFIG), ("info/attributes", _ATTRIBUTES)):
+        for folder in _FOLDERS:
+            os.makedirs(os.path.join(draft, folder), mode=0o700, exist_ok=True)
+        for name, text in _FILES.items():
             file = os.path.join(draft, name)
             with open(file, "w", encoding="ascii") as opened:
                 opened.write(text)
             sync(file)
-            sync_names(os.path.dirname(file))
+        for folder in (*_FOLDERS, "refs", ""):
+            sync_names(os.path.join(draft, folder))
         try:
             os.rename(draft, path)
         except OSError:

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from uwf_core.errors import StoreError
-from uwf_core.files.changes import RecordedFolder
+from uwf_core.files.changes import RecordedFolder, rules_file
 from uwf_core.files.paths import below, parents, place_in, shown
 from uwf_core.files.repository import FilesRepository, find_repository
 from uwf_core.files.user_rules import rules_of
@@ -39,11 +39,11 @@ def restore(home: str, tree: str, folder: str) -> None:
             hint="next: uwf cas verify",
         )
     try:
-        with TemporaryDirectory(dir=repository.path, prefix="restore-") as work:
-            rules = rules_of(folder)
-            excludes = os.path.join(work, "excludes")
-            with open(excludes, "wb") as file:
-                file.write(rules.ignore_text())
+        rules = rules_of(folder)
+        with (
+            TemporaryDirectory(dir=repository.path, prefix="restore-") as work,
+            rules_file(repository, rules) as excludes,
+        ):
             index = os.path.join(work, "index")
             left_out = place_in(folder, home) or None
             _restore(RecordedFolder(repository, folder, index, excludes, rules, left_out), tree)

@@ -1,22 +1,19 @@
 """Record the files of a folder: a tree in `files.git`, which a reference of the thread keeps."""
 
 import os
-from tempfile import NamedTemporaryFile
 from typing import Final
 
-from uwf_core.files.changes import Changes, RecordedFolder, find_changes
-from uwf_core.files.index import IndexState, ThreadIndex
+from uwf_core.files.changes import Changes, RecordedFolder, find_changes, rules_file
+from uwf_core.files.freeing import join_packs
+from uwf_core.files.incoming import Incoming, incoming
+from uwf_core.files.index import IndexState, ThreadIndex, indexed_bytes
 from uwf_core.files.paths import place_in, shown
-from uwf_core.files.repository import FilesRepository, open_repository, reference
-from uwf_core.files.user_rules import commit_of, rules_of, top_of
+from uwf_core.files.repository import open_repository
+from uwf_core.files.user_rules import UserTree, commit_of, rules_of, tree_around
 from uwf_core.process import crash_points
 from uwf_core.process.git import GitFailed
 from uwf_core.thread.types import SnapshotPayload, WorkspacePayload
 
-_ONE_SYNC: Final = ("-c", "core.fsyncMethod=writeout-only")
-"""Objects go to the disk without a wait. The one sync is that of the reference to them: it commits
-the journal of the file system, so that they are there before it.
-"""
 MOST_FILES: Final = 100_000
 MOST_BYTES: Final = 1_000_000_000
 
@@ -27,8 +24,9 @@ class _NotRecorded(Exception):
 
 def before_step(home: str, thread: str, cwd: str) -> WorkspacePayload:
     """Record the files before a step that works in `cwd`."""
-    folder = top_of(cwd)
-    return {"folder": folder, "before": record(home, thread, folder), "after": None}
+    tree = tree_around(cwd)
+    folder = cwd if tree is None else tree.top
+    return {"folder": folder, "before": record(home, thread, folder, tree), "after": None}
 
 
 def after_step(home: str, thread: str, workspace: WorkspacePayload) -> WorkspacePayload:
@@ -36,7 +34,7 @@ def after_step(home: str, thread: str, workspace: WorkspacePayload) -> Workspace
     return {**workspace, "after": record(home, thread, workspace["folder"])}
 
 
-def record(home: str, thread: str, folder: str) -> SnapshotPayload:
+def record(home: str, thread: str, folder: str, tree: UserTree | None = None) -> SnapshotPayload:
     """Record the files of a folder. If that fails, the result has the reason.
 
     When it returns, the tree is on the disk and the reference of the thread keeps it.
@@ -45,29 +43,28 @@ def record(home: str, thread: str, folder: str) -> SnapshotPayload:
         home: the folder of uwf, which is left out if it lies in `folder`.
         thread: the thread, which the caller has locked.
         folder: the top of a git working tree, or a folder outside of git.
+        tree: the working tree, if it is known.
     """
     try:
-        return _record(home, thread, folder)
+        return _record(home, thread, folder, tree)
     except (GitFailed, OSError, _NotRecorded) as error:
         reason = str(error) or type(error).__name__
         return _payload(None, reason, None, {}, IndexState())
 
 
-def _record(home: str, thread: str, folder: str) -> SnapshotPayload:
+def _record(home: str, thread: str, folder: str, tree: UserTree | None) -> SnapshotPayload:
     left_out = place_in(folder, home)
     if left_out == b"":
         raise _NotRecorded("the folder is the one of uwf")
     repository = open_repository(home)
-    rules = rules_of(folder)
-    commit = commit_of(folder) if rules.git_index is not None else None
-    with repository.lock(), NamedTemporaryFile(dir=repository.path, prefix="excludes-") as excludes:
-        excludes.write(rules.ignore_text())
-        excludes.flush()
+    rules = rules_of(folder, tree)
+    with repository.lock(), rules_file(repository, rules) as excludes:
         index = ThreadIndex(repository, thread, folder)
-        place = RecordedFolder(repository, folder, index.path, excludes.name, rules, left_out)
+        place = RecordedFolder(repository, folder, index.path, excludes, rules, left_out)
         state, nested = _up_to_date(place, index, thread)
+    join_packs(repository)
     commits = {shown(path): commit_of(_inner(folder, path)) or "" for path in nested}
-    return _payload(state.tree, None, commit, commits, state)
+    return _payload(state.tree, None, rules.tree and rules.tree.commit, commits, state)
 
 
 def _up_to_date(
@@ -94,16 +91,15 @@ def _update(
             f"there are {files:,} files with {size:,} bytes; at most {MOST_FILES:,} files with "
             f"{MOST_BYTES:,} bytes are recorded"
         )
-    if not changes.is_none:
-        _apply(place, changes)
     tree = state.tree
     if tree is None or not changes.is_none:
-        tree = place.git(*_ONE_SYNC, "write-tree").decode().strip()
+        with incoming(place.repository) as objects:
+            tree = _write(place, changes, objects)
+            if tree != state.tree:
+                _keep(objects, thread, tree)
     new = IndexState(
         *(files, size, tree, changes.rules, changes.forced, changes.missing, changes.folders)
     )
-    if tree != state.tree:
-        _keep(place.repository, thread, tree)
     if new != state:
         index.save(new)
     return new, changes.nested
@@ -119,39 +115,41 @@ def _totals(place: RecordedFolder, state: IndexState, changes: Changes) -> tuple
 
 def _old_bytes(place: RecordedFolder, paths: set[bytes]) -> int:
     """The bytes of paths as the index has them."""
+    known, paths = indexed_bytes(place.index_file, paths)
     if not paths:
-        return 0
+        return known
     names = b"".join(b":0:" + path + b"\n" for path in paths if b"\n" not in path)
     said = place.git("cat-file", "--batch-check=%(objectsize)", stdin=names).splitlines()
     said += [
         place.git("cat-file", "-s", ":0:" + os.fsdecode(path)) for path in paths if b"\n" in path
     ]
     try:
-        return sum(map(int, said))
+        return known + sum(map(int, said))
     except ValueError as error:
         raise GitFailed("a recorded file is missing") from error
 
 
-def _apply(place: RecordedFolder, changes: Changes) -> None:
-    """Bring the index up to date."""
+def _write(place: RecordedFolder, changes: Changes, objects: Incoming) -> str:
+    """Bring the index up to date, and make a tree of it."""
     if changes.dropped:
         names = b"".join(path + b"\0" for path in changes.dropped)
         place.git("update-index", "-z", "--force-remove", "--stdin", stdin=names)
     present = sorted({*changes.sizes, *changes.gone})
     if present:
         names = b"".join(path + b"\0" for path in present)
-        words = (*_ONE_SYNC, "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
-        place.git(*words, stdin=names, strict=True)
+        options, env = objects.writing(len(changes.sizes), sum(changes.sizes.values()))
+        words = (*options, "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+        place.git(*words, env=env, stdin=names, strict=True)
+    options, env = objects.writing()
+    return place.git(*options, "write-tree", env=env).decode().strip()
 
 
-def _keep(repository: FilesRepository, thread: str, tree: str) -> None:
+def _keep(objects: Incoming, thread: str, tree: str) -> None:
     """Add a commit with a tree to the chain of the thread."""
+    commit = objects.add_commit(tree, objects.repository.newest(thread))
+    objects.keep()
     crash_points.reach("snapshot")
-    newest = repository.newest(thread)
-    parent = () if newest is None else ("-p", newest)
-    words = (*_ONE_SYNC, "commit-tree", *parent, "-m", "snapshot", tree)
-    commit = repository.git(*words).decode().strip()
-    repository.git("update-ref", reference(thread), commit, newest or "0" * len(commit))
+    objects.repository.set_newest(thread, commit)
 
 
 def _inner(folder: str, path: bytes) -> str:

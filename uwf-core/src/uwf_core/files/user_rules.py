@@ -8,10 +8,21 @@ from functools import lru_cache
 from typing import Final
 
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.process.git import GitFailed, ask_git, user_git
+from uwf_core.process.git import ask_git, user_git
 
 _ANY_OWNER: Final = ("-c", "safe.directory=*")
 _READ_ONLY: Final = {"GIT_OPTIONAL_LOCKS": "0"}
+
+
+class UserTree(NamedTuple):
+    """A git working tree of the user: its top folder, its index, its rules in `info/exclude`, and
+    the commit at which it is, if there is one yet.
+    """
+
+    top: str
+    index_file: str
+    exclude: str
+    commit: str | None = None
 
 
 class UserRules(NamedTuple):
@@ -20,12 +31,12 @@ class UserRules(NamedTuple):
     Attributes:
         folder: the folder.
         ignore_files: the files with rules outside the tree, weakest first.
-        git_index: the index of its git repository; None where the folder is not the top of one.
+        tree: the working tree of which it is the top; None for any other folder.
     """
 
     folder: str
     ignore_files: tuple[str, ...]
-    git_index: str | None
+    tree: UserTree | None
 
     def ignore_text(self) -> bytes:
         """The rules outside the tree, in the format of a `.gitignore`.
@@ -37,10 +48,10 @@ class UserRules(NamedTuple):
 
     def index_stamp(self) -> str:
         """A text that differs when the index of the user's repository was written."""
-        if self.git_index is None:
+        if self.tree is None:
             return ""
         try:
-            found = os.stat(self.git_index)
+            found = os.stat(self.tree.index_file)
         except FileNotFoundError:
             return "none"
         return f"{found.st_mtime_ns} {found.st_size} {found.st_ino}"
@@ -51,18 +62,23 @@ class UserRules(NamedTuple):
         Raises:
             GitFailed: git cannot read the repository.
         """
-        if self.git_index is None:
+        if self.tree is None:
             return []
         words = ("ls-files", "-z", "-c", "-i", "--exclude-standard")
         listed = user_git(self.folder, *_ANY_OWNER, *words, env=_READ_ONLY)
         return [path for path in listed.split(b"\0") if path]
 
 
-def top_of(folder: str) -> str:
-    """The top folder of the git working tree in which a folder lies, else the folder."""
-    said = ask_git(folder, "rev-parse", "--show-toplevel")
-    top = "" if said is None else said.removesuffix("\n")
-    return top if os.path.isdir(top) else folder
+def tree_around(folder: str) -> UserTree | None:
+    """The working tree in which a folder lies, None if there is none."""
+    words = ("--show-toplevel", "--git-path", "index", "--git-path", "info/exclude")
+    asked = ask_git(folder, "rev-parse", *words, "--default", "HEAD")
+    if asked is None:
+        return None
+    top, index, exclude, *commit = asked.splitlines()
+    if len(commit) > 1 or not os.path.isdir(top):
+        return None  # a name of several lines, or one that is not UTF-8
+    return UserTree(top, *(os.path.join(folder, each) for each in (index, exclude)), *commit)
 
 
 def commit_of(folder: str) -> str | None:
@@ -71,30 +87,33 @@ def commit_of(folder: str) -> str | None:
     return None if said is None else said.strip()
 
 
-def rules_of(folder: str) -> UserRules:
-    """The rules of a folder. A later call of the same process asks git only where a repository has
-    appeared or disappeared.
+def rules_of(folder: str, tree: UserTree | None = None) -> UserRules:
+    """The rules of a folder.
+
+    Args:
+        folder: the folder.
+        tree: `tree_around` of it, if that is known. Without, git is asked.
 
     Raises:
         GitFailed: git cannot read the user's configuration.
     """
-    return _rules(folder, os.path.lexists(os.path.join(folder, ".git")))
+    has_git = os.path.lexists(os.path.join(folder, ".git"))
+    if tree is None and has_git:
+        tree = tree_around(folder)
+    if tree is not None and os.path.realpath(tree.top) != os.path.realpath(folder):
+        tree = None
+    files = (
+        _configured(folder, has_git) or _default_file(),
+        *([] if tree is None else [tree.exclude]),
+    )
+    return UserRules(folder, files, tree)
 
 
 @lru_cache(maxsize=16)
-def _rules(folder: str, has_git: bool) -> UserRules:
+def _configured(folder: str, has_git: bool) -> str:  # asked again once there is a repository
     words = ("config", "--type=path", "--default", "", "--get", "core.excludesFile")
-    named = os.fsdecode(user_git(folder, *_ANY_OWNER, *words, env=_READ_ONLY)).removesuffix("\n")
-    files = [os.path.join(folder, named) if named else _default_file()]
-    index = None
-    if has_git and os.path.realpath(top_of(folder)) == os.path.realpath(folder):
-        asked = ask_git(folder, "rev-parse", "--git-path", "index", "--git-path", "info/exclude")
-        lines = (asked or "").splitlines()
-        if len(lines) != 2:
-            raise GitFailed(f"git cannot name the files of its folder in {folder}")
-        index, exclude = (os.path.join(folder, line) for line in lines)
-        files.append(exclude)
-    return UserRules(folder, tuple(files), index)
+    said = os.fsdecode(user_git(folder, *_ANY_OWNER, *words, env=_READ_ONLY)).removesuffix("\n")
+    return said and os.path.join(folder, said)
 
 
 def _default_file() -> str:
