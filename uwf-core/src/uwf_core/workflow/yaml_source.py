@@ -387,8 +387,9 @@ def _reason(error: Any) -> str:
 
 
 def _syntax_problem(place: Place, reason: str, text: str) -> Problem:
-    lines = text.splitlines()
-    line = lines[place.line - 1] if place.line <= len(lines) else ""
+    if "maximum nesting depth" in reason:  # libyaml's own limit, reached while it reads ahead
+        return error_at(place, "too-deep", f"nested deeper than {MAX_DEPTH} levels")
+    line = "".join(text.splitlines()[place.line - 1 : place.line])
     hint = ""
     if "\t" in line[: max(place.column, 1)]:
         hint = "indent with spaces, not tabs"
