@@ -1,0 +1,54 @@
+"""The graph on a page: the picture in a box that scrolls, and beside it the table."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from uwf_core.markup import Markup, tag
+from uwf_web.graph.shape import GraphNode, anchor, shape_of
+from uwf_web.graph.states import Visit, graph_status
+from uwf_web.graph.svg import Drawing, graph_svg
+from uwf_web.graph.table import graph_table
+
+
+def workflow_graph(workflow: Mapping[str, Any]) -> Markup:
+    """The graph of a workflow, from the document of `workflow show`; a node leads to its row."""
+    drawing = Drawing(
+        shape_of(workflow),
+        f"Graph of the workflow {workflow['name']}",
+        lambda node: f"#{anchor(node.name)}",
+    )
+    return _box(drawing, workflow["roles"], lambda visit: "")
+
+
+def thread_graph(
+    workflow: Mapping[str, Any],
+    thread: Mapping[str, Any],
+    steps: Sequence[Mapping[str, Any]],
+    base: str = "",
+) -> Markup:
+    """The graph of a thread with what it did; a node leads to its last step, else to its row.
+
+    Args:
+        workflow, thread, steps: the documents of `workflow show`, `thread show`, `step list`.
+        base: the base path of the site.
+    """
+    shape = shape_of(workflow)
+    status = graph_status(shape, thread, steps)
+
+    def link_to(visit: Visit) -> str:
+        path = f"/threads/{quote(visit.thread)}"
+        return base + (path if visit.step is None else f"{path}/steps/{quote(visit.step)}")
+
+    def link_of(node: GraphNode) -> str:
+        visits = status.node(node.name).visits
+        return link_to(visits[-1]) if visits else f"#{anchor(node.name)}"
+
+    title = f"Graph of the thread {thread['thread']}, {thread['status']}"
+    return _box(Drawing(shape, title, link_of, status), workflow["roles"], link_to)
+
+
+def _box(drawing: Drawing, roles: Mapping[str, Any], link_to: Any) -> Markup:
+    picture = tag("div", graph_svg(drawing), class_="graph-box", data_live="graph")
+    table = tag("div", graph_table(drawing, roles, link_to), class_="graph-words")
+    return tag("div", picture, table, class_="graph-pair")

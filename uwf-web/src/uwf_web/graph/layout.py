@@ -1,0 +1,141 @@
+"""The layout of a graph: a box for each node and label, and a path for each edge. Pure.
+
+After Sugiyama, Tagawa and Toda (1981): layers, an order with few crossings, columns, paths.
+"""
+
+from collections.abc import Sequence
+
+from uwf_core.named_tuple import NamedTuple
+from uwf_web.graph.columns import set_columns
+from uwf_web.graph.rows import Line, Size, Spot, place_in_rows
+
+MARGIN = 12.0
+LOOP = 30.0
+"""How far a loop reaches out of its node."""
+_PORT = 22.0
+_GAP = 16.0
+_SLOPE = 0.12
+_MORE = 60.0
+
+
+class Rectangle(NamedTuple):
+    """A box; `x` and `y` of its upper left corner, in pixels."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+Point = tuple[float, float]
+
+
+class Path(NamedTuple):
+    """An edge. `points`: pairs of ends of vertical lines, from source to target, which curves with
+    vertical ends connect; of a loop, its two ends at the right of its node. `label` has its place.
+    """
+
+    points: tuple[Point, ...]
+    label: Rectangle
+    is_loop: bool = False
+
+
+class Layout(NamedTuple):
+    """The picture's size, the boxes of the nodes and the paths of the edges."""
+
+    size: Size
+    nodes: tuple[Rectangle, ...]
+    paths: tuple[Path, ...]
+
+
+def layout(nodes: Sequence[Size], lines: Sequence[Line]) -> Layout:
+    """Place nodes and labels of these sizes; node 0 is the start."""
+    loops = {line.source: line.label for line in lines if line.source == line.target}
+    spots = [_spot(size, loops.get(number)) for number, size in enumerate(nodes)]
+    found = place_in_rows(spots, lines)
+    set_columns(found.rows, found.chains)
+    size = _set_heights(found.rows)
+    boxes = [
+        Rectangle(spot.x - each.width / 2, _middle(spot) - each.height / 2, *each)
+        for spot, each in zip(spots, nodes, strict=True)
+    ]
+    ports = _ports(found.chains, boxes, spots)
+    paths = [
+        _path(line, found.chains[number], ports[number], number in found.back)
+        if line.source != line.target
+        else _loop(boxes[line.source], line.label)
+        for number, line in enumerate(lines)
+    ]
+    return Layout(size, tuple(boxes), tuple(paths))
+
+
+def _spot(size: Size, loop: Size | None) -> Spot:
+    half, height = size.width / 2, size.height
+    if loop is None:
+        return Spot(half, half, height, is_node=True)
+    return Spot(half, half + LOOP + loop.width, max(height, loop.height), is_node=True)
+
+
+def _set_heights(rows: Sequence[Sequence[Spot]]) -> Size:
+    """Set top and bottom of each row, and shift all by the margin. Gaps grow with what they hold,
+    so that no curve is too flat.
+    """
+    bottom, width = 0.0, 0.0
+    for row in rows:
+        far = max((abs(spot.x - up.x) for spot in row for up in spot.ups), default=0.0)
+        top = bottom + (_GAP + min(far * _SLOPE, _MORE) if bottom else MARGIN)
+        bottom = top + max(spot.height for spot in row)
+        for spot in row:
+            spot.top, spot.bottom, spot.x = top, bottom, spot.x + MARGIN
+            width = max(width, spot.x + spot.right)
+    return Size(width + MARGIN, bottom + MARGIN)
+
+
+def _middle(spot: Spot) -> float:
+    return (spot.top + spot.bottom) / 2
+
+
+def _ports(
+    chains: Sequence[Sequence[Spot]], boxes: Sequence[Rectangle], spots: Sequence[Spot]
+) -> list[tuple[Point, Point]]:
+    """Where each chain leaves its upper node and reaches its lower one: side by side, in the order
+    of where they lead.
+    """
+    box_of = {id(spot): box for spot, box in zip(spots, boxes, strict=True)}
+    lower_side: dict[int, list[tuple[float, int]]] = {id(spot): [] for spot in spots}
+    upper_side: dict[int, list[tuple[float, int]]] = {id(spot): [] for spot in spots}
+    for number, chain in enumerate(chains):
+        if len(chain) > 1:
+            lower_side[id(chain[0])].append((chain[1].x, number))
+            upper_side[id(chain[-1])].append((chain[-2].x, number))
+    starts, ends = dict[int, Point](), dict[int, Point]()
+    for side, found, is_lower in ((lower_side, starts, True), (upper_side, ends, False)):
+        for key, leads in side.items():
+            box = box_of[key]
+            step = min(_PORT, box.width / (len(leads) + 1))
+            y = box.y + (box.height if is_lower else 0.0)
+            for place, (_, number) in enumerate(sorted(leads)):
+                x = box.x + box.width / 2 + (place - (len(leads) - 1) / 2) * step
+                found[number] = (x, y)
+    return [(starts.get(n, (0, 0)), ends.get(n, (0, 0))) for n in range(len(chains))]
+
+
+def _path(line: Line, chain: Sequence[Spot], ports: tuple[Point, Point], is_back: bool) -> Path:
+    start, end = ports
+    points = [start, (start[0], chain[0].bottom)]
+    for spot in chain[1:-1]:
+        points += [(spot.x, spot.top), (spot.x, spot.bottom)]
+    points += [(end[0], chain[-1].top), end]
+    holder = chain[-2] if is_back else chain[1]
+    label = _centred(holder.x, _middle(holder), line.label)
+    return Path(tuple(points[::-1] if is_back else points), label)
+
+
+def _loop(box: Rectangle, label: Size) -> Path:
+    right, middle = box.x + box.width, box.y + box.height / 2
+    ends = ((right, middle - box.height / 5), (right, middle + box.height / 5))
+    return Path(ends, Rectangle(right + LOOP, middle - label.height / 2, *label), is_loop=True)
+
+
+def _centred(x: float, y: float, size: Size) -> Rectangle:
+    return Rectangle(x - size.width / 2, y - size.height / 2, *size)

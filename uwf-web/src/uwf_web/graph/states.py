@@ -1,0 +1,139 @@
+"""What a thread did at each node and edge of its graph, from its documents. Pure."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
+
+from uwf_core.named_tuple import NamedTuple
+from uwf_web.graph.shape import START, Shape
+
+NodeState = Literal["default", "completed", "active", "suspended", "failed"]
+
+SYMBOLS: Final[Mapping[NodeState, str]] = {
+    "default": "",
+    "completed": "✓",
+    "active": "▶",
+    "suspended": "‖",
+    "failed": "✗",
+}
+"""So that colour is not the only sign."""
+
+
+class Visit(NamedTuple):
+    """A step of a role, or a thread that ran it as a branch (`step` is None)."""
+
+    step: str | None
+    thread: str
+
+
+class NodeStatus(NamedTuple):
+    """The state of a node, its visits, oldest first, and whether its role runs next."""
+
+    state: NodeState = "default"
+    visits: tuple[Visit, ...] = ()
+    is_next: bool = False
+
+
+class GraphStatus(NamedTuple):
+    """The states of nodes by name, and how often each edge was taken, by source and status."""
+
+    nodes: Mapping[str, NodeStatus]
+    taken: Mapping[tuple[str, str], int]
+
+    def node(self, name: str) -> NodeStatus:
+        """The status of a node; default where the thread has not been."""
+        return self.nodes.get(name, NodeStatus())
+
+
+def graph_status(
+    shape: Shape, thread: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]
+) -> GraphStatus:
+    """The status of a thread's graph.
+
+    Args:
+        shape: of the workflow of the thread.
+        thread: the document of `thread show`.
+        steps: the rows of `step list`; the first is the start.
+    """
+    nodes: dict[str, NodeStatus] = {START: NodeStatus("completed")}
+    for role, visit in _visits(shape, thread, steps[1:]):
+        found = nodes.get(role, NodeStatus("completed"))
+        nodes[role] = found._replace(visits=(*found.visits, visit))
+    if thread["status"] == "completed":
+        nodes["$END"] = NodeStatus("completed")
+    for name, change in _now(shape, thread):
+        nodes[name] = nodes.get(name, NodeStatus())._replace(**change)
+    return GraphStatus(nodes, _taken(shape, steps[1:]))
+
+
+def _visits(
+    shape: Shape, thread: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, Visit]]:
+    for row in steps:
+        yield row["role"], Visit(row["step"], thread["thread"])
+        for branch in row["branches"] or ():
+            yield branch["role"], Visit(None, branch["thread"])
+    for role, branch in _open_branches(shape, thread):
+        yield role, Visit(None, branch["thread"])
+
+
+def _open_branches(
+    shape: Shape, thread: Mapping[str, Any]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The roles and the branches of a fan-out that runs or waits."""
+    frame = thread["stack"][0] if thread["stack"] else {"branches": None}
+    roles = {
+        name: edge.target
+        for edge in shape.edges
+        if edge.is_branch and edge.source == frame.get("role")
+        for name in edge.statuses or (None,)
+    }
+    for branch in frame["branches"] or ():
+        if branch["name"] in roles:
+            yield roles[branch["name"]], branch
+
+
+def _now(shape: Shape, thread: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The nodes at which the thread is, and what changes there."""
+    stack = thread["stack"]
+    role = stack[0]["role"] if stack else thread["currentRole"] or thread["suspendedRole"]
+    status, reason = thread["status"], thread["suspendReason"]
+    state = _state(status, reason)
+    if role is not None and (state is not None or status == "idle"):
+        yield role, {"is_next": True} if state is None else {"state": state}
+    if status == "suspended" and reason == "role" and not stack[1:]:
+        yield "$SUSPEND", {"state": "suspended"}
+    for name, branch in _open_branches(shape, thread):
+        found = _state(branch["status"], branch["reason"])
+        if found is not None:
+            yield name, {"state": found}
+
+
+def _state(status: str, reason: str | None) -> NodeState | None:
+    if status == "running":
+        return "active"
+    if status != "suspended":
+        return None
+    return "failed" if reason in ("failure", "interrupted") else "suspended"
+
+
+def _taken(shape: Shape, steps: Sequence[Mapping[str, Any]]) -> Counter[tuple[str, str]]:
+    """How often each edge was taken. After an end, a resume leads on."""
+    ends = {
+        (edge.source, status)
+        for edge in shape.edges
+        if edge.target == "$END"
+        for status in edge.statuses
+    }
+    taken: Counter[tuple[str, str]] = Counter()
+    before: tuple[str, str] | None = None
+    for row in steps:
+        if before is None:
+            taken[START, "new"] += 1
+        elif before in ends:
+            taken[START, "resume"] += 1
+        before = (row["role"], row["status"] or "")
+        taken[before] += 1
+        for branch in row["branches"] or ():
+            taken[row["role"], branch["name"] or ""] += 1
+    return taken

@@ -1,0 +1,137 @@
+"""A graph as a table: the same nodes, edges and states as the picture, and each role's output."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from uwf_core.markup import Child, Markup, join, tag
+from uwf_web.graph.shape import GraphEdge, GraphNode, anchor
+from uwf_web.graph.states import SYMBOLS, NodeStatus, Visit
+from uwf_web.graph.svg import Drawing
+
+_ENDS: Final = {
+    "$START": "where a thread begins",
+    "$END": "the thread is complete",
+    "$SUSPEND": "a person is asked",
+}
+_SHOWN: Final = 12
+
+
+def graph_table(
+    drawing: Drawing, roles: Mapping[str, Mapping[str, Any]], link_to: Callable[[Visit], str]
+) -> Markup:
+    """The table.
+
+    Args:
+        drawing: what the picture shows.
+        roles: of the workflow's document.
+        link_to: the URL of a visit.
+    """
+    heads = ["Node", "Leads to"] if drawing.status is None else ["Node", "State", "Leads to"]
+    rows = [_row(drawing, node, roles.get(node.name), link_to) for node in drawing.shape.nodes]
+    return tag(
+        "table",
+        tag("caption", "Nodes and edges of the graph", class_="hidden"),
+        tag("thead", tag("tr", *(tag("th", each, scope="col") for each in heads))),
+        tag("tbody", *rows),
+        class_="graph-table",
+    )
+
+
+def _row(
+    drawing: Drawing,
+    node: GraphNode,
+    role: Mapping[str, Any] | None,
+    link_to: Callable[[Visit], str],
+) -> Markup:
+    head = tag(
+        "th",
+        tag("code", node.name),
+        tag("span", f" {node.detail or _ENDS.get(node.name, '')}", class_="soft"),
+        _about(node, role),
+        scope="row",
+    )
+    leads = [each for each in drawing.shape.edges if each.source == node.name]
+    cells: list[Child] = [head]
+    if drawing.status is not None:
+        status = drawing.status.node(node.name)
+        cells.append(tag("td", _state(status, link_to), data_state=node.name))
+    cells.append(tag("td", tag("ul", *_edges(drawing, leads)) if leads else None))
+    return tag("tr", *cells, id=anchor(node.name), tabindex="-1")
+
+
+def _about(node: GraphNode, role: Mapping[str, Any] | None) -> Markup | None:
+    """What the tooltip of a node shows, too: the description and the fields of the output."""
+    if role is None:
+        return None
+    description = str(role.get("description") or role.get("goal") or "")
+    fields = tag(
+        "ul", *(tag("li", tag("code", line)) for line in schema_lines(role["frontmatter"]))
+    )
+    return tag(
+        "div",
+        tag("p", description) if description else None,
+        fields,
+        class_="about",
+        id=f"{anchor(node.name)}-about",
+    )
+
+
+def _state(status: NodeStatus, link_to: Callable[[Visit], str]) -> Markup:
+    words = "runs next" if status.is_next else "" if status.state == "default" else status.state
+    links = [
+        tag("a", "step" if visit.step else "thread", f" {number}", href=link_to(visit))
+        for number, visit in enumerate(status.visits, 1)
+    ]
+    left_out = len(links) - _SHOWN
+    shown = links if left_out <= 0 else [*links[:2], f"… {left_out} more …", *links[2 - _SHOWN :]]
+    parts: list[Child] = [
+        tag("span", f"{SYMBOLS[status.state]} {words}".strip(), class_=status.state)
+    ]
+    for each in shown:
+        parts += [" ", each]
+    return join(*parts)
+
+
+def _edges(drawing: Drawing, edges: list[GraphEdge]) -> Iterator[Markup]:
+    for edge in edges:
+        for status in edge.statuses or ("",):
+            count = 0
+            if drawing.status is not None:
+                count = drawing.status.taken.get((edge.source, status), 0)
+            way = "runs" if edge.is_branch else "→"
+            loops = " (itself)" if edge.source == edge.target else ""
+            yield tag(
+                "li",
+                join(tag("code", status), " ") if status else None,
+                f"{way} ",
+                tag("a", edge.target, href=f"#{anchor(edge.target)}"),
+                loops,
+                tag("b", f" ×{count}") if count else None,
+            )
+
+
+def schema_lines(schema: Any) -> list[str]:
+    """The fields of a role's output, a line for each status: `done: summary, files? (list)`."""
+    if not isinstance(schema, Mapping):
+        return []
+    for word in ("oneOf", "anyOf"):
+        if isinstance(schema.get(word), list):
+            rest = {key: value for key, value in schema.items() if key != word}
+            return [line for each in schema[word] for line in schema_lines({**rest, **each})]
+    properties, required = schema.get("properties", {}), schema.get("required", ())
+    fields = [
+        name + ("" if name in required else "?") + _type(each)
+        for name, each in properties.items()
+        if name != "$status"
+    ]
+    fixed = properties.get("$status")
+    status = str(fixed.get("const", "…")) if isinstance(fixed, Mapping) else "…"
+    return [f"{status}: {', '.join(fields)}" if fields else status]
+
+
+def _type(schema: Any) -> str:
+    kind = schema.get("type") if isinstance(schema, Mapping) else None
+    if kind in (None, "string"):
+        return ""
+    return f" ({kind if isinstance(kind, str) else json.dumps(kind)})"
