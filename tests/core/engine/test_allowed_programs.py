@@ -14,6 +14,7 @@ from uwf_core.process.cancel import Cancel
 from uwf_core.testing.project import Project
 from uwf_core.thread.names import programs_name
 from uwf_core.upkeep.gc import CollectOptions, collect_garbage
+from uwf_core.workflow.starter import starter
 
 TOUCH = """
 version: 1
@@ -226,3 +227,36 @@ def test_a_workflow_that_came_with_a_bundle_is_allowed_by_its_reference(
     assert "touch ran" in allowed.stderr
     done = other.uwf("thread", "exec", thread, "--cwd", str(other.folder))
     assert (done.exit_code, ran(other)) == (0, True)
+
+
+def test_what_a_page_saved_runs_no_programs_until_a_person_trusts_the_folder_again(
+    touching: Project,
+) -> None:
+    trusted(touching)
+    file = touching.folder / ".workflow" / "touch.yaml"
+    with touching.client() as uwf:
+        assert uwf.withhold_programs(file.read_text(), file)
+    refused = touching.uwf("run", "touch", "-p", "x")
+    assert refused.exit_code == 2
+    assert "not allowed: touch runs for touch: touch ran" in refused.error["message"]
+    assert not ran(touching)
+    trusted(touching)
+    assert touching.uwf("run", "touch", "-p", "x").exit_code == 0
+    assert ran(touching)
+
+
+def test_a_saved_workflow_that_calls_others_or_is_not_valid_may_run_programs_too(
+    touching: Project,
+) -> None:
+    file = touching.folder / ".workflow" / "saved.yaml"
+    plain = starter("saved")
+    with touching.client() as uwf:
+        assert uwf.withhold_programs(PARENT.replace("parent", "saved"), file)
+        assert uwf.withhold_programs("program: {argv: [touch, ran]}", file)
+        assert not uwf.withhold_programs(plain, file)
+    trusted(touching)
+    touching.workflow("parent", PARENT)
+    with touching.client() as uwf:
+        uwf.withhold_programs(TOUCH.replace("NAME", "touch"), file)
+    assert touching.uwf("run", "parent", "-p", "x").exit_code == 2
+    assert not ran(touching)

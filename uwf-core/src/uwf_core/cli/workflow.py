@@ -130,11 +130,12 @@ def new(session: Session, name: str | None, example: str | None, examples: bool)
     file = name if name.endswith(SUFFIXES) else f"{name}.yaml"
     from shlex import quote
 
+    from uwf_core.examples.shelf import new_texts
     from uwf_core.workflow.new_files import write_files
     from uwf_core.workflow.starter import schema_path
 
     folder, stem = os.path.dirname(file), os.path.basename(file).rpartition(".")[0]  # noqa: PTH119, PTH120
-    first, *others = _starter_texts(stem, example).items()
+    first, *others = new_texts(stem, example).items()
     texts = {os.path.join(folder, f"{each}.yaml"): text for each, text in others}  # noqa: PTH118
     write_files({file: first[1]}, texts)
     files = [os.path.abspath(each) for each in (file, *texts)]  # noqa: PTH100
@@ -142,16 +143,6 @@ def new(session: Session, name: str | None, example: str | None, examples: bool)
     follow = f"next: uwf workflow check {quote(file)}"
     lines = [*files, f"JSON Schema for your editor: {document['schema']}", follow]
     session.emit(document, lambda _document, _screen: "\n".join(lines))
-
-
-def _starter_texts(name: str, example: str | None) -> dict[str, str]:
-    if example is None:
-        from uwf_core.workflow.starter import starter
-
-        return {name: starter(name)}
-    from uwf_core.examples.shelf import example_files
-
-    return example_files(example, name)
 
 
 def _examples_text(document: Mapping[str, Any], screen: Screen) -> str:

@@ -1,7 +1,8 @@
 """Which folders the user trusts, and what a project's settings may set: `trusted.json` in the home,
 `.uwf/config.yaml` of the nearest folder that has it or `.uwf/plugins`.
 
-Format of the list: `{"version": 2, "folders": {"/real/path": IDENTITY, …}}`. Trusts only that
+Format of the list: `{"version": 2, "folders": {"/real/path": IDENTITY, …}}`, and perhaps
+`"withheld": ["/real/path", …]` (`withhold_programs`). Trusts only that
 folder, not those below it, since a repository may be cloned into a trusted one; and only the
 content that it had then. IDENTITY is `commit:ID`, the first commit of the git repository, which
 all clones of it have and no other repository has; without a repository, `folder:DEVICE:INODE`.
@@ -73,20 +74,56 @@ def trusted_folders(home: str) -> list[str]:
     return sorted(_folders(home))
 
 
+def withhold_programs(home: str, folder: str) -> None:
+    """Let the trust in a folder allow no further programs of its workflows until `trust` of it is
+    called again: a page in a browser wrote one of them. Idempotent.
+
+    Raises:
+        ConfigError: the list cannot be read or written.
+    """
+    real, withheld = os.path.realpath(folder), withheld_folders(home)
+    if real not in withheld:
+        _write(home, _folders(home), [*withheld, real])
+
+
+def withheld_folders(home: str) -> list[str]:
+    """The real paths of the folders whose programs are withheld.
+
+    Raises:
+        ConfigError: the list cannot be read.
+    """
+    return _read(home)[1]
+
+
 def _folders(home: str) -> dict[str, str]:
     """The identity of each trusted folder."""
+    return _read(home)[0]
+
+
+def _read(home: str) -> tuple[dict[str, str], list[str]]:
+    """The identity of each trusted folder, and those whose programs are withheld."""
     file = f"{home}/{_FILE}"
     data = read_private(file)
     if data is None:
-        return {}
+        return {}, []
     try:
         document = json.loads(data)
-        folders = document["folders"]
-        if document["version"] == _VERSION and all(type(each) is str for each in folders.values()):
-            return dict(folders)
+        folders, withheld = document["folders"], document.get("withheld", [])
+        texts = [*folders.values(), *withheld]
+        if document["version"] == _VERSION and all(type(each) is str for each in texts):
+            return dict(folders), list(withheld)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise _unreadable(file) from error
     raise _unreadable(file)
+
+
+def _write(home: str, folders: Mapping[str, str], withheld: list[str]) -> None:
+    prepare_home(home)
+    document: dict[str, object] = {"version": _VERSION, "folders": folders}
+    if withheld:
+        document["withheld"] = withheld
+    text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False)
+    write_private(f"{home}/{_FILE}", text + "\n")
 
 
 def trust(home: str, folder: str) -> str:
@@ -98,12 +135,10 @@ def trust(home: str, folder: str) -> str:
     real = os.path.realpath(folder)
     if not os.path.isdir(real):
         raise ConfigError("the folder does not exist", where=folder, hint="uwf config trust DIR")
-    folders, identity = _folders(home), _identity(real)
-    if folders.get(real) != identity:
-        prepare_home(home)
-        document = {"version": _VERSION, "folders": {**folders, real: identity}}
-        text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False)
-        write_private(f"{home}/{_FILE}", text + "\n")
+    (folders, withheld), identity = _read(home), _identity(real)
+    if folders.get(real) != identity or real in withheld:
+        left = [each for each in withheld if each != real]
+        _write(home, {**folders, real: identity}, left)
     return real
 
 

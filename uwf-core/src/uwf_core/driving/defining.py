@@ -92,3 +92,25 @@ class WorkflowReader(ThreadReader):
         place = str(Path(self._engine.cwd, file))
         checked = check_workflow_text(self._engine, text, place, self._watch.notice)
         return check_document([checked])
+
+    def withhold_programs(self, text: str, file: str | os.PathLike[str]) -> bool:
+        """Before a program saves this text as `file` for a person: unless it surely runs no
+        programs, let the trust in its folder allow none until `uwf config trust` is called again.
+        Returns whether they are withheld.
+        """
+        from uwf_core.engine.allowance import withhold_unless_plain
+        from uwf_core.engine.workflows import check_workflow_text
+
+        place = str(Path(self._engine.cwd, file))
+        checked = check_workflow_text(self._engine, text, place, self._watch.notice)
+        return withhold_unless_plain(self._engine, checked)
+
+    def new_workflow(self, name: str, example: str | None = None) -> Mapping[str, str]:
+        """The texts of the files that `uwf workflow new` writes, by name; writes nothing.
+
+        Raises:
+            UsageError: the name is not valid for a workflow. UnknownIdError: unknown example.
+        """
+        from uwf_core.examples.shelf import new_texts
+
+        return new_texts(name, example)

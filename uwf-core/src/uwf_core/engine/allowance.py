@@ -21,6 +21,7 @@ from uwf_core.workflow.file_name import FOLDERS
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.results import Watch
+    from uwf_core.workflow.check import Checked
     from uwf_core.workflow.definition import RoleProgram
 
 
@@ -122,16 +123,47 @@ def allow_start(
     allow_programs(engine, workflow)
 
 
+def withhold_unless_plain(engine: "Engine", checked: "Checked") -> bool:
+    """Let the trust in the folder of a file allow no programs until a person trusts it again,
+    unless the text surely runs none: it is valid, and no program or workflow plays a role.
+
+    For a page that writes the file: a login to that page must not be enough to run programs. A file
+    that is not valid may be a part of another one. Returns whether programs are withheld.
+
+    Raises:
+        ConfigError: the list of trusted folders cannot be read or written.
+    """
+    from uwf_core.config.trust import withhold_programs
+
+    roles = None if checked.workflow is None else checked.workflow["roles"].values()
+    if roles is not None and not any(each["program"] or each["workflow"] for each in roles):
+        return False
+    withhold_programs(engine.home, _project_of(checked.file))
+    return True
+
+
 def _is_trusted_file(engine: "Engine", file: str | None, folder: str) -> bool:
     if file is None:
         return False
+    from uwf_core.config.trust import withheld_folders
+
+    own = _project_of(file)
+    callees = (_project_of(f"{each}/any.yaml") for each in engine.settings.workflow_paths)
+    places = {os.path.realpath(each) for each in (own, *callees)}
+    if not places.isdisjoint(withheld_folders(engine.home)):
+        return False
+    return own == folder or engine.trusts(own)
+
+
+def _project_of(file: str) -> str:
+    """The folder to which a workflow's file belongs."""
     own = os.path.dirname(os.path.abspath(file))
     above = os.path.dirname(own)
     if os.path.basename(own) in FOLDERS:
-        own = above
-    elif os.path.basename(above) in FOLDERS:  # the folder of an index.yaml
-        own = os.path.dirname(above)
-    return own == folder or engine.trusts(own)
+        return above
+    if os.path.basename(above) in FOLDERS:  # the folder of an index.yaml
+        return os.path.dirname(above)
+    return own
 
 
 def _is_allowed(engine: "Engine", workflow: Ref) -> bool:

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.workflow.starter import name_text
+from uwf_core.workflow.starter import name_text, starter
 
 
 class Example(NamedTuple):
@@ -23,6 +23,11 @@ def examples() -> list[Example]:
         description = re.search(r"^description: (.*)$", text, re.MULTILINE)
         found.append(Example(name, description[1] if description else ""))
     return found
+
+
+def new_texts(name: str, example: str | None) -> dict[str, str]:
+    """The texts of a new workflow by name: the starter, or as `example_files` gives them."""
+    return {name: starter(name)} if example is None else example_files(example, name)
 
 
 def example_files(example: str, name: str) -> dict[str, str]:
