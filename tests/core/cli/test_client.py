@@ -31,6 +31,8 @@ def test_views_of_threads_are_those_of_the_commands(uwf, opened, threads):
         (opened.usage(first), ("usage", first)),
         (opened.usage(workflow="pair", by="agent"), ("usage", "--workflow", "pair", "--by=agent")),
         (opened.step_files(step), ("step", "files", step)),
+        ({"agents": opened.agents()}, ("agent", "list")),
+        ({"plugins": opened.plugins()}, ("plugin", "list")),
     ):
         assert document == uwf(*words).document, words
     markdown = uwf("thread", "export", first, "--format", "markdown").out
@@ -97,3 +99,26 @@ def test_a_background_run_has_the_settings_of_its_client(uwf, project, monkeypat
 def test_each_public_name_exists():
     for name in client.__all__:
         assert getattr(client, name) is not None
+
+
+def test_a_sender_of_texts_reads_no_file_by_including_it(opened, project):
+    folder = project.folder / ".workflow"
+    (folder / "notes.txt").write_text("secret-word")
+    (folder / "part.yaml").write_text("secret-word: {secret-word: x}")
+    file = folder / "new.yaml"
+    for tag in ("!include notes.txt", "!<!include> notes.txt", "!include part.yaml"):
+        for place in ("role: $END", "goal: write", "name: pair"):
+            text = WORKFLOW.replace(place, f"{place.partition(':')[0]}: {tag}")
+            found = opened.check_text(text, file, quote_included=False)
+            assert found["problems"]
+            assert "secret-word" not in str(found), (tag, place)
+    text = WORKFLOW.replace("role: $END", "role: !include notes.txt")
+    assert "secret-word" in str(opened.check_text(text, file))
+
+
+def test_a_new_workflow_is_the_starter_or_an_example(opened):
+    assert list(opened.new_workflow("mine")) == ["mine"]
+    assert opened.check_text(opened.new_workflow("mine")["mine"], "mine.yaml")["valid"]
+    assert next(iter(opened.new_workflow("mine", "solve-issue"))) == "mine"
+    with pytest.raises(UnknownIdError):
+        opened.new_workflow("mine", "nothing")

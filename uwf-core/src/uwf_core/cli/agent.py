@@ -1,6 +1,6 @@
 """`uwf agent list` and `uwf agent check`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
@@ -11,33 +11,20 @@ from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.findings import check_lines
 from uwf_core.cli.render.table import Column, table
 from uwf_core.cli.session import Session
-from uwf_core.errors import ExitCode, UsageError, UwfError
+from uwf_core.errors import ExitCode, UwfError
 from uwf_core.plugins.scan import origin_of
 
 if TYPE_CHECKING:
     from uwf_core.agents.choose import Choice
-    from uwf_core.config.keys import AgentSetting
     from uwf_core.engine.engine import Engine
-
-
-class AgentRow(TypedDict):
-    """An agent that can be named. `capabilities` of a plugin are null until it is loaded."""
-
-    name: str
-    kind: str
-    use: str | None
-    distribution: str | None
-    version: str | None
-    capabilities: list[str] | None
-    status: str
-    reason: str | None
-    default: bool
 
 
 @command("list", "uwf agent list")
 def list_(session: Session) -> None:
     """List the available agents: installed ones, aliases, and programs uwf-NAME on the PATH."""
-    session.emit({"agents": list(_rows(session.engine))}, agents_text)
+    from uwf_core.views.installed import agent_rows
+
+    session.emit({"agents": list(agent_rows(session.engine))}, agents_text)
 
 
 @command("check", "uwf agent check human", "uwf agent check ./my-agent")
@@ -61,76 +48,6 @@ def check(session: Session, agent: str, trial: bool) -> int:
     return ExitCode.DONE if document["ready"] else ExitCode.AGENT
 
 
-def _rows(engine: "Engine") -> Iterator[AgentRow]:
-    from uwf_core.agents.choose import PREFIX, resolve_agent
-    from uwf_core.plugins.scan import AGENTS
-    from uwf_core.plugins.status import Status
-
-    default, installed = engine.settings.default_agent, {}
-    for plugin in engine.plugins.list((AGENTS,)):
-        found = plugin.found
-        is_shadowed = plugin.status in (Status.SHADOWED, Status.UNTRUSTED)
-        if not is_shadowed:
-            installed[found.name] = plugin
-        yield {
-            "name": found.name,
-            "kind": "plugin",
-            "use": None,
-            "distribution": found.distribution,
-            "version": found.version or None,
-            "capabilities": None,
-            "status": plugin.status.value,
-            "reason": plugin.reason or None,
-            "default": found.name == default and not is_shadowed,
-        }
-    catalog = engine.agent_catalog(engine.cwd)
-    for name in sorted(engine.settings.agents):
-        try:
-            choice = resolve_agent(name, catalog, source="agents")
-        except UsageError as error:  # an invalid alias must not hide the other agents
-            yield _wrong_row(name, engine.settings.agents[name], error, name == default)
-        else:
-            yield _row(name, choice, installed.get(choice.plugin or ""), name == default)
-    taken = {*installed, *engine.settings.agents}
-    for name in sorted(catalog.on_path()):
-        short = name.removeprefix(PREFIX)
-        if not {name, short} & taken:  # an installed agent may have its own command
-            choice = resolve_agent(name, catalog)
-            yield {**_row(name, choice, None, default in (name, short)), "use": choice.command[0]}
-
-
-def _wrong_row(name: str, alias: "AgentSetting", error: UsageError, default: bool) -> AgentRow:
-    return {
-        "name": name,
-        "kind": "plugin" if alias.command is None else "command",
-        "use": alias.use or alias.command,
-        "distribution": None,
-        "version": None,
-        "capabilities": None,
-        "status": "broken",
-        "reason": error.message,
-        "default": default,
-    }
-
-
-def _row(name: str, choice: "Choice", plugin: Any, default: bool) -> AgentRow:
-
-    is_command = choice.plugin is None
-    problem = command_problem(choice) if is_command else plugin.reason or None
-    status = ("ready" if problem is None else "missing") if is_command else plugin.status.value
-    return {
-        "name": name,
-        "kind": "command" if is_command else "plugin",
-        "use": choice.name,
-        "distribution": None if is_command else plugin.found.distribution,
-        "version": None if is_command else plugin.found.version or None,
-        "capabilities": sorted(choice.capabilities) if is_command else None,
-        "status": status,
-        "reason": problem,
-        "default": default,
-    }
-
-
 _TRIAL_SECONDS = 150.0
 
 
@@ -151,6 +68,8 @@ class Readiness(TypedDict):
 def readiness(engine: "Engine", choice: "Choice", found: Probe | None) -> Readiness:
     """The state of an agent: of a plugin by its probe, of a command (None) by its program."""
     if choice.plugin is None or found is None:
+        from uwf_core.views.installed import command_problem
+
         problem = command_problem(choice)
         return {
             "agent": choice.word,
@@ -175,14 +94,6 @@ def readiness(engine: "Engine", choice: "Choice", found: Probe | None) -> Readin
         "hint": found["hint"] or (faults[0]["hint"] if faults else None),
         "checks": found["checks"],
     }
-
-
-def command_problem(choice: "Choice") -> str | None:
-    """Why a command cannot be started, None if its program is there."""
-    from shutil import which
-
-    program = choice.command[0]
-    return None if which(program) else f"program {program!r} not found"
 
 
 def _probed(engine: "Engine", name: str, agent: Sequence[str]) -> Probe:

@@ -38,7 +38,9 @@ def list_(session: Session, all_: bool, hooks: bool) -> None:
     With --hooks, the status is the one after loading, as `uwf plugin check` prints it.
     """
     engine = session.engine
-    rows = listed(engine.plugins, all_=all_)
+    from uwf_core.views.installed import plugin_rows
+
+    rows = plugin_rows(engine.plugins, all_=all_)
     if hooks:
         found = _hooks(engine)
         rows = [each | found.get(_key(each), {"hooks": None}) for each in rows]
@@ -68,30 +70,6 @@ def _loaded(answer: Probe) -> dict[str, Any]:
 def _hooks_text(document: Mapping[str, Any], screen: Screen) -> str:
     rows = [{**each, "summary": None} for each in document["plugins"]]
     return f"{checked_text({'plugins': rows}, screen)}{_next(rows)}"
-
-
-def listed(plugins: "Plugins", *, all_: bool) -> list[dict[str, Any]]:
-    """The documents of all plugins, as `plugin list` prints them."""
-    documents = [each.document() for each in (*plugins.list(), *plugins.misplaced())]
-    if all_:
-        documents += [_of_the_house(name) for name in _house()]
-        documents += [each.document() for each in plugins.unknown_groups()]
-    return documents
-
-
-def _house() -> list[str]:
-    from uwf_core.stores.open import HOUSE
-
-    return [spec.name for spec in HOUSE]
-
-
-def _of_the_house(name: str) -> dict[str, Any]:
-    from uwf_core import __version__
-    from uwf_core.plugins.scan import CORE, STORES, Distribution, EntryPoint
-    from uwf_core.plugins.status import Plugin, Status
-
-    found = EntryPoint(STORES, name, "", Distribution(CORE, __version__, ()))
-    return Plugin(found, Status.READY, "").document()
 
 
 def _plugins_text(document: Mapping[str, Any], screen: Screen) -> str:

@@ -8,7 +8,7 @@ import click
 
 from uwf_core.cli.command import command
 from uwf_core.cli.error_report import redacted
-from uwf_core.cli.plugin import installed, listed, visible
+from uwf_core.cli.plugin import installed, visible
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.errors import InstallError, UsageError
@@ -89,7 +89,9 @@ def _run(session: Session, words: "Command", dry_run: bool, removed: Sequence[st
     if dry_run:
         session.emit(document, lambda each, _: shlex.join(each["command"]))
         return
-    before = listed(session.engine.plugins, all_=True)
+    from uwf_core.views.installed import plugin_rows
+
+    before = plugin_rows(session.engine.plugins, all_=True)
     _note(session, f"running: {shlex.join(words)}")
     run_installer(words, session.env, lambda line: _note(session, line))
     after = plugins_now(session.env, session.engine.cwd)

@@ -82,16 +82,23 @@ class WorkflowReader(ThreadReader):
         )
         return check_document([checked])
 
-    def check_text(self, text: str, file: str | os.PathLike[str]) -> "ProblemsDocument":
-        """Every problem of the text of a workflow; stores nothing. `file`: its name in problems,
-        and the base of its includes; it need not exist.
+    def check_text(
+        self, text: str, file: str | os.PathLike[str], *, quote_included: bool = True
+    ) -> "ProblemsDocument":
+        """Every problem of the text of a workflow; stores nothing.
+
+        Args:
+            text: the text.
+            file: its name in problems, and the base of its includes; it need not exist.
+            quote_included: False describes problems that could quote another file in general
+                words, so that nobody can read a file by including it in a text that they send.
         """
         from uwf_core.engine.workflows import check_workflow_text
-        from uwf_core.views.workflows import check_document
+        from uwf_core.views.workflows import check_document, unquoted_document
 
         place = str(Path(self._engine.cwd, file))
         checked = check_workflow_text(self._engine, text, place, self._watch.notice)
-        return check_document([checked])
+        return check_document([checked]) if quote_included else unquoted_document(checked)
 
     def withhold_programs(self, text: str, file: str | os.PathLike[str]) -> bool:
         """Before a program saves this text as `file` for a person: unless it surely runs no

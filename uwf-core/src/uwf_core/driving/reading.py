@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from uwf_core.api.reading import RecordedThread
     from uwf_core.replay.replay import ReplayDocument
     from uwf_core.views.diff.documents import ThreadDiffDocument
+    from uwf_core.views.installed import AgentRow
     from uwf_core.views.step_files import StepDiffDocument
     from uwf_core.views.thread_list import ThreadFilter
     from uwf_core.views.worktree import WorktreeDiffDocument
@@ -47,6 +48,18 @@ class ThreadReader:
         that watches the store reads again then. None: this store cannot say.
         """
         return self._engine.store.changes()
+
+    def agents(self) -> "Sequence[AgentRow]":
+        """The agents that can be named, as `uwf agent list` prints them; loads none."""
+        from uwf_core.views.installed import agent_rows
+
+        return list(agent_rows(self._engine))
+
+    def plugins(self) -> Sequence[Mapping[str, Any]]:
+        """All plugins with their status, as `uwf plugin list` prints them; loads none."""
+        from uwf_core.views.installed import plugin_rows
+
+        return plugin_rows(self._engine.plugins, all_=False)
 
     # -- a thread ----------------------------------------------------------------------------------
 

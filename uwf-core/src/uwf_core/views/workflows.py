@@ -124,6 +124,19 @@ def check_document(checked: "Sequence[Checked]") -> ProblemsDocument:
     }
 
 
+def unquoted_document(checked: "Checked") -> ProblemsDocument:
+    """The problems of a checked text; those that could quote another file say only what their codes
+    mean.
+    """
+    from uwf_core.workflow.codes import CODES
+
+    document = check_document([checked])
+    for each in document["problems"]:
+        if checked.includes or each["file"] != checked.file:
+            each.update(message=CODES.get(each["code"], each["code"]), hint="")
+    return document
+
+
 def _definition(engine: "Engine", word: str, notice: Callable[[str], None]) -> dict[str, Any]:
     """The definition that a word selects, in the form of a checked file."""
     from uwf_core.engine.workflows import check_workflow, resolve_workflow

@@ -35,11 +35,13 @@ class Checked(NamedTuple):
         workflow: the completed mapping, with every default, includes resolved, `x-*` gone, each
             role's frontmatter and the input a schema without references, and in place of a called
             workflow that is not published its own completed mapping; None if there is an error.
+        includes: whether it has an include, even one that is rejected.
     """
 
     file: str
     problems: tuple[Problem, ...]
     workflow: dict[str, Any] | None
+    includes: bool = False
 
     @property
     def valid(self) -> bool:
@@ -96,7 +98,7 @@ def check_loaded(loaded: Loaded, file: str, callees: "Callees | None") -> Checke
     problems = sorted(_each_once(problems), key=lambda each: (each.file != file, each.place))
     if any(problem.severity == "error" for problem in problems):
         workflow = None
-    return Checked(file, tuple(problems), workflow)
+    return Checked(file, tuple(problems), workflow, loaded.includes)
 
 
 def _each_once(problems: Iterable[Problem]) -> Iterable[Problem]:

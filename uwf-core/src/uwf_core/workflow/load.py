@@ -33,7 +33,8 @@ FILE_STYLE = "file"
 
 
 class Loaded(NamedTuple):
-    """A file and all that it includes: `sources` has the text of each file by its name.
+    """A file and all that it includes: `sources` has the text of each file by its name; `includes`
+    is whether it has an include, even one that is rejected.
 
     `node` is None if nothing can be read; a value that could not be included is the scalar
     with the tag.
@@ -42,6 +43,7 @@ class Loaded(NamedTuple):
     node: YamlNode | None
     problems: tuple[Problem, ...]
     sources: dict[str, str]
+    includes: bool
 
 
 def load_file(file: str) -> Loaded:
@@ -100,7 +102,7 @@ class _Context(NamedTuple):
 def _load(text: str, file: str, context: _Context) -> Loaded:
     loader = _Loader()
     node = loader.document(text, file, context)
-    return Loaded(node, tuple(loader.problems), loader.sources)
+    return Loaded(node, tuple(loader.problems), loader.sources, loader.includes > 0)
 
 
 class _Excess(Exception):

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from uwf_core.markup import Markup, tag
 from uwf_web.graph.shape import GraphNode, anchor, shape_of
-from uwf_web.graph.states import Visit, graph_status
+from uwf_web.graph.states import NodeVisit, graph_status
 from uwf_web.graph.svg import Drawing, graph_svg
 from uwf_web.graph.table import graph_table
 
@@ -36,7 +36,7 @@ def thread_graph(
     shape = shape_of(workflow)
     status = graph_status(shape, thread, steps)
 
-    def link_to(visit: Visit) -> str:
+    def link_to(visit: NodeVisit) -> str:
         path = f"/threads/{quote(visit.thread)}"
         return base + (path if visit.step is None else f"{path}/steps/{quote(visit.step)}")
 

@@ -1,6 +1,6 @@
 """Rows of nodes and labels, in an order with few crossings.
 
-Nodes stand in even rows; the label of an edge has a place of its own in an odd row beside its
+Nodes stand in even rows; the label of an edge has its own place in an odd row beside its
 source, and where an edge passes other rows it keeps a narrow channel free. So nothing can overlap.
 """
 

@@ -19,7 +19,7 @@ SYMBOLS: Final[Mapping[NodeState, str]] = {
 """So that colour is not the only sign."""
 
 
-class Visit(NamedTuple):
+class NodeVisit(NamedTuple):
     """A step of a role, or a thread that ran it as a branch (`step` is None)."""
 
     step: str | None
@@ -30,7 +30,7 @@ class NodeStatus(NamedTuple):
     """The state of a node, its visits, oldest first, and whether its role runs next."""
 
     state: NodeState = "default"
-    visits: tuple[Visit, ...] = ()
+    visits: tuple[NodeVisit, ...] = ()
     is_next: bool = False
 
 
@@ -68,13 +68,13 @@ def graph_status(
 
 def _visits(
     shape: Shape, thread: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]
-) -> Iterator[tuple[str, Visit]]:
+) -> Iterator[tuple[str, NodeVisit]]:
     for row in steps:
-        yield row["role"], Visit(row["step"], thread["thread"])
+        yield row["role"], NodeVisit(row["step"], thread["thread"])
         for branch in row["branches"] or ():
-            yield branch["role"], Visit(None, branch["thread"])
+            yield branch["role"], NodeVisit(None, branch["thread"])
     for role, branch in _open_branches(shape, thread):
-        yield role, Visit(None, branch["thread"])
+        yield role, NodeVisit(None, branch["thread"])
 
 
 def _open_branches(

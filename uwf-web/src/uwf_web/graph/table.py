@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from uwf_core.markup import Child, Markup, join, tag
 from uwf_web.graph.shape import GraphEdge, GraphNode, anchor
-from uwf_web.graph.states import SYMBOLS, NodeStatus, Visit
+from uwf_web.graph.states import SYMBOLS, NodeStatus, NodeVisit
 from uwf_web.graph.svg import Drawing
 
 _ENDS: Final = {
@@ -18,7 +18,7 @@ _SHOWN: Final = 12
 
 
 def graph_table(
-    drawing: Drawing, roles: Mapping[str, Mapping[str, Any]], link_to: Callable[[Visit], str]
+    drawing: Drawing, roles: Mapping[str, Mapping[str, Any]], link_to: Callable[[NodeVisit], str]
 ) -> Markup:
     """The table.
 
@@ -42,7 +42,7 @@ def _row(
     drawing: Drawing,
     node: GraphNode,
     role: Mapping[str, Any] | None,
-    link_to: Callable[[Visit], str],
+    link_to: Callable[[NodeVisit], str],
 ) -> Markup:
     head = tag(
         "th",
@@ -77,7 +77,7 @@ def _about(node: GraphNode, role: Mapping[str, Any] | None) -> Markup | None:
     )
 
 
-def _state(status: NodeStatus, link_to: Callable[[Visit], str]) -> Markup:
+def _state(status: NodeStatus, link_to: Callable[[NodeVisit], str]) -> Markup:
     words = "runs next" if status.is_next else "" if status.state == "default" else status.state
     links = [
         tag("a", "step" if visit.step else "thread", f" {number}", href=link_to(visit))

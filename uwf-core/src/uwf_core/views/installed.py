@@ -1,0 +1,128 @@
+"""What is installed: the rows of `agent list` and `plugin list`. Loads no plugin."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from uwf_core.errors import UsageError
+
+if TYPE_CHECKING:
+    from uwf_core.agents.choose import Choice
+    from uwf_core.config.keys import AgentSetting
+    from uwf_core.engine.engine import Engine
+    from uwf_core.plugins.plugins import Plugins
+
+
+class AgentRow(TypedDict):
+    """An agent that can be named. `capabilities` of a plugin are null until it is loaded."""
+
+    name: str
+    kind: str
+    use: str | None
+    distribution: str | None
+    version: str | None
+    capabilities: list[str] | None
+    status: str
+    reason: str | None
+    default: bool
+
+
+def agent_rows(engine: "Engine") -> Iterator[AgentRow]:
+    """The agents that can be named, as `uwf agent list` prints them; loads none."""
+    from uwf_core.agents.choose import PREFIX, resolve_agent
+    from uwf_core.plugins.scan import AGENTS
+    from uwf_core.plugins.status import Status
+
+    default, installed = engine.settings.default_agent, {}
+    for plugin in engine.plugins.list((AGENTS,)):
+        found = plugin.found
+        is_shadowed = plugin.status in (Status.SHADOWED, Status.UNTRUSTED)
+        if not is_shadowed:
+            installed[found.name] = plugin
+        yield {
+            "name": found.name,
+            "kind": "plugin",
+            "use": None,
+            "distribution": found.distribution,
+            "version": found.version or None,
+            "capabilities": None,
+            "status": plugin.status.value,
+            "reason": plugin.reason or None,
+            "default": found.name == default and not is_shadowed,
+        }
+    catalog = engine.agent_catalog(engine.cwd)
+    for name in sorted(engine.settings.agents):
+        try:
+            choice = resolve_agent(name, catalog, source="agents")
+        except UsageError as error:  # an invalid alias must not hide the other agents
+            yield _wrong_row(name, engine.settings.agents[name], error, name == default)
+        else:
+            yield _row(name, choice, installed.get(choice.plugin or ""), name == default)
+    taken = {*installed, *engine.settings.agents}
+    for name in sorted(catalog.on_path()):
+        short = name.removeprefix(PREFIX)
+        if not {name, short} & taken:  # an installed agent may have its own command
+            choice = resolve_agent(name, catalog)
+            yield {**_row(name, choice, None, default in (name, short)), "use": choice.command[0]}
+
+
+def _wrong_row(name: str, alias: "AgentSetting", error: UsageError, default: bool) -> AgentRow:
+    return {
+        "name": name,
+        "kind": "plugin" if alias.command is None else "command",
+        "use": alias.use or alias.command,
+        "distribution": None,
+        "version": None,
+        "capabilities": None,
+        "status": "broken",
+        "reason": error.message,
+        "default": default,
+    }
+
+
+def _row(name: str, choice: "Choice", plugin: Any, default: bool) -> AgentRow:
+    is_command = choice.plugin is None
+    problem = command_problem(choice) if is_command else plugin.reason or None
+    status = ("ready" if problem is None else "missing") if is_command else plugin.status.value
+    return {
+        "name": name,
+        "kind": "command" if is_command else "plugin",
+        "use": choice.name,
+        "distribution": None if is_command else plugin.found.distribution,
+        "version": None if is_command else plugin.found.version or None,
+        "capabilities": sorted(choice.capabilities) if is_command else None,
+        "status": status,
+        "reason": problem,
+        "default": default,
+    }
+
+
+def command_problem(choice: "Choice") -> str | None:
+    """Why a command cannot be started, None if its program is there."""
+    from shutil import which
+
+    program = choice.command[0]
+    return None if which(program) else f"program {program!r} not found"
+
+
+def plugin_rows(plugins: "Plugins", *, all_: bool) -> list[dict[str, Any]]:
+    """The documents of all plugins, as `plugin list` prints them."""
+    documents = [each.document() for each in (*plugins.list(), *plugins.misplaced())]
+    if all_:
+        documents += [_of_the_house(name) for name in _house()]
+        documents += [each.document() for each in plugins.unknown_groups()]
+    return documents
+
+
+def _house() -> list[str]:
+    from uwf_core.stores.open import HOUSE
+
+    return [spec.name for spec in HOUSE]
+
+
+def _of_the_house(name: str) -> dict[str, Any]:
+    from uwf_core import __version__
+    from uwf_core.plugins.scan import CORE, STORES, Distribution, EntryPoint
+    from uwf_core.plugins.status import Plugin, Status
+
+    found = EntryPoint(STORES, name, "", Distribution(CORE, __version__, ()))
+    return Plugin(found, Status.READY, "").document()
