@@ -316,6 +316,12 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     ),
     "cas": Noun("The store: nodes and their types", _CAS_ROWS),
     "bundle": Noun("Bundles: threads exported to files", _BUNDLE_ROWS),
+    "import-original": Row(
+        "import_original:import_original",
+        "Import the threads of the original uwf",
+        ("dir",),
+        ("--dry-run",),
+    ),
     "log": Noun("Past commands and their errors", _LOG_ROWS),
     "doctor": Row("doctor:doctor", "Check this installation and suggest repairs"),
     "prompt": Noun("Documents that teach an agent to use uwf", _PROMPT_ROWS),

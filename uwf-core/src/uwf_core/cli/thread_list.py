@@ -102,7 +102,8 @@ _COLUMNS = (
     Column("steps", "STEPS", rank=6, right=True),
     Column("updated", "UPDATED", rank=4, right=True),
     Column("parent", "CALLED BY", rank=7),
-    Column("folder", "FOLDER", least=12, rank=8),
+    Column("original", "ORIGINAL", rank=8),
+    Column("folder", "FOLDER", least=12, rank=9),
 )
 
 

@@ -78,7 +78,8 @@ class RunningDocument(TypedDict):
 
 class ThreadRow(Standing):
     """A row of `thread list`. `depth` counts the calls above it (0: a root), `parent` is the thread
-    that called it last. A thread with an open call shows the state of the called thread.
+    that called it last. A thread with an open call shows the state of the called thread. One that
+    came from the original uwf is read-only; `original` is its id there.
     """
 
     thread: str
@@ -91,6 +92,7 @@ class ThreadRow(Standing):
     steps: int
     usage: UsagePayload
     running: RunningDocument | None
+    original: str | None
     startedAtMs: int
     updatedAtMs: int
 
@@ -364,13 +366,11 @@ class ExportDocument(TypedDict):
 
 
 class ImportDocument(TypedDict):
-    """What `cas import` gives: the thread's id here, how many other threads and how many of the
-    bundle's nodes were (or with `dryRun` would be) added, and whether the thread was created.
-    """
+    """What `cas import` gives; for nodes alone, `thread`, `head` and `root` are null."""
 
-    thread: str
-    head: str
-    root: str
+    thread: str | None
+    head: str | None
+    root: str | None
     threads: int
     nodes: int
     added: int

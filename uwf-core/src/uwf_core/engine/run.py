@@ -183,8 +183,7 @@ def locked_head(
     """The head of a thread, locked and recovered; raises as `locked_thread`."""
     with thread_lock(engine.store, thread, engine.now_ms()):
         head = read_head(engine.store, thread)
-        lifecycle.check_present(thread, is_whole=nodes_present(engine.store, head))
-        lifecycle.check_undamaged(head.damage, thread)
+        lifecycle.check_usable(head, is_whole=nodes_present(engine.store, head))
         yield recover(engine, head, notice)
 
 

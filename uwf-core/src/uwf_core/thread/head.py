@@ -28,6 +28,10 @@ IMPORTED = "imported"
 """The tag of a thread that came with a bundle: the sessions that it had then. Somebody else, or the
 same thread before it was removed, can use them still. Not part of the state.
 """
+ORIGINAL = "original"
+"""The tag of a thread that came from a home of the original uwf: its id there. Such a thread is
+read-only: its steps are those of another engine. Not part of the state.
+"""
 
 
 class Head(NamedTuple):
@@ -46,6 +50,11 @@ class Head(NamedTuple):
     def at_start(self) -> bool:
         """Whether there is no step yet."""
         return self.ref == self.state.start
+
+    @property
+    def original(self) -> str | None:
+        """The id of a thread of the original uwf, None for another."""
+        return self.variable.tags.get(ORIGINAL)
 
     @property
     def imported_sessions(self) -> list[str]:
@@ -158,16 +167,16 @@ def mark_head(store: "Store", head: Head, damage: str | None) -> Head:
 
 
 def _moved(store: "Store", head: Head, ref: Ref, state: ThreadState, damage: str | None) -> Head:
-    tags = {**to_tags(state), **import_tag(head.variable)}
+    tags = {**to_tags(state), **origin_tags(head.variable)}
     if damage is not None:
         tags[DAMAGE] = damage
     variable = store.set_variable(head.variable.name, ref, tags, head.variable)
     return Head(head.thread, ref, state, damage, variable)
 
 
-def import_tag(head: "Variable") -> dict[str, str]:
-    """The tag of the import, which a head keeps when its state changes; empty if it has none."""
-    return {IMPORTED: head.tags[IMPORTED]} if IMPORTED in head.tags else {}
+def origin_tags(head: "Variable") -> dict[str, str]:
+    """The tags of an import, which a head keeps when its state changes; empty if it has none."""
+    return {tag: head.tags[tag] for tag in (IMPORTED, ORIGINAL) if tag in head.tags}
 
 
 _Kind = TypeVar("_Kind")

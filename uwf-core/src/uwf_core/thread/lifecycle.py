@@ -77,6 +77,30 @@ def check_head(head: Head, expected: str | None) -> None:
         )
 
 
+def check_usable(head: Head, *, is_whole: bool) -> None:
+    """Check that a thread can be changed: whole, undamaged, and not one of the original uwf.
+
+    Raises:
+        CorruptNodeError, WrongStateError: it cannot.
+    """
+    check_present(head.thread, is_whole=is_whole)
+    check_undamaged(head.damage, head.thread)
+    check_writable(head)
+
+
+def check_writable(head: Head) -> None:
+    """Check that a thread is not one of the original uwf, which can only be read and forked.
+
+    Raises:
+        WrongStateError: it is.
+    """
+    if head.original is not None:
+        raise WrongStateError(
+            f"thread {head.thread} is read-only: it came from the original uwf ({head.original})",
+            hint=f"to continue from its last step in a new thread: uwf thread fork {head.ref}",
+        )
+
+
 def check_resume(state: ThreadState, thread: str) -> None:
     """Check that `resume` is possible.
 

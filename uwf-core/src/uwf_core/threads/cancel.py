@@ -13,8 +13,14 @@ from uwf_core.errors import CorruptNodeError, UnknownIdError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import calling, check_open, descendants_of, open_below
 from uwf_core.thread.decisions import cancels
-from uwf_core.thread.head import Head, head_of, nodes_present, read_head
-from uwf_core.thread.lifecycle import check_cancel, check_head, check_present, check_remove
+from uwf_core.thread.head import ORIGINAL, Head, head_of, nodes_present, read_head
+from uwf_core.thread.lifecycle import (
+    check_cancel,
+    check_head,
+    check_present,
+    check_remove,
+    check_writable,
+)
 from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.names import head_name, prefixes_of
 from uwf_core.thread.types import FINISHED
@@ -40,6 +46,7 @@ def cancel_thread(
     """
     thread = find_thread(engine, word)
     head = calling(engine.store, read_head(engine.store, thread))
+    check_writable(head)
     check_head(head, expected)
     check_cancel(head.state, thread)
     check_present(thread, is_whole=nodes_present(engine.store, head))
@@ -132,7 +139,7 @@ def _check_removable(engine: "Engine", thread: ThreadId, status: "Status") -> No
     found = store.rows(head_name(thread), limit=1)
     if not found:
         raise WrongStateError(f"thread {thread} was deleted meanwhile")
-    if status == "corrupt":  # its tags may be unreadable
+    if status == "corrupt" or ORIGINAL in found[0].tags:  # unreadable, or it never ends
         return
     state = head_of(found[0]).state
     check_remove(state._replace(status=status), thread)

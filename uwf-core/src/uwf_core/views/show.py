@@ -20,7 +20,7 @@ from uwf_core.thread.calls import (
     state_below,
 )
 from uwf_core.thread.decisions import Suspension
-from uwf_core.thread.head import PARENT, ThreadSummary
+from uwf_core.thread.head import ORIGINAL, PARENT, ThreadSummary
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import HEADS
 from uwf_core.thread.state import ThreadState
@@ -150,6 +150,7 @@ def row_of(
         "steps": state.steps,
         "usage": state.totals,
         "running": _running(holder),
+        "original": variable.tags.get(ORIGINAL),
         "startedAtMs": state.started_ms,
         "updatedAtMs": variable.updated_ms,
     }
@@ -176,6 +177,7 @@ def corrupt_row(thread: ThreadId, message: str) -> "ThreadRow":
         "steps": 0,
         "usage": NOTHING_USED,
         "running": None,
+        "original": None,
         "startedAtMs": started_ms,
         "updatedAtMs": started_ms,
     }
@@ -192,6 +194,8 @@ def _continuation(
 ) -> tuple[list[str], str | None]:
     """The commands of which each continues a thread, and what they do."""
     below, waits, leaf = thread.stack[1:], thread.state.suspension, thread
+    if row["original"] is not None:
+        return [f"uwf thread fork {thread.head}"], _FORK_ORIGINAL
     if row["status"] != "suspended":
         waits = None
     if row["parent"] is not None and (ended := _after_call(engine, thread)) is not None:
@@ -244,6 +248,7 @@ def _of_branches(
 
 
 _SHOWN = 5
+_FORK_ORIGINAL = "a new thread continues from its last step: it came from the original uwf"
 _FOLLOW_BRANCHES = "waits for the run of the branches"
 _FOLLOW = "waits for the run of the called thread"
 

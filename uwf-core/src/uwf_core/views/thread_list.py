@@ -15,6 +15,7 @@ from uwf_core.thread.calls import shown_state, threads_in_calls
 from uwf_core.thread.head import (
     DAMAGE,
     DEPTH,
+    ORIGINAL,
     PARENT,
     TRIAL,
     damaged_head,
@@ -48,6 +49,7 @@ _VARYING = {
     "parent": PARENT,
     "steps": "steps",
     "usage": "usage",
+    "original": ORIGINAL,
     "startedAtMs": "startedMs",
     "updatedAtMs": ".updated",
 }
