@@ -221,6 +221,7 @@ CALLS = [
     Call("thread export", "thread export {done} -o {bundle}"),
     Call("bundle verify", "bundle verify {bundle}"),
     Call("cas import", "cas import {bundle}"),
+    Call("import-original", "import-original .", 2),
     Call("log list", "log list"),
     Call("log show", "log show {log}"),
     Call("prompt list", "prompt list"),

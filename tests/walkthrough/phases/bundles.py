@@ -1,5 +1,6 @@
 """A thread as one file: write it, verify it, read it back."""
 
+from tests.core.original.homes import THREADS, write_home
 from tests.walkthrough.checking import Uwf, check
 
 
@@ -39,3 +40,23 @@ def a_bundle_contains_the_branches(uwf: Uwf) -> None:
     joint = uwf("step list", thread)["steps"][2]["step"]
     branch = uwf("step show", joint)["branches"][0]["thread"]
     uwf("thread read --format text", branch, says=["Part 0: roads"])
+
+
+@check("import-original", "thread read", "thread fork")
+def a_home_of_the_original_is_imported_and_forked(uwf: Uwf) -> None:
+    write_home(uwf.folder / "original")
+    uwf("import-original no-such-folder", code=2, fails="no-such-folder")
+    uwf("import-original --dry-run original", has={"dryRun": True, "threads.#": len(THREADS)})
+    rows = uwf("import-original original", has={"workflows.#": 2})["threads"]
+    again = uwf("import-original original")["threads"]
+    uwf.same("the second import", {row["result"] for row in again}, {"known"})
+    loop = next(row["thread"] for row in rows if row["original"] == THREADS["loop"])
+    uwf("thread read --format text", loop, says=["It does not rhyme."])
+    head = uwf("thread show", loop, has={"original": THREADS["loop"], "steps": 5})["head"]
+    uwf("thread exec", loop, code=2, fails="read-only")
+    fork = uwf("thread fork", head)["thread"]
+    uwf("thread show", fork, has={"original": None, "steps": 5, "currentRole": "critic"})
+    for thread in (fork, *(row["thread"] for row in rows)):
+        if thread == fork:
+            uwf("thread cancel", thread)
+        uwf("thread rm", thread)

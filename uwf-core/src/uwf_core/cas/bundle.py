@@ -63,7 +63,7 @@ class Bundle:
         self._caps = caps
         self._places: dict[str, _FilePosition] = {}
         self.schemas: list[str] = []
-        self._file, self.size = _opened(path)
+        self._file, self.size = opened(path)
         try:
             self._archive = tar.Reader(self._file, self.size)
             self.manifest, self.contents = self._read()
@@ -86,10 +86,7 @@ class Bundle:
         return len(self._places)
 
     def _read(self) -> tuple[Manifest, Sequence[Variable]]:
-        entry = self._next()
-        while entry.name.startswith(FOLDER):
-            self._add(entry)
-            entry = self._next()
+        entry = self._read_nodes()
         variables = bundle_lines.from_bytes(self._content(entry, VARIABLES), self._type_of)
         if self._content(self._next(), TAGS):
             raise BundleError("the bundle has tags of nodes, which uwf does not support")
@@ -98,6 +95,14 @@ class Bundle:
         if self._archive.next() is not None:
             raise BundleError("the bundle has data after its manifest")
         return promised, variables
+
+    def _read_nodes(self) -> tar.TarEntry:
+        """Read the nodes; the entry after them."""
+        entry = self._next()
+        while entry.name.startswith(FOLDER):
+            self._add(entry)
+            entry = self._next()
+        return entry
 
     def _next(self) -> tar.TarEntry:
         entry = self._archive.next()
@@ -188,7 +193,12 @@ class Bundle:
         self._file.close()
 
 
-def _opened(path: str) -> tuple[BinaryIO, int]:
+def opened(path: str) -> tuple[BinaryIO, int]:
+    """The file of a bundle, and its size.
+
+    Raises:
+        BundleError: it is not a plain file, or cannot be read.
+    """
     try:
         # A pipe would keep us waiting, a device would never end.
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)

@@ -30,25 +30,40 @@ def check_nodes(bundle: Bundle) -> Graph:
     Raises:
         BundleError: a node is invalid, missing, or does not belong there.
     """
-    _check_budget(bundle)
+    _check_budget(bundle, len(bundle.manifest.threads))
+    graph = _scanned(bundle)
+    marks = bytearray(len(graph))
+    roots = [graph.position(variable.value) for variable in bundle.contents]
+    reached, _ = graph.mark(roots, marks, 1)
+    if reached < len(graph):
+        stray = graph.ref(marks.find(0))
+        raise BundleError(f"the node {stray} is not part of the thread", where=bundle.location())
+    return graph
+
+
+def check_plain(bundle: Bundle) -> Graph:
+    """Check each node against its type, and that what they refer to exists; return their graph.
+
+    Raises:
+        BundleError: a node is invalid or missing.
+    """
+    _check_budget(bundle, MOST_WORKFLOWS)
+    return _scanned(bundle)
+
+
+def _scanned(bundle: Bundle) -> Graph:
     scan = scan_all(store_of(bundle), has_edges=False)
     for fault in scan.faults:
         raise BundleError(f"the node {fault.ref}: {fault.message}", where=bundle.location())
-    marks = bytearray(len(scan.graph))
-    roots = [scan.graph.position(variable.value) for variable in bundle.contents]
-    reached, _ = scan.graph.mark(roots, marks, 1)
-    if reached < len(scan.graph):
-        stray = scan.graph.ref(marks.find(0))
-        raise BundleError(f"the node {stray} is not part of the thread", where=bundle.location())
     return scan.graph
 
 
-def _check_budget(bundle: Bundle) -> None:
+def _check_budget(bundle: Bundle, workflows: int) -> None:
     """That all schemas together take no longer to compile than those of two workflows for each
     thread, of which most share one: a thread has one, and the types of nodes that outputs refer to.
     One schema after the other could be within its budget, and all of them take hours.
     """
-    budget = Budget(files=2 * min(len(bundle.manifest.threads), MOST_WORKFLOWS))
+    budget = Budget(files=2 * min(workflows, MOST_WORKFLOWS))
     for ref in bundle.schemas:
         record = bundle.get(ref)
         assert record is not None

@@ -1,6 +1,7 @@
 """The one form of tar that bundles have: plain files with GNU headers, nothing else.
 
-An entry's header must be byte for byte the one that we write for its name, size and time. So there
+An entry's header must be byte for byte the one that we write for its name, size and time (ocas ends
+the checksum with two NULs in place of one and a space). So there
 are no links, devices, folders, long names, owners or extensions to be careful with, and no path
 but those that the format knows.
 """
@@ -54,6 +55,11 @@ def header(name: str, size: int, mtime: int) -> bytes:
     return block[:148] + b"%06o\0 " % sum(block) + block[156:]
 
 
+def _with_space(block: bytes) -> bytes:
+    """A header with the checksum's end as we write it."""
+    return block[:154] + b"\0 " + block[156:] if block[154:156] == b"\0\0" else block
+
+
 def padding(size: int) -> bytes:
     """What fills the last block of a file."""
     return bytes(-size % BLOCK)
@@ -83,7 +89,7 @@ class Reader:
             self._check_end()
             return None
         entry = self._entry(block)
-        if block != header(entry.name, entry.size, entry.mtime):
+        if _with_space(block) != header(entry.name, entry.size, entry.mtime):
             raise BundleError(
                 f"the entry {entry.name} is not a plain file of a bundle",
                 hint="it is a link, a folder or a device, or its header was changed",

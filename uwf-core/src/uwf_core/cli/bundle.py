@@ -65,17 +65,22 @@ def exported_text(document: Mapping[str, Any], _screen: Screen) -> str:
 @click.option("--dry-run", is_flag=True, help="Validate only; change nothing.")
 @click.option("--as-new", is_flag=True, help="Import under a new id if the thread exists already.")
 def import_(session: Session, file: str, dry_run: bool, as_new: bool) -> None:
-    """Import a thread from a bundle that `uwf thread export` wrote.
+    """Import a thread from a bundle that `uwf thread export` wrote, or nodes from one of ocas.
 
     Recomputes every reference and SHA-256, and checks every node against its type and the index
     of the thread against its steps. Any error rejects the whole bundle. A thread that exists with
     the same head stays unchanged, with another head it is rejected; --as-new imports either as a
     fork under a new id. Registered workflow names never change.
+
+    Of a bundle of ocas (without a manifest), imports the nodes alone: `uwf cas get` reads them, and
+    `uwf cas gc` deletes them after a day. For a home of the original uwf: `uwf import-original`.
     """
     from uwf_core.upkeep.import_bundle import ImportOptions, import_bundle
 
     document = import_bundle(session.engine, file, ImportOptions(dry_run, as_new))
     session.thread = document["thread"]
+    if document["thread"] is None and not dry_run:
+        session.note("note: no name refers to these nodes; `uwf cas gc` deletes them after a day")
     session.emit(document, _import_text)
 
 
@@ -88,6 +93,8 @@ def _import_text(document: Mapping[str, Any], screen: Screen) -> str:
         )
     else:
         done = "exists already"
+    if document["thread"] is None:
+        return f"nodes {done}"
     root = screen.paint(f"root {document['root']}", "dim")
     return f"{document['thread']} {done}\n{root}"
 

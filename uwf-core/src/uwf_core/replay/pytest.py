@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from uwf_core.errors import UwfError
+from uwf_core.errors import BundleError, UwfError
 from uwf_core.replay.words import difference_text, headline
 
 if TYPE_CHECKING:
@@ -108,11 +108,13 @@ class ThreadFile(pytest.File):
             cwd, flags = str(self.path.parent), {"store": "memory:"}
             engine = open_engine(env={"UWF_HOME": home}, cwd=cwd, flags=flags)
             try:
-                imported = import_bundle(engine, str(self.path), ImportOptions())
+                thread = import_bundle(engine, str(self.path), ImportOptions())["thread"]
+                if thread is None:
+                    raise BundleError("the bundle is not one of a thread", where=str(self.path))
                 word = self._workflow()
                 silent = Listener(None, None)
                 changed = None if word is None else read_changed(engine, word, silent)
-                return replay_thread(engine, imported["thread"], changed)
+                return replay_thread(engine, thread, changed)
             finally:
                 engine.close()
 

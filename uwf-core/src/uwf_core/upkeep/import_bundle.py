@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from uwf_core.cas.bundle import Bundle
+from uwf_core.cas.plain_bundle import is_plain
 from uwf_core.cas.records import check_same
 from uwf_core.engine.agents import mark_imported
 from uwf_core.engine.fork import fork_at
@@ -54,13 +55,18 @@ def import_bundle(engine: "Engine", path: str, options: ImportOptions) -> "Impor
 
     A thread that exists with the same head stays unchanged, with another head it is rejected.
     With `as_new`, one that exists is imported under a new id, as a fork of the head in the bundle:
-    without its open calls, and with the ended threads below it whose ids are free.
+    without its open calls, and with the ended threads below it whose ids are free. Of a bundle
+    without a manifest (ocas), the nodes alone are imported.
 
     Raises:
         BundleError: a check of the bundle fails.
         CollisionError: the store has another payload under one of its references.
         WrongStateError: the thread or the name of a workflow exists with another value.
     """
+    if is_plain(path):
+        from uwf_core.upkeep.import_nodes import import_nodes  # of other programs
+
+        return import_nodes(engine, path, dry_run=options.dry_run)
     with Bundle(path) as bundle:
         checked = CheckedBundle(bundle)
         plan = _plan(engine, checked, options)
