@@ -23,7 +23,7 @@ STEP_RESULT = {
 ROW = {
     *("thread", "workflow", "workflowName", "cwd", "head", "status", "currentRole"),
     *("suspendedRole", "suspendMessage", "suspendReason", "done", "steps", "usage", "running"),
-    *("startedAtMs", "updatedAtMs", "depth", "parent"),
+    *("startedAtMs", "updatedAtMs", "depth", "parent", "original"),
 }
 SHOWN = ROW | {
     *("worktree", "compacted"),

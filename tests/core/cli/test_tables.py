@@ -51,6 +51,7 @@ def thread(number, status, **changes):
         "running": {"pid": 4711, "host": "desk", "startedAtMs": NOW}
         if status == "running"
         else None,
+        "original": None,
         "startedAtMs": NOW - 7_200_000,
         "updatedAtMs": NOW - number * 3_700_000,
         **changes,

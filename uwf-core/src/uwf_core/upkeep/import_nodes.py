@@ -1,4 +1,4 @@
-"""Import the nodes of a bundle of ocas, which has no manifest and is no thread."""
+"""Import the nodes of a bundle of ocas: it names no thread, and has no manifest."""
 
 from typing import TYPE_CHECKING
 
