@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from uwf_core.cas.bundle import Bundle
 from uwf_core.cas.bundle_check import check_plain
 from uwf_core.cas.codec import encode
 from uwf_core.cas.hashing import META, ref_of
@@ -48,7 +49,7 @@ def import_nodes(engine: "Engine", path: str, *, dry_run: bool = False) -> "Impo
         }
 
 
-def _check_foreign(bundle: PlainBundle) -> None:
+def _check_foreign(bundle: Bundle) -> None:
     """Check that this is no bundle of uwf that has lost its manifest: a thread cannot be checked
     without it.
     """
