@@ -50,9 +50,7 @@ def import_nodes(engine: "Engine", path: str, *, dry_run: bool = False) -> "Impo
 
 
 def _check_foreign(bundle: Bundle) -> None:
-    """Check that this is no bundle of uwf that has lost its manifest: a thread cannot be checked
-    without it.
-    """
+    """Reject a bundle of uwf that has lost its manifest: a thread cannot be checked without it."""
     if bundle.get(ref_of(META, encode(schema_of("started")))) is not None:
         raise BundleError(
             "the bundle of a thread lacks its manifest.json",
