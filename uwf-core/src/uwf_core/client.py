@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from uwf_core.threads.rerun import StepInput
     from uwf_core.threads.unattended import Unattended
     from uwf_core.views.diff.documents import ThreadDiffDocument
+    from uwf_core.views.form import Form, FormField, FormVariant, answer_of, form_of
     from uwf_core.views.step_files import StepDiffDocument
     from uwf_core.views.thread_list import ThreadFilter
     from uwf_core.views.workflow_diff import WorkflowDiffDocument
@@ -50,41 +51,21 @@ if TYPE_CHECKING:
     # isort: on
 
 __all__ = [
-    "AnswerDocument",
-    "BundleDocument",
-    "Cancel",
-    "Client",
-    "CompactedDocument",
-    "ExecDocument",
-    "FilesDocument",
-    "GraphDocument",
-    "ImportDocument",
-    "Name",
-    "NodeStore",
-    "Outcome",
-    "ProblemsDocument",
-    "RemovedDocument",
-    "ReplayDocument",
-    "StartedDocument",
-    "StepDiffDocument",
-    "StepDocument",
-    "StepInput",
-    "StepResult",
-    "StepRow",
-    "ThreadDiffDocument",
-    "ThreadDocument",
-    "ThreadFilter",
-    "ThreadRow",
-    "TurnDocument",
-    "UsageDocument",
-    "WorkflowDiffDocument",
-    "WorkflowRow",
-    "WorktreeDiffDocument",
+    "AnswerDocument", "BundleDocument", "Cancel", "Client", "CompactedDocument", "ExecDocument",
+    "FilesDocument", "Form", "FormField", "FormVariant", "GraphDocument", "ImportDocument", "Name",
+    "NodeStore", "Outcome", "ProblemsDocument", "RemovedDocument", "ReplayDocument",
+    "StartedDocument", "StepDiffDocument", "StepDocument", "StepInput", "StepResult", "StepRow",
+    "ThreadDiffDocument", "ThreadDocument", "ThreadFilter", "ThreadRow", "TurnDocument",
+    "UsageDocument", "WorkflowDiffDocument", "WorkflowRow", "WorktreeDiffDocument", "answer_of",
+    "form_of",
 ]  # fmt: skip
 
 _HOME = {
     "ProblemsDocument": "uwf_core.views.workflows",
     "FilesDocument": "uwf_core.engine.file_documents",
+    "Form": "uwf_core.views.form",
+    "FormField": "uwf_core.views.form",
+    "FormVariant": "uwf_core.views.form",
     "GraphDocument": "uwf_core.views.workflows",
     "Outcome": "uwf_core.engine.results",
     "ReplayDocument": "uwf_core.replay.replay",
@@ -95,6 +76,8 @@ _HOME = {
     "WorkflowDiffDocument": "uwf_core.views.workflow_diff",
     "WorkflowRow": "uwf_core.views.workflows",
     "WorktreeDiffDocument": "uwf_core.views.worktree",
+    "answer_of": "uwf_core.views.form",
+    "form_of": "uwf_core.views.form",
 }
 
 

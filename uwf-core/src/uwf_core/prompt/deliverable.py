@@ -164,14 +164,18 @@ def _notes(properties: Mapping[str, Any], required: Any, indent: str) -> Iterato
     for name, schema in properties.items():
         if name == STATUS:
             continue
-        flat = flattened(schema)
-        facts = [_kind(schema), *_bounds(flat)]
+        flat, facts = flattened(schema), field_facts(schema)
         if name not in required:
             facts.append("optional")
         told = " ".join(str(flat.get("description", "")).split())
         yield f"{indent}- `{name}` ({', '.join(facts)})" + (f": {told}" if told else "")
         inner = flattened(flat.get("items")) if main_type(flat) == "array" else flat
         yield from _notes(inner.get("properties", {}), inner.get("required", ()), indent + "  ")
+
+
+def field_facts(schema: Any) -> list[str]:
+    """The type of a field and its bounds, in words."""
+    return [_kind(schema), *_bounds(flattened(schema))]
 
 
 def _kind(schema: Any) -> str:

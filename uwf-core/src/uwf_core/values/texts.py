@@ -42,6 +42,14 @@ def typed_value(text: str, schema: Any) -> Any:
     return text if is_other and "string" in allowed else value
 
 
+def field_value(text: str, schema: Any) -> Any:
+    """The same; a text that is not a value stays as it is, since the check reports its type."""
+    try:
+        return typed_value(text, schema)
+    except DefinitionError:  # the check reports the type
+        return text
+
+
 def _quoted_value(text: str, schema: Any) -> Any:
     """The value of YAML in brackets or quotes, else the text."""
     try:
@@ -71,7 +79,7 @@ def parse_fields(text: str, schema: Mapping[str, Any], option: str) -> dict[str,
         return given
     texts = _fields(given, schema, option)
     inner = _schema_of(schema, texts.get(STATUS))
-    return {name: _field_value(value, at(inner, name)) for name, value in texts.items()}
+    return {name: field_value(value, at(inner, name)) for name, value in texts.items()}
 
 
 def join_items(
@@ -115,13 +123,6 @@ def items_of_lines(text: str) -> list[str]:
 
 def _noun(option: str) -> str:
     return option.lstrip("-")
-
-
-def _field_value(text: str, schema: Any) -> Any:
-    try:
-        return typed_value(text, schema)
-    except DefinitionError:  # the check reports the type
-        return text
 
 
 def _json_of(text: str, option: str) -> dict[str, Any] | list[str]:
