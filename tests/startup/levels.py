@@ -86,6 +86,7 @@ LEVELS = {
 LEVEL_OF = {
     "--version": 0,
     "thread list": 0,
+    "inbox": 0,
     "thread show": 0,
     "thread read": 0,
     "thread diff": 0,
@@ -155,6 +156,8 @@ CALLS = [
     Call("--help", "--help"),
     Call("thread list", "thread list"),
     Call("thread list", "thread list --all --format text"),
+    Call("inbox", "inbox"),
+    Call("inbox", "inbox --format text"),
     Call("thread show", "thread show {thread}"),
     Call("thread show", "thread show {thread} --format yaml"),
     Call("thread read", "thread read {thread}"),

@@ -88,13 +88,18 @@ def on_terminal(
     *,
     columns: int = 80,
     env: Mapping[str, str] | None = None,
+    typed: str = "",
 ) -> Terminal:
-    """Run `uwf` with a real pseudo-terminal for stdin, stdout and stderr."""
+    """Run `uwf` with a real pseudo-terminal for stdin, stdout and stderr.
+
+    `typed` is given line by line, each when uwf has printed a prompt (`: ` at the end).
+    """
     environment = {**project.env, "TERM": "xterm", "COLUMNS": str(columns), **(env or {})}
     pid, master = pty.fork()
     if pid == 0:
         os.chdir(project.folder)
         os.execve(sys.executable, [sys.executable, "-m", "uwf_core", *words], environment)
+    lines = re.findall("[^\n]*\n|[\x03\x04]", typed)
     data, deadline = b"", time.monotonic() + 60
     while time.monotonic() < deadline:
         ready, _, _ = select.select([master], [], [], 1)
@@ -107,6 +112,8 @@ def on_terminal(
         if not chunk:
             break
         data += chunk
+        if lines and data.endswith(b": "):
+            os.write(master, lines.pop(0).encode())
     os.close(master)
     _, status = os.waitpid(pid, 0)
     return Terminal(os.waitstatus_to_exitcode(status), data.decode())

@@ -86,7 +86,7 @@ def test_no_status_of_a_role_is_green_and_a_way_back_is_amber_with_an_arrow(proj
 
 
 def test_a_question_names_every_way_to_answer_it(project):
-    shown = on_terminal(project, [*RUN, "--agent", "human"])
+    shown = on_terminal(project, [*RUN, "--agent", "human", "--no-input"])
     assert shown.code == 3
     thread = project.uwf("thread", "list").document["threads"][0]["thread"]
     assert shown.lines[-3:] == [
@@ -98,7 +98,7 @@ def test_a_question_names_every_way_to_answer_it(project):
     assert project.uwf("thread", "show", thread).document["steps"] == 0
     answered = commands(shown)[0].replace("<text>", "'It is written.'")
     assert paste(project, answered)[0] == 3, "the reviewer is asked next"
-    waiting = on_terminal(project, ["thread", "exec", thread])
+    waiting = on_terminal(project, ["thread", "exec", thread, "--no-input"])
     assert [command.partition(thread)[2] for command in commands(waiting)] == [
         " --status approved", " --status rejected --answer why=<text>",
     ]  # fmt: skip
@@ -108,7 +108,7 @@ def test_a_question_names_every_way_to_answer_it(project):
 
 def test_a_role_that_asks_without_a_form_is_answered_with_a_text(project):
     project.script([ASKS, WROTE])
-    (command,) = commands(on_terminal(project, RUN))
+    (command,) = commands(on_terminal(project, [*RUN, "--no-input"]))
     assert command.endswith(" --until-done -p <text>")
     assert paste(project, command)[0] != 0
 

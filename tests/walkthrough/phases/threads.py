@@ -50,6 +50,21 @@ def a_person_answers_a_form(uwf: Uwf) -> None:
     uwf("thread resume -p", "One more wish", run["thread"], has={"status": "idle"})
 
 
+@check("inbox", "thread resume", alone=True)
+def what_waits_for_a_person_is_listed_and_answered_once(uwf: Uwf) -> None:
+    thread = uwf("thread start letter.yaml --agent writer=human -p", "Invite the mayor")["thread"]
+    uwf("thread exec", thread, code=3)
+    waiting = [each for each in uwf("inbox")["items"] if each["thread"] == thread]
+    uwf.same("the items", [(each["kind"], each["task"]) for each in waiting], [
+        ("question", "Invite the mayor"),
+    ])  # fmt: skip
+    uwf("inbox --answer", code=2, fails="needs a terminal")
+    answer = ("--status", "written", "--answer", "text=Dear mayor")
+    uwf("thread resume", thread, *answer, "--head", waiting[0]["head"], has={"status": "idle"})
+    uwf("thread resume", thread, *answer, code=2, fails="has answered it")
+    uwf.expect(thread not in str(uwf("inbox")), "the answered thread still waits")
+
+
 @check("thread poke")
 def a_poke_replaces_the_last_step(uwf: Uwf) -> None:
     thread = uwf("thread start letter.yaml -p Task")["thread"]

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from uwf_core.threads.rerun import StepInput
     from uwf_core.threads.unattended import Unattended
     from uwf_core.views.diff.documents import ThreadDiffDocument
-    from uwf_core.views.form import Form, FormField, FormVariant, answer_of, form_of
+    from uwf_core.views.form import FormDocument, FormField, FormVariant, answer_of, form_of
+    from uwf_core.views.inbox import InboxItem
     from uwf_core.views.step_files import StepDiffDocument
     from uwf_core.views.thread_list import ThreadFilter
     from uwf_core.views.workflow_diff import WorkflowDiffDocument
@@ -52,21 +53,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AnswerDocument", "BundleDocument", "Cancel", "Client", "CompactedDocument", "ExecDocument",
-    "FilesDocument", "Form", "FormField", "FormVariant", "GraphDocument", "ImportDocument", "Name",
-    "NodeStore", "Outcome", "ProblemsDocument", "RemovedDocument", "ReplayDocument",
-    "StartedDocument", "StepDiffDocument", "StepDocument", "StepInput", "StepResult", "StepRow",
-    "ThreadDiffDocument", "ThreadDocument", "ThreadFilter", "ThreadRow", "TurnDocument",
-    "UsageDocument", "WorkflowDiffDocument", "WorkflowRow", "WorktreeDiffDocument", "answer_of",
-    "form_of",
+    "FilesDocument", "FormDocument", "FormField", "FormVariant", "GraphDocument", "ImportDocument",
+    "InboxItem", "Name", "NodeStore", "Outcome", "ProblemsDocument", "RemovedDocument",
+    "ReplayDocument", "StartedDocument", "StepDiffDocument", "StepDocument", "StepInput",
+    "StepResult", "StepRow", "ThreadDiffDocument", "ThreadDocument", "ThreadFilter", "ThreadRow",
+    "TurnDocument", "UsageDocument", "WorkflowDiffDocument", "WorkflowRow", "WorktreeDiffDocument",
+    "answer_of", "form_of",
 ]  # fmt: skip
 
 _HOME = {
     "ProblemsDocument": "uwf_core.views.workflows",
     "FilesDocument": "uwf_core.engine.file_documents",
-    "Form": "uwf_core.views.form",
+    "FormDocument": "uwf_core.views.form",
     "FormField": "uwf_core.views.form",
     "FormVariant": "uwf_core.views.form",
     "GraphDocument": "uwf_core.views.workflows",
+    "InboxItem": "uwf_core.views.inbox",
     "Outcome": "uwf_core.engine.results",
     "ReplayDocument": "uwf_core.replay.replay",
     "StepDiffDocument": "uwf_core.views.step_files",
@@ -108,6 +110,7 @@ class Client(ThreadDriver):
         pass_env: Sequence[str] = (),
         durable: bool = True,
         beside: Client | None = None,
+        via: str = "python",
         on_event: Callable[[object], None] | None = None,
         on_notice: Callable[[str], None] | None = None,
     ) -> Self:
@@ -124,6 +127,7 @@ class Client(ThreadDriver):
             pass_env: names of variables that every agent gets.
             durable: False does not wait for the disk; for a temporary store.
             beside: another client of this program, whose plugins and schemas are reused.
+            via: where a person acts, as answers, pokes, grants and cancellations record it.
             on_event: gets the event records of `uwf_core.api` as they happen, from any thread.
             on_notice: gets lines for people.
 
@@ -141,6 +145,7 @@ class Client(ThreadDriver):
             agent_options=agent_options,
             pass_env=pass_env,
             durable=durable,
+            via=via,
         )
         return cls(engine, Listener(on_event, on_notice))
 

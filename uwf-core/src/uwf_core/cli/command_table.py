@@ -48,6 +48,7 @@ _RUN_OPTIONS = (
     "--until-done",
     "--background",
     "--wait-limits=text",
+    "--no-input",
 )
 _HEAD = "--head=step"
 _LIMITS = ("--max-cost=text", "--max-tokens=text", "--max-steps=text", "--max-minutes=text")
@@ -283,6 +284,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
         ("workflow",),
         ("--prompt=text", "--input=text", "--agent=binding", *_LIMITS, *_RUN_OPTIONS[1:]),
     ),
+    "inbox": Row("inbox:inbox", "Show what waits for you, or answer it", (), ("--answer",)),
     "thread": Noun("Threads: runs of workflows", _THREAD_ROWS),
     "replay": Row(
         "replay:replay",

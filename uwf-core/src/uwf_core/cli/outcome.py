@@ -254,7 +254,12 @@ def running(session: Session) -> "Iterator[tuple[LiveWatch, Cancel]]":
 
 
 def print_outcome(
-    session: Session, outcome: "Outcome", *, until_done: bool = False, was_shown: bool = True
+    session: Session,
+    outcome: "Outcome",
+    *,
+    until_done: bool = False,
+    was_shown: bool = True,
+    was_asked: bool = False,
 ) -> int:
     """Print the document of an outcome; return its exit code.
 
@@ -264,6 +269,7 @@ def print_outcome(
         until_done: the next command runs until the end as well.
         was_shown: the steps were shown live on stderr: if the text goes to the same place, it does
             not repeat them.
+        was_asked: the question for which the thread waits was shown.
 
     Raises:
         UwfError: the error that stopped the run.
@@ -275,7 +281,8 @@ def print_outcome(
         session.failure = (failure["kind"], failure["message"])
     thread = _thread(session, document, until_done) if session.format == "text" else {}
     if was_shown and session.is_one_stream:
-        session.emit(document, lambda shown, screen: end_text(shown, thread, screen))
+        told = {**document, "suspendMessage": None} if was_asked else document
+        session.emit(told, lambda shown, screen: end_text(shown, thread, screen))
     else:
         session.emit(document, lambda shown, screen: exec_text(shown, thread, screen))
     if outcome.error is not None:
@@ -298,8 +305,9 @@ def _thread(session: Session, document: Mapping[str, Any], until_done: bool) -> 
     thread = document["thread"]
     shown: dict[str, Any] = clean_document(show_thread(session.engine, thread))
     if until_done and not shown["running"]:
-        far = f"{thread} --until-done"
-        shown["next"] = [command.replace(thread, far, 1) for command in shown["next"]]
+        from uwf_core.views.show import until_done as far
+
+        shown["next"] = far(shown["next"], thread)
     return shown
 
 

@@ -89,6 +89,8 @@ def run_options(function: Any) -> Any:
         click.option(
             "--announce", type=int, hidden=True, help="Descriptor that reports the acquired lock."
         ),
+        via_option(),
+        no_input_option(),
         background_option(),
         wait_limits_option(),
         until_done_option(),
@@ -106,6 +108,22 @@ def head_option() -> Decorator:
     """The option --head."""
     text = "Only if this step is still the newest of the thread."
     return click.option("--head", metavar="STEP", help=text)
+
+
+def via_option() -> Decorator:
+    """The option with which a background run records where a person acted."""
+
+    def keep(ctx: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            ctx.ensure_object(Session).via = value
+
+    return click.option("--via", hidden=True, expose_value=False, is_eager=True, callback=keep)
+
+
+def no_input_option() -> Decorator:
+    """The option --no-input."""
+    text = "Do not ask a person on this terminal; leave the question pending."
+    return click.option("--no-input", is_flag=True, help=text)
 
 
 def background_option() -> Decorator:

@@ -34,6 +34,7 @@ class Session:
         interrupted: whether Ctrl-C or SIGTERM came.
         plugin: the command of a plugin that runs, None if it is one of uwf.
         failure: kind and message of the failure that a run ended with, for the log.
+        via: where a person acts, as nodes record it.
     """
 
     def __init__(self) -> None:
@@ -47,6 +48,7 @@ class Session:
         self.interrupted = False
         self.plugin: EntryPoint | None = None
         self.failure: tuple[str, str] | None = None
+        self.via = "cli"
         self.stdout: TextIO = _writable(sys.stdout)
         self.stderr: TextIO = _writable(sys.stderr)
         self._engine: Engine | None = None
@@ -78,7 +80,7 @@ class Session:
             from uwf_core.engine.engine import open_engine
 
             self._engine = open_engine(
-                env=self.env, cwd=working_folder(), on_fault=self._tell_fault, via="cli"
+                env=self.env, cwd=working_folder(), on_fault=self._tell_fault, via=self.via
             )
         return self._engine
 

@@ -36,7 +36,13 @@ if TYPE_CHECKING:
 @click.option("--report", is_flag=True, hidden=True, help="Report events as lines of JSON.")
 @run_options
 def exec_(
-    session: Session, thread: str, count: int | None, report: bool, background: bool, **how: Any
+    session: Session,
+    thread: str,
+    count: int | None,
+    report: bool,
+    background: bool,
+    no_input: bool,
+    **how: Any,
 ) -> int:
     """Run the next step of a thread: the work of one role.
 
@@ -59,7 +65,20 @@ def exec_(
         return _reported(session, thread, options)
     with running(session) as (live, cancel):
         outcome = exec_thread(session.engine, thread, options, live, cancel)
-    return print_outcome(session, outcome, until_done=options.until_done)
+    return print_and_ask(session, outcome, options, no_input=no_input)
+
+
+def print_and_ask(
+    session: Session, outcome: "Outcome", options: "RunOptions", *, no_input: bool
+) -> int:
+    """Ask the person at the terminal what the run asks, then print the outcome."""
+    was_asked = False
+    if not no_input and outcome.error is None and outcome.document["suspendReason"] == "role":
+        from uwf_core.cli.asking import answered_here
+
+        outcome, was_asked = answered_here(session, outcome, options)
+    until_done = options.until_done
+    return print_outcome(session, outcome, until_done=until_done, was_asked=was_asked)
 
 
 def _reported(session: Session, thread: str, options: "RunOptions") -> int:
@@ -120,6 +139,7 @@ def resume(
     grants: tuple[str, ...],
     status: str | None,
     background: bool,
+    no_input: bool,
     **how: Any,
 ) -> int:
     """Continue a suspended thread, or reopen a completed one.
@@ -143,7 +163,7 @@ def resume(
         outcome = resume_thread(
             session.engine, thread, Input(text, answer, granted), options, live, cancel
         )
-    return print_outcome(session, outcome, until_done=options.until_done)
+    return print_and_ask(session, outcome, options, no_input=no_input)
 
 
 @command(
@@ -155,7 +175,9 @@ def resume(
 @thread_argument()
 @prompt_option("The further instruction.")
 @run_options
-def poke(session: Session, thread: str, prompt: str, background: bool, **how: Any) -> int:
+def poke(
+    session: Session, thread: str, prompt: str, background: bool, no_input: bool, **how: Any
+) -> int:
     """Rerun the last step with a further instruction; the new step replaces it."""
     from uwf_core.engine.run import RunOptions
     from uwf_core.threads.resume import poke_thread
@@ -167,4 +189,4 @@ def poke(session: Session, thread: str, prompt: str, background: bool, **how: An
         return print_outcome(session, outcome)
     with running(session) as (live, cancel):
         outcome = poke_thread(session.engine, thread, text, options, live, cancel)
-    return print_outcome(session, outcome, until_done=options.until_done)
+    return print_and_ask(session, outcome, options, no_input=no_input)

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from uwf_core.cli.command import command
-from uwf_core.cli.outcome import print_outcome, running, watch
+from uwf_core.cli.outcome import running, watch
 from uwf_core.cli.params import (
     background_option,
     fields_text,
+    no_input_option,
     prompt_text,
     start_options,
     step_argument,
@@ -37,14 +38,20 @@ if TYPE_CHECKING:
 @wait_limits_option()
 @until_done_option()
 @background_option()
+@no_input_option()
 def run(
-    session: Session, until_done: bool, background: bool, wait_limits: float | None, **what: Any
+    session: Session,
+    until_done: bool,
+    background: bool,
+    no_input: bool,
+    wait_limits: float | None,
+    **what: Any,
 ) -> int:
     """Start a workflow and run it until it ends or suspends.
 
     WORKFLOW is a name, a file or a reference. Stops after 100 steps, with or without --until-done.
     """
-    from uwf_core.cli.thread_run import in_background
+    from uwf_core.cli.thread_run import in_background, print_and_ask
     from uwf_core.engine.run import RunOptions, exec_thread, outcome_after
     from uwf_core.threads.start import start_thread
 
@@ -59,7 +66,7 @@ def run(
                 outcome = exec_thread(engine, thread, options, live, cancel)
         except UwfError as error:  # the thread exists: report it with the error
             outcome = outcome_after(engine, thread, error)
-    return print_outcome(session, outcome, until_done=True)
+    return print_and_ask(session, outcome, options, no_input=no_input or background)
 
 
 @command(

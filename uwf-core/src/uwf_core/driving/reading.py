@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from uwf_core.api.reading import RecordedThread
     from uwf_core.replay.replay import ReplayDocument
     from uwf_core.views.diff.documents import ThreadDiffDocument
+    from uwf_core.views.inbox import InboxItem
     from uwf_core.views.installed import AgentRow
     from uwf_core.views.step_files import StepDiffDocument
     from uwf_core.views.thread_list import ThreadFilter
@@ -78,6 +79,14 @@ class ThreadReader:
         from uwf_core.views import thread_list
 
         return thread_list.list_threads(self._engine, wanted or thread_list.ThreadFilter(all=True))
+
+    def inbox(self) -> "Sequence[InboxItem]":
+        """What waits for a person, the longest wait first. `form_of` makes a form of an item's
+        schema, `resume(item["thread"], answer=..., head=item["head"])` answers it.
+        """
+        from uwf_core.views import inbox
+
+        return inbox.inbox(self._engine)
 
     def read(self, thread: str, quota: int | None = None, before: str | None = None) -> str:
         """The thread as Markdown."""

@@ -164,7 +164,7 @@ class HeadPosition:
 
     def pending(self) -> Task | None:
         """The task of the newest attempt at the pending step, read from its record."""
-        variable = _last_attempt(self._store, self._head)
+        variable = last_attempt(self._store, self._head)
         if variable is None:
             return None
         store, attempt = self._store, self._store.get(Ref(variable.value)).payload
@@ -366,7 +366,7 @@ def _task_of_poke(position: Position, text: str) -> Task:
     )
 
 
-def _last_attempt(store: "Store", head: "Head") -> "Variable | None":
+def last_attempt(store: "Store", head: "Head") -> "Variable | None":
     """The newest attempt at the pending step that ended without one, or None."""
     if head.state.tries == 0:
         return None

@@ -74,7 +74,7 @@ def run_in_background(
                 name: _file_of(text, errors.parent, files) for name, text in texts.items() if text
             }
             start_detached(
-                _arguments(command, thread, options._replace(announce=writer), given),
+                _arguments(command, thread, options._replace(announce=writer), given, engine.via),
                 cwd=engine.cwd,
                 env=environment,
                 stdout_path=None,
@@ -112,7 +112,7 @@ def _rest(engine: "Engine", thread: ThreadId) -> Outcome | None:
 
 
 def _arguments(
-    command: str, thread: ThreadId, options: RunOptions, texts: Mapping[str, int]
+    command: str, thread: ThreadId, options: RunOptions, texts: Mapping[str, int], via: str
 ) -> list[str]:
     arguments = [*own_python("uwf_core", "thread", command, thread), "--format", "json"]
     arguments += ["--announce", str(options.announce)]
@@ -126,6 +126,7 @@ def _arguments(
         ("--cwd", options.cwd),
         ("--head", options.head),
         ("--wait-limits", wait),
+        ("--via", None if via == "cli" else via),
     ):
         arguments += [] if value is None else [name, value]
     for name, descriptor in texts.items():

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.cas.schemas import Violation, violations
@@ -36,6 +36,7 @@ from uwf_core.thread.history import read_step
 from uwf_core.thread.lifecycle import check_head, check_poke, check_resume
 from uwf_core.thread.limits import parse_amounts
 from uwf_core.thread.lock import thread_lock
+from uwf_core.threads.answers import check_person, check_unanswered
 from uwf_core.values.texts import parse_fields, role_variants, undeclared_fields
 from uwf_core.views.recorded import ThreadRecord
 
@@ -75,13 +76,13 @@ def resume_thread(
         return _resume(engine, root, said, options, watch, cancel)
     if options.announce is not None:
         forget_run(engine.home, root)
-    check_head(read_head(engine.store, root), options.head)
-    options = options._replace(head=None)
     own = options._replace(cwd=_folder_below(engine, root, thread, options.cwd))
+    if options.head == read_head(engine.store, root).ref:
+        own = own._replace(head=None)  # else it is that of the thread that waits
     outcome = _resume(engine, thread, said, own, watch, cancel)
     steps = outcome.document["steps"]
     if options.until_done and not outcome.exit_code and outcome.error is None:
-        go_on = options._replace(announce=None, earlier=steps)
+        go_on = options._replace(announce=None, earlier=steps, head=None)
         try:
             return exec_thread(engine, root, go_on, watch, cancel)
         except UwfError as error:  # every step is reported
@@ -138,8 +139,17 @@ def _resume(
     watch: Watch,
     cancel: "Cancel",
 ) -> Outcome:
-    with locked_thread(engine, thread, watch, cancel) as run:
+    with ExitStack() as stack:
+        try:
+            run = stack.enter_context(locked_thread(engine, thread, watch, cancel))
+        except BusyError:
+            if said.answer is not None:
+                check_unanswered(engine, read_head(engine.store, thread))
+            raise
         head = run.head
+        if said.answer is not None:
+            check_unanswered(engine, head)
+            check_person(engine, head)
         check_head(head, options.head)
         check_resume(head.state, head.thread)
         waits = head.state.suspension

@@ -54,13 +54,13 @@ class FormVariant(TypedDict):
     fields: list[FormField]
 
 
-class Form(TypedDict):
+class FormDocument(TypedDict):
     """All ways to answer, at least one."""
 
     variants: list[FormVariant]
 
 
-def form_of(schema: Mapping[str, Any]) -> Form:
+def form_of(schema: Mapping[str, Any]) -> FormDocument:
     """The form of a JSON Schema: a role's, the one that an agent asks with, or of an input."""
     return {
         "variants": [

@@ -127,11 +127,16 @@ def _called(called: Called) -> "CalledDocument":
 
 
 def task_of(engine: "Engine", thread: str) -> str | None:
-    """The task of a thread, for a list; None if it cannot be read."""
+    """The first line of a thread's task, for a list; None if it cannot be read."""
     try:
-        return open_thread(engine, thread).task
+        return first_line(open_thread(engine, thread).task)
     except UwfError:  # the list reports the thread as corrupt
         return None
+
+
+def first_line(text: str) -> str:
+    """The first line of a text that is not blank."""
+    return text.strip().partition("\n")[0].rstrip()
 
 
 def row_of(
@@ -286,6 +291,11 @@ def _next(
         return [resume if suspension.reason == "limit" else go_on]
     ways = [f"{resume} {options}" for options in answer_options(form)] if form else []
     return ways if suspension.question is not None else [*ways, f"{resume} -p <text>"]
+
+
+def until_done(commands: Sequence[str], thread: str) -> list[str]:
+    """The commands that continue a thread, each until its end."""
+    return [command.replace(thread, f"{thread} --until-done", 1) for command in commands]
 
 
 def _hint(row: "ThreadRow", suspension: Suspension | None, failed: str | None) -> str | None:

@@ -1,0 +1,181 @@
+"""Ask a person on the terminal: the question, and a form made from its schema."""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.cli.render.colours import is_terminal, screen_of
+from uwf_core.cli.render.escape import clean, one_line
+from uwf_core.cli.session import Session
+from uwf_core.views.form import answer_of, choice_text, form_of
+
+if TYPE_CHECKING:
+    from uwf_core.threads.resume import Input
+    from uwf_core.views.form import FormField, FormVariant
+    from uwf_core.views.inbox import InboxItem
+
+_LEAVES = "Enter leaves it pending"
+_EDIT = "e"
+"""What is typed to open the editor."""
+_TRUTH = {"y": "true", "yes": "true", "true": "true", "n": "false", "no": "false", "false": "false"}
+
+
+class _LeftPending(Exception):
+    """The person answers later."""
+
+
+def can_ask(session: Session) -> bool:
+    """Whether a person sees what uwf prints, and can type."""
+    streams = (sys.stdin, session.stdout, session.stderr)
+    return session.format == "text" and all(map(is_terminal, streams))
+
+
+def ask_person(session: Session, item: "InboxItem") -> "Input | None":
+    """Show a question and read the answer; None if the person leaves it pending: with an empty
+    line, Ctrl-C, or the end of the input.
+    """
+    from uwf_core.threads.resume import Input
+
+    screen = screen_of(session.stderr, session.env, session.color)
+    head = f"{one_line(item['role'])} asks in thread {item['thread']}:"
+    session.note(screen.paint(head, "warning"))
+    session.note(clean(item["message"]))
+    try:
+        if item["form"] is None:
+            return Input(text=_free_text(session, f"your answer ({_LEAVES}; {_EDIT}: editor)"))
+        return Input(answer=json.dumps(_filled_in(session, item["form"])))
+    except _LeftPending:
+        return None
+    except KeyboardInterrupt:
+        session.interrupted = False
+        session.note("")
+        return None
+
+
+def confirmed(session: Session, item: "InboxItem", what: str) -> bool:
+    """Whether the person wants a thread to continue that waits for a decision alone."""
+    screen = screen_of(session.stderr, session.env, session.color)
+    head = f"{one_line(item['role'])} {what} in thread {item['thread']}:"
+    session.note(screen.paint(head, "error" if item["kind"] == "failure" else "warning"))
+    session.note(clean(item["message"]))
+    try:
+        return _TRUTH.get(_line(session, "continue? (y or n)").lower()) == "true"
+    except _LeftPending:
+        return False
+    except KeyboardInterrupt:
+        session.interrupted = False
+        session.note("")
+        return False
+
+
+def _filled_in(session: Session, schema: Mapping[str, Any]) -> dict[str, Any]:
+    variants = form_of(schema)["variants"]
+    chosen = variants[0]
+    if chosen["status"] is not None:
+        chosen = variants[_chosen(session, [_way(each) for each in variants], "answer")]
+    texts = {each["name"]: _entered(session, each) for each in chosen["fields"]}
+    return answer_of(schema, chosen["status"], texts)
+
+
+def _way(variant: "FormVariant") -> tuple[str, str]:
+    """A status, and the names of its fields."""
+    return str(variant["status"]), ", ".join(each["name"] for each in variant["fields"])
+
+
+def _chosen(session: Session, choices: Sequence[tuple[str, str]], what: str) -> int:
+    """The index of a choice, given by number or name."""
+    names = [name for name, _ in choices]
+    for number, (name, more) in enumerate(choices, 1):
+        session.note(f"  {number}  {one_line(name)}" + (f"  ({one_line(more)})" if more else ""))
+    while True:
+        given = _line(session, f"{what} (number or name; {_LEAVES})")
+        if not given:
+            raise _LeftPending
+        if given in names:
+            return names.index(given)
+        if given.isdecimal() and 0 < int(given) <= len(names):
+            return int(given) - 1
+        session.note(f"{given!r} is not one of these")
+
+
+def _entered(session: Session, field: "FormField") -> list[str]:
+    """The texts of a field; none if it is optional and left out."""
+    if field["description"]:
+        session.note(clean(field["description"]))
+    facts = [field["facts"], "required" if field["required"] else "optional, Enter skips it"]
+    label = f"{one_line(field['label'] or 'answer')} ({', '.join(facts)}"
+    match field["kind"]:
+        case "choice":
+            return _one_of(session, field, label)
+        case "choices":
+            return _some_of(session, field, label)
+        case "text" | "list" | "json":
+            return _texts(session, field, f"{label}; {_EDIT}: editor)")
+    given = _needed(field, _line(session, f"{label})"))
+    return [_TRUTH.get(given.lower(), given) if field["kind"] == "boolean" else given]
+
+
+def _one_of(session: Session, field: "FormField", label: str) -> list[str]:
+    names = [choice_text(each) for each in field["choices"] or ()]
+    try:
+        return [names[_chosen(session, [(name, "") for name in names], f"{label})")]]
+    except _LeftPending:
+        if field["required"]:
+            raise
+        return []
+
+
+def _some_of(session: Session, field: "FormField", label: str) -> list[str]:
+    names = [choice_text(each) for each in field["choices"] or ()]
+    for number, name in enumerate(names, 1):
+        session.note(f"  {number}  {one_line(name)}")
+    words = _needed(field, _line(session, f"{label}; numbers or names, with commas)")).split(",")
+    given = [each.strip() for each in words if each.strip()]
+    return [
+        names[int(each) - 1] if each.isdecimal() and 0 < int(each) <= len(names) else each
+        for each in given
+    ]
+
+
+def _texts(session: Session, field: "FormField", prompt: str) -> list[str]:
+    text = _line(session, prompt)
+    if text == _EDIT:
+        text = _edited(session, str(field["default"] or ""))
+    return [_needed(field, text)]
+
+
+def _needed(field: "FormField", text: str) -> str:
+    if not text.strip() and field["required"]:
+        raise _LeftPending
+    return text
+
+
+def _free_text(session: Session, prompt: str) -> str:
+    text = _line(session, prompt)
+    text = _edited(session, "") if text == _EDIT else text
+    if not text.strip():
+        raise _LeftPending
+    return text
+
+
+def _line(session: Session, prompt: str) -> str:
+    """A line of the person, without its end and outer blanks."""
+    session.stderr.write(f"{clean(prompt)}: ")
+    session.stderr.flush()
+    line = sys.stdin.readline()
+    if not line:  # the end of the input
+        session.note("")
+        raise _LeftPending
+    return line.strip()
+
+
+def _edited(session: Session, text: str) -> str:
+    """What the person wrote in the editor (VISUAL, EDITOR, or one that is installed)."""
+    import click
+
+    try:
+        return click.edit(text, extension=".md", require_save=False) or ""
+    except click.ClickException as error:
+        session.note(f"the editor failed: {error.message}")
+        return ""

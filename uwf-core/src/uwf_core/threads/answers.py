@@ -1,0 +1,70 @@
+"""Who may answer a question, and who has answered it already."""
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.engine.plan import last_attempt
+from uwf_core.errors import WrongStateError
+from uwf_core.ids import Ref
+from uwf_core.thread.history import newest_first
+from uwf_core.threads.agent_call import VARIABLE
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+    from uwf_core.thread.head import Head
+
+HUMAN = "human"
+"""The agent of roles that a person plays."""
+_STEPS_BACK = 100
+"""How many steps back to look for who answered."""
+
+
+def check_person(engine: "Engine", head: "Head") -> None:
+    """Check that the answer to a person's role does not come from below an agent. A guard against
+    accidents: an agent with the rights of the user can unset the variable.
+
+    Raises:
+        WrongStateError: it does.
+    """
+    marker = engine.env.get(VARIABLE)
+    if not marker:
+        return
+    asked = last_attempt(engine.store, head)
+    if asked is not None and engine.store.payload(Ref(asked.value))["agent"] == HUMAN:
+        raise WrongStateError(
+            f"thread {head.thread} waits for a person, and this command runs below an agent "
+            f"({VARIABLE}={marker})",
+            hint=f"a person answers it: uwf thread show {head.thread}",
+        )
+
+
+def check_unanswered(engine: "Engine", head: "Head") -> None:
+    """Check that the question to which an answer belongs is pending. Of two answers the first wins.
+
+    Raises:
+        WrongStateError: a person has answered; the message has the name.
+    """
+    waits, opened = head.state.suspension, head.state.attempt
+    if waits is not None and waits.question is not None and opened is None:
+        return
+    answered = _answered(engine, head)
+    if answered is not None:
+        by, where = answered
+        raise WrongStateError(
+            f"thread {head.thread} has no pending question: {by['user']} on {by['host']} has "
+            f"answered it ({where})",
+            hint=f"next: uwf thread show {head.thread}",
+        )
+
+
+def _answered(engine: "Engine", head: "Head") -> tuple[Any, str] | None:
+    """The person that answered last, and where that is stored; None if nobody has."""
+    store, attempt = engine.store, last_attempt(engine.store, head)
+    if attempt is not None:
+        payload = store.payload(Ref(attempt.value))
+        if payload["answer"] is not None and payload["by"] is not None:
+            return payload["by"], f"step {payload['number']}"
+    for step in islice(newest_first(store, head.ref, Ref(head.state.start)), _STEPS_BACK):
+        if step.payload["answer"] is not None and step.payload["by"] is not None:
+            return step.payload["by"], f"step {step.ref}"
+    return None

@@ -1,0 +1,89 @@
+"""What waits for a person: the questions, failures and limits of all threads."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+from uwf_core.errors import UwfError
+from uwf_core.ids import ThreadId
+from uwf_core.thread.calls import asks_below, waiting_below
+from uwf_core.thread.head import read_head
+from uwf_core.views.recorded import ThreadRecord
+from uwf_core.views.show import first_line, show_thread, until_done
+from uwf_core.views.thread_list import ThreadFilter, list_threads
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+    from uwf_core.thread.calls import Waiting
+
+InboxKind = Literal["question", "message", "failure", "limit", "interrupted"]
+"""`question` expects an answer to a form, `message` a text; the others a decision to continue."""
+
+
+class InboxItem(TypedDict):
+    """A thread that waits.
+
+    - `thread` takes the answer; `root` is the thread that called it, or the same one.
+    - `task`: the first line of the root's task. `role`, `message`: who asks what, or what failed.
+    - `failure`: the kind of a failure, `until`: when a service accepts calls again, else null.
+    - `head`: for the option --head, so that an answer cannot reach a later question.
+    - `form`: the JSON Schema of the answer, else null. `commands`: each continues the thread.
+    """
+
+    thread: str
+    root: str
+    workflowName: str
+    task: str
+    kind: InboxKind
+    role: str
+    message: str
+    failure: str | None
+    until: int | None
+    sinceMs: int
+    head: str
+    form: dict[str, Any] | None
+    commands: list[str]
+
+
+def inbox(engine: "Engine") -> list[InboxItem]:
+    """All threads that wait for a person, the longest wait first; takes no lock."""
+    rows = list_threads(engine, ThreadFilter(statuses=("suspended",)))
+    found = [item for row in rows for item in waiting_in(engine, row["thread"])]
+    return sorted(found, key=lambda item: item["sinceMs"])
+
+
+def waiting_in(engine: "Engine", root: str) -> list[InboxItem]:
+    """What waits for a person in a thread and below it; nothing of one that cannot be read."""
+    try:
+        return list(_items(engine, ThreadId(root)))
+    except UwfError:  # `thread list` and `cas verify` report it
+        return []
+
+
+def _items(engine: "Engine", root: ThreadId) -> Iterator[InboxItem]:
+    head = read_head(engine.store, root)
+    task = first_line(ThreadRecord(engine, head).task)
+    waiting = asks_below(engine.store, head) or waiting_below(engine.store, head)
+    for each in waiting:
+        shown = show_thread(engine, root if len(waiting) == 1 else each.head.thread)
+        yield {
+            "thread": each.head.thread,
+            "root": root,
+            "workflowName": head.state.workflow_name,
+            "task": task,
+            "kind": _kind(each),
+            "role": each.suspension.role,
+            "message": each.suspension.message,
+            "failure": each.suspension.kind if each.suspension.reason == "failure" else None,
+            "until": each.suspension.until_ms,
+            "sinceMs": each.head.variable.updated_ms,
+            "head": each.head.ref,
+            "form": ThreadRecord(engine, each.head).form,
+            "commands": until_done(shown["next"], shown["thread"]),
+        }
+
+
+def _kind(waiting: "Waiting") -> InboxKind:
+    suspension = waiting.suspension
+    if suspension.reason != "role":
+        return suspension.reason
+    return "message" if suspension.question is None else "question"
