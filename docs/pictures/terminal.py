@@ -4,6 +4,7 @@ Runs `uwf demo` in a pseudo-terminal and writes `docs/pictures/demo.svg`. Only l
 the screen are drawn. The picture names no font of another host, so nothing is fetched to show it.
 """
 
+import io
 import os
 import pty
 import re
@@ -54,7 +55,7 @@ def _read(terminal: int) -> bytes:
 
 def draw(title: str, text: str) -> str:
     """The text as an SVG document."""
-    console = Console(record=True, width=COLUMNS, file=open(os.devnull, "w"), color_system="standard")
+    console = Console(record=True, width=COLUMNS, file=io.StringIO(), color_system="standard")
     console.print(Text.from_ansi(text))
     drawn = console.export_svg(title=title, code_format=FORMAT, unique_id="uwf")
     return "\n".join(line.rstrip() for line in drawn.splitlines()) + "\n"

@@ -163,6 +163,17 @@ def test_settings_are_shown_set_and_traced_to_their_origin(uwf, project):
     assert (refused.code, refused.out) == (2, "")
 
 
+def test_setup_of_an_agent_alone_needs_no_provider_and_keeps_the_rest(uwf, project):
+    project.config("defaultAgent: mock\nlimits: {depth: 2}  # as it was\n")
+    done = uwf("setup", "--agent", "human")
+    assert (done.code, done.document["agent"], done.document["model"]) == (0, "human", None)
+    written = (project.home / "config.yaml").read_text()
+    assert written == "defaultAgent: human\nlimits: {depth: 2}  # as it was\n"
+    refused = uwf("setup", "--agent", "humann")
+    assert (refused.code, refused.out) == (2, "")
+    assert (project.home / "config.yaml").read_text() == written
+
+
 def test_setup_writes_a_provider_and_never_prints_its_key(uwf, project):
     answer = uwf(
         "setup",

@@ -29,6 +29,7 @@ _NO_CLIENT = "the model client is not installed; install uwf-core[llm]"
 @command(
     "setup",
     "uwf setup",
+    "uwf setup --agent claude-code",
     "uwf setup --provider openai --api-key - --model gpt-4.1",
     "uwf setup --provider ollama --model llama3",
     "uwf setup --provider mine --base-url https://llm.example/v1 --model large --agent builtin",
@@ -52,13 +53,19 @@ def setup(
 ) -> None:
     """Write a provider, its key, a model and a default agent into your configuration.
 
-    Asks on a terminal if --provider is missing. Known services: openai, openrouter, xai, venice,
-    dashscope, deepseek, siliconflow, volcengine, kimi, glm, stepfun, minimax, ollama. Keeps the
-    rest of the file. Tests the model with one small request; a failure is only reported.
+    Asks on a terminal if --provider is missing; --agent alone needs no provider. Known services:
+    openai, openrouter, xai, venice, dashscope, deepseek, siliconflow, volcengine, kimi, glm,
+    stepfun, minimax, ollama. Keeps the rest of the file. Tests the model with one small request; a
+    failure is only reported.
     """
-    from uwf_core.config.setup import SetupValues, setup_values
+    from uwf_core.config.setup import SetupValues, setup_agent, setup_values
     from uwf_core.engine.names import check_names
 
+    if agent is not None and not any((provider, base_url, api_key, model)):
+        check_names(session.engine, [(("defaultAgent",), agent)])
+        done = setup_agent(session.engine.home, agent)
+        session.emit({**done.document(), "trial": None}, _text)
+        return
     if provider is None:
         if not _can_ask(session):
             raise UsageError("--provider is missing", where="--provider", hint="uwf setup --help")

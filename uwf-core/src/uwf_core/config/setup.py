@@ -78,6 +78,16 @@ def setup_values(home: str, env: Mapping[str, str], values: SetupValues) -> Setu
     return SetupDone(alias, agent, variable, _notices(env, variable, kept))
 
 
+def setup_agent(home: str, agent: str) -> SetupDone:
+    """Write the default agent alone: it brings its own model, or there is one already.
+
+    Raises:
+        ConfigError: an invalid file; then nothing was written.
+    """
+    apply_changes(home, [Change(("defaultAgent",), agent)])
+    return SetupDone(None, agent, None, ())
+
+
 def _user_leaves(home: str) -> dict[Path, Leaf]:
     file = config_path(home)
     data = read_private(file)
