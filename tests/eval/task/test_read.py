@@ -150,10 +150,10 @@ def test_a_judge_within_the_fixture_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_judge_that_cannot_be_run_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "judge.sh").write_text("")
-    checked = read(tmp_path, GOOD.replace("builtin: duration", "entry: judge.sh"))
+    (tmp_path / "judge.rb").write_text("")
+    checked = read(tmp_path, GOOD.replace("builtin: duration", "entry: judge.rb"))
     assert [each.code for each in checked.problems] == ["not-executable"]
-    assert checked.problems[0].hint == "`chmod +x judge.sh`"
+    assert checked.problems[0].hint == "`chmod +x judge.rb`"
 
 
 def test_long_texts_may_be_included_from_beside_the_file(tmp_path: Path) -> None:

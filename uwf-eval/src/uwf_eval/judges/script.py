@@ -89,7 +89,24 @@ def _argv(call: ScriptCall) -> tuple[str, ...]:
     words = (str(call.entry), str(call.cwd), call.thread)
     if _is_python(call.entry):
         return (sys.executable, "-I", "-B", _LAUNCHER, *words)
-    return words
+    if os.access(call.entry, os.X_OK) or not call.entry.is_file():
+        return words
+    return (*interpreter_of(call.entry), *words)
+
+
+def interpreter_of(entry: Path) -> tuple[str, ...]:
+    """The program that runs a judge without the permission to be run: by its first line, else by
+    its ending; empty if neither names one.
+    """
+    with entry.open("rb") as file:
+        first = file.readline(_LONGEST_FIRST_LINE).decode("utf-8", "replace").strip()
+    if first.startswith("#!"):
+        return tuple(first.removeprefix("#!").split())
+    return _INTERPRETERS.get(entry.suffix, ())
+
+
+_LONGEST_FIRST_LINE = 256
+_INTERPRETERS = {**dict.fromkeys((".js", ".mjs", ".cjs"), ("node",)), ".sh": ("sh",)}
 
 
 def _is_python(entry: Path) -> bool:

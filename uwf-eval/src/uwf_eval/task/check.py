@@ -17,6 +17,7 @@ from uwf_core.definitions import (
 )
 from uwf_core.errors import DefinitionError, PayloadError, UnknownIdError, UwfError
 from uwf_eval.judges.api import judge_problems
+from uwf_eval.judges.script import interpreter_of
 from uwf_eval.task.globs import glob_problem
 from uwf_eval.task.model import RECORDED, JudgeSpec, Task, different_inputs, fixture_of
 from uwf_eval.task.tree import obstacles
@@ -192,8 +193,8 @@ def _entry(task: Task, judge: JudgeSpec, index: int, root: YamlMapping) -> Itera
     elif any(file.resolve().is_relative_to(each.resolve()) for each in within):
         message = f"{judge.entry!r} is in a fixture, where the agent can change it"
         yield error_at(place, "judge-in-fixture", message, "put it beside task.yaml")
-    elif file.suffix != ".py" and not os.access(file, os.X_OK):
-        message = f"{judge.entry!r} is neither a Python file nor executable"
+    elif file.suffix != ".py" and not os.access(file, os.X_OK) and not interpreter_of(file):
+        message = f"{judge.entry!r} is not executable, and names no interpreter"
         yield error_at(place, "not-executable", message, f"`chmod +x {judge.entry}`")
 
 

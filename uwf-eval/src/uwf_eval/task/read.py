@@ -23,6 +23,7 @@ from uwf_core.errors import DefinitionError
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.task.check import task_problems
 from uwf_eval.task.model import Case, Command, Source, Task, TaskFile
+from uwf_eval.task.original import with_own_forms
 
 TASK_FILE: Final = "task.yaml"
 
@@ -72,6 +73,8 @@ def _checked(loaded: Loaded, origin: Origin, client: Client | None) -> Checked:
         if not problems:
             problems.append(_no_task(root, str(origin.folder / TASK_FILE)))
         return Checked(None, tuple(problems))
+    root, unread = with_own_forms(root, origin.folder)
+    problems += unread
     file, wrong = read_shape(TaskFile, root, extensions=True)
     problems += wrong
     task = _task(file, origin)
