@@ -1,4 +1,4 @@
-"""A home with a project, and the site of it."""
+"""A project with a workflow that a person approves, and the site of it."""
 
 import sys
 from pathlib import Path
@@ -12,6 +12,4 @@ from web_site import WebSite
 
 @pytest.fixture
 def web(tmp_path: Path) -> WebSite:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return WebSite(tmp_path / "home", folder)
+    return WebSite(tmp_path)

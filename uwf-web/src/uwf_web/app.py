@@ -1,21 +1,31 @@
-"""The application: each page of the table, its `.json`, the actions, the assets."""
+"""The application: each page of the table, its `.json`, the actions, the assets, the stream."""
 
-from collections.abc import Callable, Mapping
+import asyncio
+import hmac
+from collections.abc import Callable
+from functools import partial
+from hashlib import sha256
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from uwf_core.errors import UwfError
+from uwf_core.errors import UsageError, UwfError
 from uwf_web import __version__
+from uwf_web.actions import ACTIONS, Act
+from uwf_web.assets import Assets
 from uwf_web.clients import Clients
+from uwf_web.forms import MOST_BYTES, parse_form
 from uwf_web.guard import Guard
 from uwf_web.page import Page, Site, Visit
 from uwf_web.rendering import Rendering
-from uwf_web.routes import PAGES
+from uwf_web.routes import DOWNLOADS, PAGES
+from uwf_web.stream import Changes
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -24,6 +34,19 @@ if TYPE_CHECKING:
     from uwf_web.settings import WebSettings
 
 HTML = "text/html; charset=utf-8"
+FORM = "application/x-www-form-urlencoded"
+FORM_SECONDS = 20.0
+"""How long a form may take to arrive."""
+STATUS_OF = {
+    "unknown-id": 404,
+    "wrong-state": 409,
+    "busy": 409,
+    "usage": 400,
+    "ambiguous-id": 400,
+    "invalid-definition": 422,
+    "invalid-payload": 422,
+}
+"""The HTTP status of an error by its code; others are ours."""
 
 
 def make_app(settings: "WebSettings", open_client: "Callable[[], Client]") -> "ASGIApp":
@@ -33,28 +56,39 @@ def make_app(settings: "WebSettings", open_client: "Callable[[], Client]") -> "A
         settings: of the server; `port` is the one that it listens on.
         open_client: opens a client; called once for each thread that handles requests.
     """
-    server = Server(settings, Clients(open_client), Rendering())
-    return Guard(Starlette(routes=server.routes()), settings)
+    server = Server(settings, open_client)
+    failed = {HTTPException: server.http_error, 404: server.http_error, 405: server.http_error}
+    return Guard(Starlette(routes=server.routes(), exception_handlers=failed), settings)
 
 
 class Server:
-    """What the endpoints share: the settings, the clients and the templates."""
+    """What the endpoints share: the settings, the clients, the templates and the assets."""
 
-    def __init__(self, settings: "WebSettings", clients: Clients, rendering: Rendering) -> None:
+    def __init__(self, settings: "WebSettings", open_client: "Callable[[], Client]") -> None:
         self.settings = settings
-        self.clients = clients
-        self.rendering = rendering
+        self.clients = Clients(open_client)
+        self.rendering = Rendering()
+        self.assets = Assets(settings.base)
+        self.changes = Changes(open_client)
 
     def routes(self) -> list[Route]:
         """All URLs."""
         base = self.settings.base
-        found = [Route(base + "/", self._first)]
+        found = [
+            Route(base + "/static/{path}", self._asset),
+            Route(base + "/stream", self._stream),
+        ]
+        for path, name in DOWNLOADS.items():
+            found.append(Route(base + path, partial(self._download, name)))
         for path, name in PAGES.items():
+            inner = "/inbox" if path == "/" else path
             found += [
-                Route(f"{base}{path}.json", self._endpoint(name, self._document)),
+                Route(f"{base}{inner}.json", self._endpoint(name, self._document)),
                 Route(f"{base}{path}", self._endpoint(name, self._page)),
             ]
-        return found
+        return found + [Route(base + path, self._action, methods=["POST"]) for path in ACTIONS]
+
+    # -- pages -------------------------------------------------------------------------------------
 
     def _endpoint(
         self, name: str, show: "Callable[[Page, Visit, Request], Response]"
@@ -62,45 +96,132 @@ class Server:
         """What answers a page's URL, in a thread of the pool; the page is imported then."""
 
         def answer(request: Request) -> Response:
-            path = {key: str(value) for key, value in request.path_params.items()}
-            visit = Visit(self.clients.get(), path, dict(request.query_params))
             try:
-                return show(page_of(name), visit, request)
+                return show(_named(f"pages.{name}"), self._visit(request), request)
             except UwfError as error:
                 return self._error(error, request)
 
         return answer
 
-    def _first(self, _request: Request) -> Response:
-        return RedirectResponse(f"{self.settings.base}/threads", 303)
+    def _visit(self, request: Request) -> Visit:
+        path = {key: str(value) for key, value in request.path_params.items()}
+        return Visit(self.clients.get(), path, dict(request.query_params))
 
     def _document(self, page: Page, visit: Visit, _request: Request) -> Response:
         return JSONResponse(page.read(visit))
 
     def _page(self, page: Page, visit: Visit, request: Request) -> Response:
-        site = self.site(request, page.commands, visit.path)
-        return Response(self.rendering.page(page.template, page.read(visit), site), media_type=HTML)
+        reference = page.etag(visit) if page.etag is not None else None
+        site = self.site(request, page.commands_of(visit))
+        if reference is not None:
+            tag = f'"{reference}-{__version__}-{site.csrf[:8]}"'
+            if request.headers.get("if-none-match") == tag:
+                return Response(status_code=304, headers={"etag": tag})
+        body = self.rendering.page(page.template, page.read(visit), site).encode()
+        if reference is None:
+            tag = f'"{sha256(body).hexdigest()[:24]}"'
+            if request.headers.get("if-none-match") == tag:
+                return Response(status_code=304, headers={"etag": tag})
+        return Response(body, media_type=HTML, headers={"etag": tag})
 
-    def _error(self, error: UwfError, request: Request) -> Response:
-        document = {"error": {"message": error.message, "hint": error.hint}}
-        return JSONResponse(document, status_code=404)
-
-    def site(self, request: Request, commands: tuple[str, ...], path: Mapping[str, str]) -> Site:
+    def site(self, request: Request, commands: tuple[str, ...] = ()) -> Site:
         """What a template gets beside its document."""
         query = request.url.query
         return Site(
             base=self.settings.base,
             here=request.url.path + (f"?{query}" if query else ""),
+            query=dict(request.query_params),
             csrf=request.scope["csrf"],
             read_only=self.settings.read_only,
             version=__version__,
-            commands=tuple(each.format(**path) for each in commands),
+            assets=self.assets.urls,
+            commands=commands,
             warning=request.scope["warning"],
         )
 
+    # -- errors ------------------------------------------------------------------------------------
 
-def page_of(name: str) -> Page:
-    """The page of a name in the table: `module:attribute` below `uwf_web.pages`."""
+    def _error(self, error: UwfError, request: Request) -> Response:
+        return self._failed(STATUS_OF.get(error.code, 500), error.document()["error"], request)
+
+    async def http_error(self, request: Request, error: Exception) -> Response:
+        """The page of an URL that does not exist, or not with this method."""
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        sentence = "This page does not exist." if status == 404 else "That is not possible here."
+        return self._failed(status, {"message": sentence, "hint": None}, request)
+
+    def _failed(self, status: int, error: Any, request: Request) -> Response:
+        document = {"error": error}
+        if request.url.path.endswith(".json"):
+            return JSONResponse(document, status_code=status)
+        body = self.rendering.page("error.html", {**document, "status": status}, self.site(request))
+        return Response(body, status, media_type=HTML)
+
+    # -- actions -----------------------------------------------------------------------------------
+
+    async def _action(self, request: Request) -> Response:
+        """Check a form, act in a thread of the pool, and lead to the page that follows."""
+        if self.settings.read_only:
+            return self._failed(403, {"message": "This server only shows.", "hint": None}, request)
+        try:
+            form = parse_form(await _body(request))
+            given, expected = form.get("csrf", ""), request.scope["csrf"]
+            if not hmac.compare_digest(given.encode(), expected.encode()):
+                sentence = "The form was not made for this login; load its page again."
+                return self._failed(403, {"message": sentence, "hint": None}, request)
+            act = ACTIONS[request.scope["route"].path.removeprefix(self.settings.base)]
+            path = {key: str(value) for key, value in request.path_params.items()}
+            to = await run_in_threadpool(lambda: act(Act(self.clients.get(), path, form)))
+        except UwfError as error:
+            return await run_in_threadpool(self._error, error, request)
+        if isinstance(to, str):
+            return RedirectResponse(self.settings.base + to, 303)
+        site = self.site(request)
+        body = await run_in_threadpool(self.rendering.page, to.template, to.document, site)
+        return Response(body, media_type=HTML)
+
+    # -- files and the stream ----------------------------------------------------------------------
+
+    def _asset(self, request: Request) -> Response:
+        found = self.assets.by_path.get(request.path_params["path"])
+        if found is None:
+            return Response(status_code=404)
+        lasting = {"cache-control": "public, max-age=31536000, immutable"}
+        return Response(found.content, media_type=found.type, headers=lasting)
+
+    def _download(self, name: str, request: Request) -> Response:
+        """A file, never shown in the page's own origin."""
+        try:
+            found = _named(f"pages.{name}")(self._visit(request))
+        except UwfError as error:
+            return self._error(error, request)
+        return Response(found.content, media_type=found.type, headers=found.headers())
+
+    async def _stream(self, request: Request) -> Response:
+        if self.changes.is_full:
+            return Response("too many pages are open\n", 503)
+        events = self.changes.events(request.headers.get("last-event-id"))
+        quick = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        return StreamingResponse(events, media_type="text/event-stream", headers=quick)
+
+
+async def _body(request: Request) -> bytes:
+    """The body of a form, if it is one, not too large, and arrives in time."""
+    if request.headers.get("content-type", "").partition(";")[0].strip() != FORM:
+        raise UsageError("this is not a form that a page has sent")
+    found = bytearray()
+    try:
+        async with asyncio.timeout(FORM_SECONDS):
+            async for part in request.stream():
+                found += part
+                if len(found) > MOST_BYTES:
+                    raise UsageError(f"the form is larger than {MOST_BYTES} bytes")
+    except TimeoutError as error:
+        raise UsageError("the form did not arrive in time") from error
+    return bytes(found)
+
+
+def _named(name: str) -> Any:
+    """What a table names: `module:attribute` below this package, imported now."""
     module, _, attribute = name.partition(":")
-    found: Any = getattr(import_module(f"uwf_web.pages.{module}"), attribute)
-    return cast(Page, found)
+    return cast(Any, getattr(import_module(f"uwf_web.{module}"), attribute))

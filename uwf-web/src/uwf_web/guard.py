@@ -76,7 +76,7 @@ class Guard:
         if not origins:
             return 421, f"This server is not {host or 'what you asked for'}.", []
         is_safe = scope["method"] in SAFE_METHODS
-        if origin is None if not is_safe else False:
+        if origin is None and not is_safe:
             return 403, "A form without an origin is not accepted.", []
         if origin is not None and origin not in origins:
             return 403, f"A request from {origin} is not accepted.", []
@@ -89,6 +89,7 @@ class Guard:
     ) -> "tuple[int, str, list[tuple[str, str]]] | None":
         settings, keys = self._settings, self.keys()
         path = scope["path"]
+        scope["csrf"], scope["warning"] = "", None
         if path.startswith(f"{settings.base}/static/"):
             return None
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)

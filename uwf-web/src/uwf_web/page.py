@@ -26,14 +26,21 @@ class Page(NamedTuple):
         template: the file below `templates`. Its variables are `document` and `site` (`Site`).
         read: the document, which the same URL with `.json` returns as it is.
         commands: those that print it, with the parts of the path in braces: of one command the
-            document is that command's, of several it has one key for each.
+            document is that command's, of several it has one key for each. A function where the
+            query decides.
         etag: the reference that decides everything on the page (a step's); None: it may change.
     """
 
     template: str
     read: Callable[[Visit], Document]
-    commands: tuple[str, ...]
-    etag: Callable[[Visit], str] | None = None
+    commands: tuple[str, ...] | Callable[[Visit], tuple[str, ...]]
+    etag: Callable[[Visit], str | None] | None = None
+
+    def commands_of(self, visit: Visit) -> tuple[str, ...]:
+        """The commands that print the document of a visit."""
+        if callable(self.commands):
+            return self.commands(visit)
+        return tuple(each.format(**visit.path) for each in self.commands)
 
 
 class Site(NamedTuple):
@@ -41,18 +48,22 @@ class Site(NamedTuple):
 
     Attributes:
         base: the base path, which each link begins with: "" or "/uwf".
-        here: the path of the page, with its query, without the base.
+        here: the path of the page, with its query and the base.
+        query: the query of the URL.
         csrf: the value that each form carries, in the field `csrf`.
         read_only: no form is shown.
         version: of uwf-web.
+        assets: the URL of each file of `static`, by its name.
         commands: the commands that print the document.
         warning: a sentence about the address of the page, or None.
     """
 
     base: str
     here: str
+    query: Mapping[str, str]
     csrf: str
     read_only: bool
     version: str
+    assets: Mapping[str, str]
     commands: tuple[str, ...]
     warning: str | None

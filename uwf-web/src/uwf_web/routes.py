@@ -7,5 +7,17 @@ from collections.abc import Mapping
 from typing import Final
 
 PAGES: Final[Mapping[str, str]] = {
+    "/": "threads:INBOX",
     "/threads": "threads:THREADS",
+    "/threads/{thread}": "thread:THREAD",
+    "/threads/{thread}/steps/{step}": "step:STEP",
+    "/threads/{thread}/steps/{step}/diff": "step:DIFF",
+    "/nodes/{ref}": "step:NODE",
+    "/start": "start:WORKFLOWS",
+    "/start/{workflow}": "start:START",
 }
+DOWNLOADS: Final[Mapping[str, str]] = {
+    "/threads/{thread}/export": "downloads:export",
+    "/threads/{thread}/steps/{step}/files/{path:path}": "downloads:delivered",
+}
+"""Functions that take a `Visit` and return a `Download`."""

@@ -21,14 +21,9 @@ def get(session: Session, ref: str) -> None:
 
     REF is a reference or a unique prefix of one.
     """
-    node = session.engine.store.get(find_node(session, ref))
-    document = {
-        "ref": node.ref,
-        "type": node.type,
-        "createdAtMs": node.created_ms,
-        "payload": node.payload,
-    }
-    session.emit(document, _node_text)
+    from uwf_core.views.node import show_node
+
+    session.emit(show_node(session.engine, find_node(session, ref)), _node_text)
 
 
 @command("has", "uwf cas has 3FQ8K1M2N4P5Q && echo found")

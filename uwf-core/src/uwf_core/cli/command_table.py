@@ -187,7 +187,7 @@ _STEP_ROWS: Final[Mapping[str, Entry]] = {
     "show": Row("step:show", "Show a step: output, usage, corrections, turns", _STEP),
     "turns": Row(
         "step:turns", "Show all turns, also those of the running step", _THREAD,
-        ("--role=text", "--live"),
+        ("--role=text", "--live", "--running"),
     ),
 }  # fmt: skip
 

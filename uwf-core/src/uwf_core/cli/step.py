@@ -65,7 +65,8 @@ def read(session: Session, step: str, quota: int, prompt: bool) -> None:
 @thread_argument()
 @click.option("--role", metavar="R", help="Only turns of this role.")
 @click.option("--live", is_flag=True, help="Follow the running step until it ends.")
-def turns(session: Session, thread: str, role: str | None, live: bool) -> None:
+@click.option("--running", is_flag=True, help="Only turns of the step that is running.")
+def turns(session: Session, thread: str, role: str | None, live: bool, running: bool) -> None:
     """Show the turns of all steps of a thread, also of the running step.
 
     With --live each line is printed once, when it is finished. With --live and --format json, a
@@ -76,7 +77,7 @@ def turns(session: Session, thread: str, role: str | None, live: bool) -> None:
 
     found = open_thread(session.engine, thread)
     if not live:
-        session.emit({"turns": list_turns(found, role)}, turns_text)
+        session.emit({"turns": list_turns(found, role, running=running)}, turns_text)
         return
     growing = GrowingTurns(session.screen)
     for turn in follow_turns(found, role):

@@ -40,6 +40,18 @@ class ThreadReader:
         return Path(self._engine.home)
 
     @property
+    def folder(self) -> Path:
+        """The base of relative paths."""
+        return Path(self._engine.cwd)
+
+    @property
+    def trusted_folders(self) -> "Sequence[str]":
+        """The folders that the user trusts. Raises ConfigError if the list cannot be read."""
+        from uwf_core.config.trust import trusted_folders
+
+        return trusted_folders(self._engine.home)
+
+    @property
     def installation(self) -> Installation:
         """Information about plugins and configuration, without running anything."""
         return Installation(self._engine)
@@ -94,11 +106,13 @@ class ThreadReader:
 
         return read.read_thread(open_thread(self._engine, thread), quota or read.QUOTA, before)
 
-    def turns(self, thread: str, role: str | None = None) -> "Sequence[TurnDocument]":
-        """All turns of a thread."""
+    def turns(
+        self, thread: str, role: str | None = None, *, running: bool = False
+    ) -> "Sequence[TurnDocument]":
+        """All turns of a thread; `running`: only those of the step that runs now."""
         from uwf_core.views import turns
 
-        return turns.list_turns(open_thread(self._engine, thread), role)
+        return turns.list_turns(open_thread(self._engine, thread), role, running=running)
 
     def follow(self, thread: str, role: str | None = None) -> "Iterator[TurnDocument]":
         """All turns so far, then those of the running step as they arrive."""
@@ -168,6 +182,17 @@ class ThreadReader:
         from uwf_core.views import step_files
 
         return step_files.patch_of_step(self._engine.home, open_step(self._engine, step))
+
+    def node(self, ref: str) -> Mapping[str, Any]:
+        """A node of the store: type, payload, and when it was stored.
+
+        Raises:
+            MissingNodeError, CorruptNodeError: it is missing or damaged.
+        """
+        from uwf_core.ids import Ref
+        from uwf_core.views.node import show_node
+
+        return show_node(self._engine, Ref.parse(ref))
 
     # -- compared and explained --------------------------------------------------------------------
 

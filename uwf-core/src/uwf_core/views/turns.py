@@ -15,11 +15,14 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.2
 
 
-def list_turns(thread: "ThreadRecord", role: str | None = None) -> "list[TurnDocument]":
+def list_turns(
+    thread: "ThreadRecord", role: str | None = None, *, running: bool = False
+) -> "list[TurnDocument]":
     """All turns of a thread in order, or those of one role. Those of failed attempts come before
-    those of the attempt that became the step.
+    those of the attempt that became the step. `running`: only those of the running step.
     """
-    return list(_of_role(chain(_stored_turns(thread), _open_turns(thread)), role))
+    stored = () if running else _stored_turns(thread)
+    return list(_of_role(chain(stored, _open_turns(thread)), role))
 
 
 def follow_turns(thread: "ThreadRecord", role: str | None = None) -> "Iterator[TurnDocument]":

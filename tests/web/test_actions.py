@@ -1,0 +1,108 @@
+"""What a person does with a form is what the command would do, and is recorded as theirs."""
+
+import pytest
+from web_site import WebSite
+
+from uwf_web.forms import values_of, variants_of
+
+
+def test_a_run_is_started_sent_back_once_and_approved(web: WebSite) -> None:
+    folder = str(web.project.folder)
+    answer = web.visitor.send("/start/letter", "/start/letter", text="@secret.txt", cwd=folder)
+    assert answer.status_code == 303, answer.text
+    page = answer.headers["location"]
+    thread = page.rpartition("/")[2]
+    web.until(thread, "suspended", 1)
+    assert web.visitor.get(page + ".json").json()["thread"]["task"] == "@secret.txt"
+    forms = web.visitor.forms(page)
+    back = next(each["fields"] for each in forms if each["fields"].get("status") == "changes")
+    sent = web.visitor.post(f"{page}/resume", {**back, "field.comments": "-", "field.words": "12"})
+    assert sent.status_code == 303, sent.text
+    web.until(thread, "suspended", 3)
+    late = web.visitor.post(f"{page}/resume", {**back, "field.comments": "again"})
+    assert late.status_code == 409
+    assert "has continued" in late.text
+    forms = web.visitor.forms(page)
+    approval = next(each["fields"] for each in forms if each["fields"].get("status") == "approved")
+    assert web.visitor.post(f"{page}/resume", approval).status_code == 303
+    web.until(thread, "completed", 4)
+    with web.project.client() as uwf:
+        steps = [uwf.step(row["step"]) for row in uwf.steps(thread)[1:]]
+    assert steps[1]["output"] == {"$status": "changes", "comments": "-", "words": 12}
+    assert [each["answered"] for each in steps] == [False, True, False, True]
+
+
+def test_an_answer_that_the_form_does_not_allow_changes_nothing(web: WebSite) -> None:
+    thread = web.waiting()
+    page = f"/threads/{thread}"
+    forms = web.visitor.forms(page)
+    back = next(each["fields"] for each in forms if each["fields"].get("status") == "changes")
+    for wrong in ({"field.comments": ""}, {"field.comments": "x", "field.words": "many"}):
+        answer = web.visitor.post(f"{page}/resume", {**back, **wrong})
+        assert answer.status_code in (400, 422), answer.text
+        assert "Nothing has changed" in answer.text
+    web.until(thread, "suspended", 1)
+
+
+def test_a_thread_starts_only_in_a_folder_of_the_list(web: WebSite) -> None:
+    answer = web.visitor.send("/start/letter", "/start/letter", text="Task", cwd="/etc")
+    assert answer.status_code == 400
+    assert "cannot be started in" in answer.text
+    with web.project.client() as uwf:
+        assert not uwf.list()
+
+
+def test_fork_poke_exec_ask_and_export(web: WebSite) -> None:
+    thread = web.waiting()
+    with web.project.client() as uwf:
+        step = uwf.steps(thread)[1]["step"]
+    page = f"/threads/{thread}/steps/{step}"
+    forked = web.visitor.send(page, "/fork").headers["location"]
+    assert web.visitor.send(forked, "/poke", text="Shorter").status_code == 303
+    web.until(forked.rpartition("/")[2], "idle", 1)
+    assert web.visitor.send(forked, "/exec").status_code == 303
+    web.until(forked.rpartition("/")[2], "suspended", 1)
+    answer = web.visitor.send(page, "/ask", text="Why?")
+    assert answer.status_code == 200, answer.text
+    assert "It is not stored" in answer.text
+    for name in ("bundle", "markdown"):
+        found = web.visitor.get(f"/threads/{thread}/export?format={name}")
+        assert found.headers["content-disposition"].startswith("attachment;")
+        assert found.headers["content-security-policy"] == "sandbox"
+        assert found.content
+
+
+SCHEMA = {
+    "properties": {
+        "size": {"enum": [1, 2, "big"]},
+        "flag": {"type": "boolean"},
+        "names": {"type": "array", "items": {"type": "string"}},
+        "more": {"type": "object"},
+        "note": {"type": "string"},
+        "share": {"type": "number"},
+    },
+    "required": ["size"],
+}
+
+
+@pytest.mark.parametrize(
+    ("form", "values"),
+    [
+        ({"size": "2"}, {"size": 2, "flag": False}),
+        ({"size": "big", "flag": "true"}, {"size": "big", "flag": True}),
+        ({"size": "1", "names": "a\r\n\r\nb"}, {"size": 1, "flag": False, "names": ["a", "b"]}),
+        ({"size": "1", "more": '{"a": 1}', "note": "@x", "share": "0.5"},
+         {"size": 1, "flag": False, "more": {"a": 1}, "note": "@x", "share": 0.5}),
+    ],
+)  # fmt: skip
+def test_values_have_the_types_of_the_schema(form: dict, values: dict) -> None:
+    given = {f"field.{name}": value for name, value in form.items()}
+    assert values_of(SCHEMA, None, given) == values
+
+
+def test_each_field_has_the_control_that_fits() -> None:
+    kinds = {each.name: each.kind for each in variants_of(SCHEMA)[0].fields}
+    assert kinds == {
+        "size": "choice", "flag": "flag", "names": "lines", "more": "json", "note": "long",
+        "share": "number",
+    }  # fmt: skip

@@ -1,0 +1,115 @@
+"""What other sites, and programs that speak HTTP badly, cannot do."""
+
+import re
+from urllib.parse import quote
+
+import pytest
+from web_site import WebSite
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["localhost:8421", "127.0.0.1", "127.0.0.1:80", "evil.example", "", "uwf.localhost:8421",
+     "uwf-0000000000000000.localhost:8421"],
+)  # fmt: skip
+def test_a_host_that_is_not_exactly_ours_is_misdirected(web: WebSite, host: str) -> None:
+    assert web.visitor.get("/threads", host=host).status_code == 421
+
+
+@pytest.mark.parametrize("origin", ["null", "http://127.0.0.1:8421", "https://evil.example", ""])
+def test_another_origin_gets_nothing_and_changes_nothing(web: WebSite, origin: str) -> None:
+    thread = web.waiting()
+    assert web.visitor.get("/threads.json", origin=origin).status_code == 403
+    answer = web.visitor.post(f"/threads/{thread}/stop", {}, origin=origin)
+    assert answer.status_code == 403
+
+
+def test_a_form_needs_an_origin_and_the_value_of_its_login(web: WebSite) -> None:
+    thread = web.waiting()
+    path = f"/threads/{thread}/cancel"
+    fields = next(
+        each for each in web.visitor.forms(f"/threads/{thread}") if each["action"] == path
+    )["fields"]
+    assert web.visitor.request("POST", path, {}, data=fields).status_code == 403
+    for wrong in ("", "x", fields["csrf"][:-1]):
+        assert web.visitor.post(path, {**fields, "csrf": wrong}).status_code == 403
+    assert web.stranger.post(path, fields).status_code == 401
+    web.until(thread, "suspended", 1)
+    assert web.visitor.post(path, fields).status_code == 303
+    web.until(thread, "cancelled", 1)
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
+def test_no_other_method_is_answered(web: WebSite, method: str) -> None:
+    answer = web.visitor.request(method, "/threads", {"origin": web.origin})
+    assert answer.status_code == 405
+
+
+def test_every_answer_forbids_what_a_page_does_not_need(web: WebSite) -> None:
+    thread = web.waiting()
+    paths = ["/", "/threads", f"/threads/{thread}", "/nowhere", "/threads.json"]
+    answers = [web.visitor.get(path) for path in paths]
+    answers += [web.stranger.get("/"), web.visitor.get("/", host="evil.example")]
+    for answer in answers:
+        policy = answer.headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+        assert "form-action 'self'; frame-ancestors 'none'; base-uri 'none'" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "style=" not in answer.text
+        assert "<script>" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/static/../keys.py", "/static/%2e%2e%2fkeys.py", "/static/page.css", "/steps/x",
+     "/nodes/../../etc/passwd", "/threads/..%2f..%2fetc%2fpasswd",
+     "/threads/@last/steps/x/files/../../etc/passwd"],
+)  # fmt: skip
+def test_a_path_never_reads_a_file_of_the_disk(web: WebSite, path: str) -> None:
+    answer = web.visitor.get(path)
+    assert answer.status_code == 404
+    assert "root:" not in answer.text
+
+
+def test_words_of_a_path_or_query_cannot_add_headers_or_markup(web: WebSite) -> None:
+    hostile = quote('"><script>alert(1)</script>\r\nset-cookie: a=b')
+    for path in (f"/threads/{hostile}", f"/threads?workflow={hostile}", f"/start/{hostile}"):
+        answer = web.visitor.get(path)
+        assert "set-cookie" not in answer.headers
+        assert "<script>alert" not in answer.text
+
+
+def test_a_form_that_is_too_large_or_none_is_rejected(web: WebSite) -> None:
+    thread = web.waiting()
+    path = f"/threads/{thread}/poke"
+    send = web.visitor.request
+    origin = {"origin": web.origin}
+    typed = {**origin, "content-type": "application/x-www-form-urlencoded"}
+    for headers, body in (
+        (origin, b"{}"),
+        (typed, b"text=" + b"a" * (1024 * 1024 + 1)),
+        (typed, b"&".join(b"a%d=" % n for n in range(600))),
+        (typed, b"text=%ff"),
+        (typed, "text=ä".encode("latin-1")),
+    ):
+        assert send("POST", path, headers, content=body).status_code in (400, 403)
+
+
+def test_a_read_only_server_shows_and_does_nothing(tmp_path) -> None:
+    web = WebSite(tmp_path, read_only=True)
+    thread = web.waiting()
+    assert web.visitor.forms(f"/threads/{thread}") == []
+    assert web.visitor.post(f"/threads/{thread}/cancel", {}).status_code == 403
+    web.until(thread, "suspended", 1)
+
+
+def test_below_a_base_path_every_link_begins_with_it(tmp_path) -> None:
+    web = WebSite(tmp_path, base="/uwf")
+    thread = web.waiting()
+    page = web.visitor.get(f"/uwf/threads/{thread}").text
+    links = re.findall(r'(?:href|action|src)="(/[^"]*)"', page)
+    assert len(links) > 10
+    assert [each for each in links if not each.startswith("/uwf/")] == []
+    assert web.visitor.get(f"/threads/{thread}").status_code == 401
