@@ -34,12 +34,14 @@ def hostile_bundles(world: World, effort: Effort) -> Iterator[Case]:
 def _write_good(root: Path, bundle: Path) -> None:
     """The bundle that the attacks begin with: two steps and a failed attempt."""
     project = Project(root)
-    project.workflow("loop", LOOP)
+    project.workflow("loop", LOOP.replace("name: loop", "name: loop\nrecord: true"))
+    (project.folder / "inner").mkdir()
+    (project.folder / "inner" / "file").write_text("content")
     project.script([DONE, REJECTED, {"role": "developer", "fail": {"kind": "crashed"}}])
     with project.client() as uwf:
         thread = uwf.start("loop", "The task.")["thread"]
         uwf.exec(thread, count=3)
-        uwf.export_thread(thread, bundle)
+        uwf.export_thread(thread, bundle, with_files=True)
 
 
 def _look(world: World, home: Path, good: Path, name: str) -> str | None:

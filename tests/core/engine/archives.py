@@ -42,6 +42,18 @@ class Archive:
     def nodes(self) -> list[File]:
         return [file for file in self.files if file.name.startswith("cas/")]
 
+    @property
+    def objects(self) -> list[File]:
+        """Those of recorded files."""
+        return [file for file in self.files if file.name.startswith("files/")]
+
+    def with_objects(self, *objects: File) -> "Archive":
+        """Only these objects of recorded files, in their order and in the manifest."""
+        kept = [file for file in self.files if not file.name.startswith("files/")]
+        self.files = [*kept[:-1], *sorted({*objects}), *kept[-1:]]
+        names = [file.name[6:] for file in self.objects]
+        return self.json("manifest.json", lambda manifest: manifest.update(files=names))
+
     def replace(self, name: str, *files: File) -> "Archive":
         """Other files in the place of one."""
         at = self.files.index(self[name])
@@ -94,6 +106,12 @@ class Archive:
             out.write(info(file).tobuf(tarfile.GNU_FORMAT))
             out.write(file.content + bytes(-len(file.content) % 512))
         return out.getvalue() + bytes(1024)
+
+
+def recorded(kind: str, content: bytes) -> File:
+    """An object of recorded files as a file of a bundle."""
+    data = f"{kind} {len(content)}\0".encode() + content
+    return File(f"files/{sha256(data).hexdigest()}", data)
 
 
 def node(type_: str, payload: Any, timestamp_ms: int = 1_780_000_000_000) -> File:

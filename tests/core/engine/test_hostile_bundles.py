@@ -32,12 +32,14 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bundle of a thread with two steps and a failed attempt."""
     root = tmp_path_factory.mktemp("hostile")
     project = Project(root)
-    project.workflow("loop", LOOP)
+    project.workflow("loop", LOOP.replace("name: loop", "name: loop\nrecord: true"))
+    (project.folder / "inner").mkdir()
+    (project.folder / "inner" / "file").write_text("content")
     project.script([DONE, REJECTED, {"role": "developer", "fail": {"kind": "crashed"}}])
     with project.client() as uwf:
         thread = uwf.start("loop", "The task.")["thread"]
         uwf.exec(thread, count=3)
-        uwf.export_thread(thread, root / "good.tar")
+        uwf.export_thread(thread, root / "good.tar", with_files=True)
     return root / "good.tar"
 
 

@@ -1,10 +1,13 @@
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.core.files.delivering import delivering
+from tests.core.files.recorded import EDIT, TWICE, repository, write
 
 from uwf_core.client import Client
+from uwf_core.config.trust import trust
 from uwf_core.testing.project import Project
 
 
@@ -18,3 +21,16 @@ def project(tmp_path: Path) -> Project:
 def uwf(project: Project) -> Iterator[Client]:
     with project.client() as client:
         yield client
+
+
+@pytest.fixture(params=["in git", "outside of git"])
+def twice(request: Any, tmp_path: Path) -> Project:
+    """A project whose thread has made two edits."""
+    project = Project(tmp_path)
+    project.workflow("twice", TWICE)
+    for name, content in (("edit.sh", EDIT), ("file", b"begin\n"), ("run", b""), ("old", b"old\n")):
+        write(project.folder, name, content)
+    if request.param == "in git":
+        repository(project.folder)
+    trust(str(project.home), str(project.folder))
+    return project

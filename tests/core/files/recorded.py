@@ -8,6 +8,34 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from uwf_core.files.repository import FilesRepository
+from uwf_core.testing.project import Project
+
+TWICE = """
+version: 1
+name: twice
+record: true
+roles:
+  editor:
+    program:
+      argv: [sh, ./edit.sh]
+      statuses: {0: again, 1: done}
+    frontmatter:
+      oneOf:
+        - {properties: {$status: {const: again}}, required: [$status]}
+        - {properties: {$status: {const: done}}, required: [$status]}
+graph:
+  $START:
+    new: {role: editor, prompt: Edit.}
+    resume: {role: editor, prompt: Edit.}
+  editor:
+    again: {role: editor, prompt: Edit.}
+    done: {role: $END, prompt: Done.}
+"""
+EDIT = b"""\
+echo . >> count
+if [ -e new ]; then rm new; echo two > file; exit 1; fi
+echo one > file; echo made > new; chmod +x run; mv old renamed
+"""
 
 Content = Mapping[bytes, tuple[str, bytes]]
 """By path: `file`, `program` (with the x bit) or `link`, and the bytes or the target."""
@@ -75,3 +103,10 @@ def object_file(files: FilesRepository, name: str) -> Path:
         files.git("unpack-objects", "-q", stdin=moved.read_bytes())
         moved.unlink()
     return Path(files.objects, name[:2], name[2:])
+
+
+def run(project: Project) -> list[str]:
+    """The steps of a thread."""
+    done = project.uwf("run", "twice", "-p", "The task.")
+    assert done.exit_code == 0, done.stderr
+    return [step["step"] for step in done.document["steps"]]

@@ -1,61 +1,12 @@
 """`step diff`, and forks that work in a copy of the files as they were after a step."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.core.files.recorded import content_of, git, object_file, repository, write
+from tests.core.files.recorded import TWICE, content_of, git, object_file, run, write
 
 from uwf_core.config.trust import trust
 from uwf_core.files.repository import find_repository
-from uwf_core.testing.project import Project
-
-TWICE = """
-version: 1
-name: twice
-record: true
-roles:
-  editor:
-    program:
-      argv: [sh, ./edit.sh]
-      statuses: {0: again, 1: done}
-    frontmatter:
-      oneOf:
-        - {properties: {$status: {const: again}}, required: [$status]}
-        - {properties: {$status: {const: done}}, required: [$status]}
-graph:
-  $START:
-    new: {role: editor, prompt: Edit.}
-    resume: {role: editor, prompt: Edit.}
-  editor:
-    again: {role: editor, prompt: Edit.}
-    done: {role: $END, prompt: Done.}
-"""
-EDIT = b"""\
-echo . >> count
-if [ -e new ]; then rm new; echo two > file; exit 1; fi
-echo one > file; echo made > new; chmod +x run; mv old renamed
-"""
-
-
-@pytest.fixture(params=["in git", "outside of git"])
-def twice(request: Any, tmp_path: Path) -> Project:
-    """A project whose thread has made two edits."""
-    project = Project(tmp_path)
-    project.workflow("twice", TWICE)
-    for name, content in (("edit.sh", EDIT), ("file", b"begin\n"), ("run", b""), ("old", b"old\n")):
-        write(project.folder, name, content)
-    if request.param == "in git":
-        repository(project.folder)
-    trust(str(project.home), str(project.folder))
-    return project
-
-
-def run(project: Project) -> list[str]:
-    """The steps of a thread."""
-    done = project.uwf("run", "twice", "-p", "The task.")
-    assert done.exit_code == 0, done.stderr
-    return [step["step"] for step in done.document["steps"]]
 
 
 def test_the_difference_of_a_step_names_each_changed_path(twice):

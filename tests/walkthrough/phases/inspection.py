@@ -68,7 +68,7 @@ def a_summary_replaces_older_steps_for_new_sessions(uwf: Uwf) -> None:
     uwf("replay", thread, has={"replays.0.verdict": "same"})
 
 
-@check("step files", "step diff", "step show")
+@check("step files", "step diff", "step show", "thread export", "cas import")
 def files_of_a_step_are_kept_and_recorded(uwf: Uwf) -> None:
     text = "text: {type: string}"
     letter = uwf.changed_letter(text, text + ", draft: {type: string, format: file}")
@@ -84,6 +84,9 @@ def files_of_a_step_are_kept_and_recorded(uwf: Uwf) -> None:
     uwf.same("the kept file", (uwf.folder / "kept" / "draft.txt").read_text("utf-8"), "Dear all\n")
     uwf("step diff --format text", step, says=["draft.txt", "+Dear all"])
     uwf("step show --format text", step, says=["draft.txt"])
+    made = uwf("thread export --with-files -o letter.tar", thread)
+    uwf("bundle verify letter.tar", has={"files": made["files"], "root": made["root"]})
+    uwf("cas import letter.tar", has={"imported": False, "filesAdded": 0})
     uwf("step diff no-such-step", code=2, fails="no-such-step")
     uwf("step files no-such-step", code=2, fails="no-such-step")
 

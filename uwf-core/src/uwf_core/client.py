@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from uwf_core.views.worktree import WorktreeDiffDocument
 
     # isort: off
+    from uwf_core.engine.bundle_documents import BundleDocument, ImportDocument
     from uwf_core.engine.documents import (
-        AnswerDocument, BundleDocument, CompactedDocument, ExecDocument, ImportDocument,
-        RemovedDocument, StartedDocument, StepDocument, StepResult, StepRow, ThreadDocument,
-        ThreadRow, TurnDocument, UsageDocument,
+        AnswerDocument, CompactedDocument, ExecDocument, RemovedDocument, StartedDocument,
+        StepDocument, StepResult, StepRow, ThreadDocument, ThreadRow, TurnDocument, UsageDocument,
     )  # fmt: skip
     from uwf_core.engine.file_documents import FilesDocument
     # isort: on

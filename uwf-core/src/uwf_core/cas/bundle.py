@@ -1,14 +1,17 @@
 """Bundles: a thread as one file that anyone can verify, in the layout of ocas 0.4 export.
 
 A plain tar of `cas/<REF>.bin` sorted by reference, `vars.jsonl`, `tags.jsonl` (always empty here),
-and `manifest.json`, which ocas ignores. A bundle is read in place: its nodes are a store that can
-be looked into like any other, and only then copied.
+then what ocas ignores: `files/<SHA-256>` sorted by name, if recorded files were exported too, and
+`manifest.json`. A bundle is read in place: its nodes are a store that can be looked into like any
+other, and only then copied.
 """
 
 import os
+import re
 import stat
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from operator import attrgetter
 from typing import BinaryIO
 
@@ -21,15 +24,20 @@ from uwf_core.ids import number_of
 from uwf_core.named_tuple import NamedTuple
 
 FOLDER, ENDING = "cas/", ".bin"
+OBJECTS = "files/"
 VARIABLES, TAGS, MANIFEST = "vars.jsonl", "tags.jsonl", "manifest.json"
 
 
 class Caps(NamedTuple):
-    """How much a bundle may hold: nodes, bytes of one node, bytes of each other file."""
+    """How much a bundle may hold: nodes, bytes of one node, bytes of each other file, objects of
+    recorded files, bytes of one of them.
+    """
 
     nodes: int = 1_000_000
     node_bytes: int = 256 * 1024 * 1024
     file_bytes: int = 256 * 1024 * 1024
+    objects: int = 2_000_000
+    object_bytes: int = 1_000_000_100
 
 
 CAPS = Caps()
@@ -44,6 +52,10 @@ class _FilePosition(NamedTuple):
     sha256: bytes
 
 
+_OBJECT = re.compile(r"files/[0-9a-f]{64}")
+_CHUNK = 1 << 20
+
+
 class Bundle:
     """A bundle that matches its manifest; `check_nodes` looks whether each node matches its
     reference. To be closed, or used with `with`.
@@ -53,6 +65,7 @@ class Bundle:
     Attributes:
         manifest: its manifest. contents: the variables, sorted by name. size: in bytes.
         schemas: the references of its schemas.
+        objects: where each object of recorded files lies, by its SHA-256.
 
     Raises:
         BundleError: it is not a bundle, or does not match its manifest.
@@ -63,6 +76,7 @@ class Bundle:
         self._caps = caps
         self._places: dict[str, _FilePosition] = {}
         self.schemas: list[str] = []
+        self.objects: dict[str, tar.TarEntry] = {}
         self._file, self.size = opened(path)
         try:
             self._archive = tar.Reader(self._file, self.size)
@@ -90,8 +104,12 @@ class Bundle:
         variables = bundle_lines.from_bytes(self._content(entry, VARIABLES), self._type_of)
         if self._content(self._next(), TAGS):
             raise BundleError("the bundle has tags of nodes, which uwf does not support")
+        entry = self._next()
+        while entry.name.startswith(OBJECTS):
+            self._add_object(entry)
+            entry = self._next()
         nodes = [(ref, place.sha256.hex()) for ref, place in self._places.items()]
-        promised = manifest.from_bytes(self._content(self._next(), MANIFEST), nodes)
+        promised = manifest.from_bytes(self._content(entry, MANIFEST), nodes, [*self.objects])
         if self._archive.next() is not None:
             raise BundleError("the bundle has data after its manifest")
         return promised, variables
@@ -136,6 +154,32 @@ class Bundle:
         if node.type == META:
             self.schemas.append(ref)
         self._places[ref] = _FilePosition(entry.offset, entry.size, sha256_of(node.type, node.data))
+
+    def _add_object(self, entry: tar.TarEntry) -> None:
+        name = entry.name.removeprefix(OBJECTS)
+        if not _OBJECT.fullmatch(entry.name) or entry.mtime:
+            raise BundleError(f"{entry.name!r} is not a name of a recorded file, or has a time")
+        if self.objects and name <= next(reversed(self.objects)):
+            raise BundleError(f"the recorded file {name} is out of order or duplicate")
+        if len(self.objects) >= self._caps.objects:
+            raise BundleError(f"the bundle has more than {self._caps.objects} recorded files")
+        if entry.size > self._caps.object_bytes:
+            raise BundleError(
+                f"the recorded file {name} is larger than {self._caps.object_bytes} bytes"
+            )
+        self.objects[name] = entry
+        digest = sha256()
+        for chunk in self.object_chunks(name):
+            digest.update(chunk)
+        if digest.hexdigest() != name:
+            raise BundleError(f"the recorded file {name} does not match its SHA-256")
+
+    def object_chunks(self, name: str) -> Iterator[bytes]:
+        """The content of an object of recorded files, in chunks of at most 1 MiB."""
+        entry = self.objects[name]
+        end = entry.offset + entry.size
+        for at in range(entry.offset, end, _CHUNK):
+            yield self._archive.read(at, min(_CHUNK, end - at))
 
     def _node(self, ref: str, offset: int, size: int) -> node_file.NodeFile:
         try:

@@ -1,22 +1,31 @@
 """Write bundles: the same thread of the same store gives the same bytes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from uwf_core.api.store import Record, Variable
 from uwf_core.cas import bundle_lines, manifest, node_file, tar
-from uwf_core.cas.bundle import CAPS, ENDING, FOLDER, MANIFEST, TAGS, VARIABLES
+from uwf_core.cas.bundle import CAPS, ENDING, FOLDER, MANIFEST, OBJECTS, TAGS, VARIABLES
 from uwf_core.cas.codec import decode
 from uwf_core.cas.manifest import Manifest
 from uwf_core.cas.verify import scan_from
 from uwf_core.errors import BundleError, CorruptNodeError
 from uwf_core.ids import Ref
+from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
 
 Inspect = Callable[[str, Any], None]
 """Called with each node's reference and payload before it is written; may raise."""
+
+
+class BundledObject(NamedTuple):
+    """An object of recorded files: its SHA-256, its bytes, and these in chunks."""
+
+    name: str
+    size: int
+    chunks: Iterable[bytes]
 
 
 def write_bundle(
@@ -26,6 +35,7 @@ def write_bundle(
     head: Ref,
     variables: Sequence[Variable],
     inspect: Inspect,
+    objects: Iterable[BundledObject] = (),
 ) -> Manifest:
     """Write everything reachable from `variables`.
 
@@ -36,6 +46,7 @@ def write_bundle(
         head: the head of that.
         variables: what to write, of these threads alone.
         inspect: looks at each payload first.
+        objects: the recorded files, sorted by name.
 
     Raises:
         CorruptNodeError: a node is damaged or missing.
@@ -48,9 +59,11 @@ def write_bundle(
         _write_node(file, record)
         nodes.append((ref, record.sha256.hex()))
     lines = bundle_lines.to_bytes(variables, lambda ref: store.record(ref).type)
-    promised = manifest.manifest_of(threads[0], head, threads, nodes)
-    for name, content in ((VARIABLES, lines), (TAGS, b""), (MANIFEST, manifest.to_bytes(promised))):
-        _write(file, name, content, 0)
+    _write(file, VARIABLES, lines, 0)
+    _write(file, TAGS, b"", 0)
+    names = [_write_object(file, each) for each in objects]
+    promised = manifest.manifest_of(threads[0], head, threads, nodes, names)
+    _write(file, MANIFEST, manifest.to_bytes(promised), 0)
     file.write(tar.END)
     return promised
 
@@ -71,6 +84,13 @@ def _write_node(file: BinaryIO, record: Record) -> None:
     if len(content) > CAPS.node_bytes:
         raise BundleError(f"the node {record.ref} is too large for a bundle: {len(content)} bytes")
     _write(file, f"{FOLDER}{record.ref}{ENDING}", content, record.created_ms // 1000)
+
+
+def _write_object(file: BinaryIO, each: BundledObject) -> str:
+    file.write(tar.header(f"{OBJECTS}{each.name}", each.size, 0))
+    file.writelines(each.chunks)
+    file.write(tar.padding(each.size))
+    return each.name
 
 
 def _write(file: BinaryIO, name: str, content: bytes, mtime: int) -> None:

@@ -4,6 +4,9 @@
 those that it called, sorted; nodes are sorted by reference. The root is
 SHA-256 over the head and a line feed, then for each node its reference, a space, its SHA-256 in
 hexadecimal and a line feed: the same in every store that has the same nodes.
+
+With recorded files the version is 2, and `files` lists the SHA-256 of each object, sorted. The root
+is the same as without: steps name their trees by SHA-256, and trees name all that they contain.
 """
 
 import json
@@ -16,12 +19,13 @@ from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 
 VERSION = 1
+VERSION_WITH_FILES = 2
 _KEYS = ("version", "thread", "head", "root", "threads", "nodes")
 
 
 class Manifest(NamedTuple):
     """The manifest. `threads`: all whose variables the bundle has; `nodes`: pairs of reference and
-    SHA-256 in hexadecimal.
+    SHA-256 in hexadecimal; `files`: the SHA-256 of the objects of recorded files.
     """
 
     thread: str
@@ -29,6 +33,7 @@ class Manifest(NamedTuple):
     root: str
     threads: Sequence[str]
     nodes: Sequence[tuple[str, str]]
+    files: Sequence[str] = ()
 
 
 def root_of(head: str, nodes: Iterable[tuple[str, str]]) -> str:
@@ -40,32 +45,34 @@ def root_of(head: str, nodes: Iterable[tuple[str, str]]) -> str:
 
 
 def manifest_of(
-    thread: str, head: str, threads: Iterable[str], nodes: Sequence[tuple[str, str]]
+    thread: str,
+    head: str,
+    threads: Iterable[str],
+    nodes: Sequence[tuple[str, str]],
+    files: Sequence[str] = (),
 ) -> Manifest:
-    """The manifest of nodes that are sorted by reference."""
-    return Manifest(thread, head, root_of(head, nodes), sorted(map(str, threads)), nodes)
+    """The manifest of nodes that are sorted by reference, and of sorted `files`."""
+    return Manifest(thread, head, root_of(head, nodes), sorted(map(str, threads)), nodes, files)
 
 
 def to_bytes(manifest: Manifest) -> bytes:
     """The file's content."""
-    document = {"version": VERSION, **manifest._asdict()}
+    document = {"version": VERSION_WITH_FILES if manifest.files else VERSION, **manifest._asdict()}
+    if not manifest.files:
+        del document["files"]
     return json.dumps(document, separators=(",", ":")).encode() + b"\n"
 
 
-def from_bytes(content: bytes, nodes: Sequence[tuple[str, str]]) -> Manifest:
-    """The manifest of an archive that holds `nodes`.
+def from_bytes(
+    content: bytes, nodes: Sequence[tuple[str, str]], files: Sequence[str] = ()
+) -> Manifest:
+    """The manifest of an archive that holds `nodes` and `files`.
 
     Raises:
         BundleError: it is invalid, or does not match the nodes.
     """
     document = _document(content)
-    if document.get("version") != VERSION:
-        raise BundleError(
-            f"unsupported bundle version {document.get('version')!r}; this uwf supports {VERSION}",
-            hint="upgrade uwf",
-        )
-    if tuple(document) != _KEYS:
-        raise BundleError(f"the manifest must have the keys {', '.join(_KEYS)}, in this order")
+    _check_form(document, has_files=bool(files))
     thread, head = document["thread"], document["head"]
     if not (isinstance(thread, str) and ThreadId.matches(thread)):
         raise BundleError("the manifest has no thread")
@@ -76,10 +83,28 @@ def from_bytes(content: bytes, nodes: Sequence[tuple[str, str]]) -> Manifest:
         raise BundleError("the threads of the manifest are not ids in their order, with its thread")
     if document["nodes"] != [list(node) for node in nodes]:
         raise BundleError("the nodes of the bundle do not match its manifest")
-    manifest = manifest_of(thread, head, threads, nodes)
+    if document.get("files", []) != [*files]:
+        raise BundleError("the recorded files of the bundle do not match its manifest")
+    manifest = manifest_of(thread, head, threads, nodes, files)
     if document["root"] != manifest.root:
         raise BundleError("the root of the manifest does not match its nodes")
     return manifest
+
+
+def _check_form(document: dict[str, Any], *, has_files: bool) -> None:
+    version = document.get("version")
+    if version not in (VERSION, VERSION_WITH_FILES):
+        raise BundleError(
+            f"unsupported bundle version {version!r}; this uwf supports {VERSION} and "
+            f"{VERSION_WITH_FILES}",
+            hint="upgrade uwf",
+        )
+    if version != (VERSION_WITH_FILES if has_files else VERSION):
+        holds = "has" if has_files else "lacks"
+        raise BundleError(f"the manifest has version {version}, but the bundle {holds} files")
+    keys = (*_KEYS, "files") if has_files else _KEYS
+    if tuple(document) != keys:
+        raise BundleError(f"the manifest must have the keys {', '.join(keys)}, in this order")
 
 
 def _are_threads(threads: Any) -> bool:

@@ -34,7 +34,7 @@ def is_plain(path: str) -> bool:
         archive = tar.Reader(file, size)
         others = list[str]()
         try:
-            while (entry := archive.next()) is not None:
+            while (entry := archive.next()) is not None and len(others) <= 2:
                 if not entry.name.startswith(FOLDER):
                     others.append(entry.name)
         except BundleError as error:

@@ -20,19 +20,28 @@ from uwf_core.errors import UsageError
 )
 @thread_argument()
 @click.option("-o", "--output", metavar="FILE", help="File to write or replace.")
+@click.option("--with-files", is_flag=True, help="Include recorded files, which are not redacted.")
 @format_or_name("an exporter")
-def export(session: Session, thread: str, output: str | None, name: str | None) -> None:
+def export(
+    session: Session, thread: str, output: str | None, with_files: bool, name: str | None
+) -> None:
     """Write a thread, those that it called and everything reachable to one file, a bundle.
 
     Contains the workflow, all types, prompts, raw texts and turns, a SHA-256 of each node and a
     root over all nodes that is the same in every store. `uwf bundle verify` verifies it without
-    a store, `uwf cas import` imports it.
+    a store, `uwf cas import` imports it. With --with-files, the recorded files of all steps come
+    along, for `uwf thread fork --with-files`; a known secret in one is an error.
 
     --format NAME writes the format of an exporter instead, without -o on stdout: html and markdown
     are the page of `uwf thread why`, plugins add others (`uwf plugin list`).
     """
     session.thread = thread
     if name not in (None, "bundle"):
+        if with_files:
+            raise UsageError(
+                f"--with-files is for bundles, not for the format {name}",
+                hint="next: uwf thread export THREAD --with-files -o FILE",
+            )
         _export_format(session, thread, name, output)
     elif output is None:
         raise UsageError(
@@ -42,7 +51,8 @@ def export(session: Session, thread: str, output: str | None, name: str | None) 
     else:
         from uwf_core.upkeep.export_bundle import export_thread
 
-        session.emit(export_thread(session.engine, thread, output), bundle_text)
+        document = export_thread(session.engine, thread, output, with_files=with_files)
+        session.emit(document, bundle_text)
 
 
 def _export_format(session: Session, thread: str, name: str, output: str | None) -> None:
@@ -68,9 +78,10 @@ def import_(session: Session, file: str, dry_run: bool, as_new: bool) -> None:
     """Import a thread from a bundle that `uwf thread export` wrote, or nodes from one of ocas.
 
     Recomputes every reference and SHA-256, and checks every node against its type and the index
-    of the thread against its steps. Any error rejects the whole bundle. A thread that exists with
-    the same head stays unchanged, with another head it is rejected; --as-new imports either as a
-    fork under a new id. Registered workflow names never change.
+    of the thread against its steps, and the recorded files. Any error rejects the whole bundle. A
+    thread that exists with the same head gets only recorded files that it lacks, with another head
+    it is rejected; --as-new imports either as a fork under a new id. Registered workflow names
+    never change.
 
     Of a bundle of ocas (without a manifest), imports the nodes alone: `uwf cas get` reads them, and
     `uwf cas gc` deletes them after a day. For a home of the original uwf: `uwf import-original`.
@@ -95,6 +106,9 @@ def _import_text(document: Mapping[str, Any], screen: Screen) -> str:
         done = "exists already"
     if document["thread"] is None:
         return f"nodes {done}"
+    if document["files"]:
+        new = "would be new" if document["dryRun"] else "are new"
+        done += f"; {document['filesAdded']} of {document['files']} recorded objects {new}"
     root = screen.paint(f"root {document['root']}", "dim")
     return f"{document['thread']} {done}\n{root}"
 
@@ -105,7 +119,8 @@ def verify(session: Session, file: str) -> None:
     """Verify that a bundle is complete and unchanged; needs no store and writes nothing.
 
     Checks every reference, every SHA-256, each node against its type, that all nodes of the thread
-    are present and no others, and that the index agrees with the steps. Compare the root with the
+    are present and no others, and that the index agrees with the steps; in the same way the objects
+    of recorded files, if the bundle has them. Compare the root with the
     one that the sender gave you. Exit code 4 if the bundle has an error.
     """
     from uwf_core.upkeep.import_bundle import verify_bundle
@@ -125,9 +140,10 @@ def _others(document: Mapping[str, Any]) -> str:
 
 def bundle_text(document: Mapping[str, Any], screen: Screen) -> str:
     """What a bundle holds, and its root."""
+    files = f", {document['files']} objects of recorded files" if document["files"] else ""
     lines = [
         f"{document['file']}: thread {document['thread']}{_others(document)}, "
-        f"{document['nodes']} nodes",
+        f"{document['nodes']} nodes{files}",
         f"head {document['head']}",
         screen.paint(f"root {document['root']}", "dim"),
     ]

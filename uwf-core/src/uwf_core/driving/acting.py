@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from uwf_core.engine.run import RunOptions
 
     # isort: off
+    from uwf_core.engine.bundle_documents import BundleDocument, ImportDocument
     from uwf_core.engine.documents import (
-        AnswerDocument, BundleDocument, CompactedDocument, ImportDocument, RemovedDocument,
-        StartedDocument, ThreadDocument,
+        AnswerDocument, CompactedDocument, RemovedDocument, StartedDocument, ThreadDocument,
     )  # fmt: skip
     # isort: on
 
@@ -177,11 +177,15 @@ class ThreadDriver(WorkflowReader):
 
         return cancel.remove_thread(self._engine, thread)
 
-    def export_thread(self, thread: str, file: str | os.PathLike[str]) -> "BundleDocument":
-        """Write a thread as a bundle. Errors as `uwf thread export`."""
+    def export_thread(
+        self, thread: str, file: str | os.PathLike[str], *, with_files: bool = False
+    ) -> "BundleDocument":
+        """Write a thread as a bundle, `with_files` with its recorded files. Errors as `uwf thread
+        export`.
+        """
         from uwf_core.upkeep import export_bundle
 
-        return export_bundle.export_thread(self._engine, thread, str(file))
+        return export_bundle.export_thread(self._engine, thread, str(file), with_files=with_files)
 
     def import_bundle(
         self, file: str | os.PathLike[str], *, dry_run: bool = False, as_new: bool = False

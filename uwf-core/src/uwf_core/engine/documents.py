@@ -338,46 +338,6 @@ class VerifyDocument(TypedDict):
     repaired: list[str]
 
 
-class BundleDocument(TypedDict):
-    """What `thread export` and `bundle verify` give: the thread, its head, the root over all nodes
-    and their SHA-256, how many other `threads` (those below it), nodes and bytes there are, and the
-    file.
-    """
-
-    thread: str
-    head: str
-    root: str
-    threads: int
-    nodes: int
-    bytes: int
-    file: str
-
-
-class ExportDocument(TypedDict):
-    """What `thread export --format NAME -o FILE` and `thread why -o FILE` give: the thread, its
-    head, the format, the file and its size.
-    """
-
-    thread: str
-    head: str
-    format: str
-    bytes: int
-    file: str
-
-
-class ImportDocument(TypedDict):
-    """What `cas import` gives; for nodes alone, `thread`, `head` and `root` are null."""
-
-    thread: str | None
-    head: str | None
-    root: str | None
-    threads: int
-    nodes: int
-    added: int
-    imported: bool
-    dryRun: bool
-
-
 class KeptDocument(TypedDict):
     """How many nodes a collection kept for a reason, and for how many variables."""
 

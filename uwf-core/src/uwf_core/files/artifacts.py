@@ -10,13 +10,13 @@ import errno
 import os
 import stat
 from base64 import b64encode
-from codecs import getincrementaldecoder
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.extract import ExtractProblem
 from uwf_core.cas.codec import dotted
+from uwf_core.files.secrets import holds_secret
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.path_walk import PathOutside, PathWalk, open_regular, path_components
 
@@ -189,14 +189,6 @@ def _check_secrets(data: bytes, redactor: "Redactor") -> None:
     Raises:
         _RejectedError: there is one.
     """
-    if not redactor.forms:
-        return
-    stream, decoder = redactor.stream(), getincrementaldecoder("utf-8")("surrogateescape")
-    for at in range(0, len(data) + 1, PART_BYTES):
-        text = decoder.decode(data[at : at + PART_BYTES], at + PART_BYTES > len(data))
-        stream.feed(text)
-        if stream.has_found:
-            break
-    stream.end()
-    if stream.has_found:
+    chunks = (data[at : at + PART_BYTES] for at in range(0, len(data), PART_BYTES))
+    if holds_secret(chunks, redactor):
         raise _RejectedError("holds a secret that uwf knows; remove it from the file")

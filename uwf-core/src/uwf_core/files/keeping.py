@@ -14,7 +14,12 @@ _REFERENCES = "refs/threads/"
 
 
 @contextmanager
-def _reported(repository: FilesRepository, what: str) -> Iterator[None]:
+def reported(repository: FilesRepository, what: str) -> Iterator[None]:
+    """Report an error of git or of the disk as one of the recorded files, which cannot be `what`.
+
+    Raises:
+        StoreError: there was one.
+    """
     try:
         yield
     except (GitFailed, OSError, ValueError) as error:
@@ -40,7 +45,7 @@ def share(home: str, source: str, thread: str, tree: str | None) -> None:
     repository = find_repository(home)
     if repository is None:
         return
-    with _reported(repository, "kept"), repository.lock():
+    with reported(repository, "kept"), repository.lock():
         newest = repository.newest(source)
         commit = None if tree is None else _commit_with(repository, newest, tree)
         if commit or newest:
@@ -66,7 +71,7 @@ def forget(home: str, threads: Iterable[str]) -> None:
     repository = find_repository(home)
     if repository is None:
         return
-    with _reported(repository, "released"), repository.lock():
+    with reported(repository, "released"), repository.lock():
         for thread in threads:
             repository.git("update-ref", "-d", reference(thread))
             forget_indexes(repository, thread)
@@ -91,7 +96,7 @@ def collect(home: str, threads: Collection[str], since_ms: int, *, dry_run: bool
     repository = find_repository(home)
     if repository is None:
         return 0
-    with _reported(repository, "collected"), repository.lock(alone=True):
+    with reported(repository, "collected"), repository.lock(alone=True):
         if not dry_run:
             for thread in _strays(repository, threads, since_ms):
                 repository.git("update-ref", "-d", reference(thread))
@@ -110,6 +115,19 @@ def _strays(repository: FilesRepository, threads: Collection[str], since_ms: int
             continue
         if thread not in threads and made_ms < since_ms:
             yield thread
+
+
+def kept_trees(home: str, thread: str) -> set[str]:
+    """The trees that a thread keeps, whether or not their objects are there.
+
+    Raises:
+        StoreError: its commits cannot be read.
+    """
+    repository = find_repository(home)
+    if repository is None or repository.newest(thread) is None:
+        return set()
+    with reported(repository, "read"):
+        return {*repository.git("log", "--format=%T", reference(thread)).decode().split()}
 
 
 def damaged_trees(home: str, trees: Collection[str]) -> dict[str, str]:

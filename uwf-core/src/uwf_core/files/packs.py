@@ -3,16 +3,16 @@
 import os
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import accumulate
-from typing import Final
+from typing import BinaryIO, Final
 
 from uwf_core.named_tuple import NamedTuple
 
 FAST: Final = 1
 """How well to compress: git does the same for an object alone."""
-_KINDS: Final = {b"commit": 1, b"tree": 2, b"blob": 3}
+_KINDS: Final = {"commit": 1, "tree": 2, "blob": 3}
 _PACK: Final = b"PACK" + struct.pack(">I", 2)
 _INDEX: Final = b"\xfftOc" + struct.pack(">I", 2)
 _FANOUT: Final = 256
@@ -28,6 +28,43 @@ class _Entry(NamedTuple):
     offset: int
 
 
+class PackFile:
+    """A pack of whole objects on its way to a file."""
+
+    def __init__(self, file: BinaryIO, count: int) -> None:
+        """Begin a pack of `count` objects in an empty file."""
+        self._file = file
+        self._digest = sha256()
+        self._crc = 0
+        self._write(_PACK + struct.pack(">I", count))
+
+    def add(self, kind: str, size: int, chunks: Iterable[bytes]) -> int:
+        """Add an object of `size` bytes; returns the checksum of its bytes in the pack."""
+        self._crc = 0
+        begin, size = [_KINDS[kind] << 4 | size & 15], size >> 4
+        while size:  # 4 bits of the size beside the kind, then 7 in each further byte
+            begin[-1] |= 128
+            begin.append(size & 127)
+            size >>= 7
+        self._write(bytes(begin))
+        packer = zlib.compressobj(FAST)
+        for chunk in chunks:
+            self._write(packer.compress(chunk))
+        self._write(packer.flush())
+        return self._crc
+
+    def end(self) -> bytes:
+        """Write the checksum of the pack, and return it."""
+        checksum = self._digest.digest()
+        self._file.write(checksum)
+        return checksum
+
+    def _write(self, data: bytes) -> None:
+        self._digest.update(data)
+        self._crc = zlib.crc32(data, self._crc)
+        self._file.write(data)
+
+
 def write_pack(folder: str, objects: Sequence[str]) -> tuple[str, str]:
     """Write a pack and its index into a folder.
 
@@ -41,22 +78,14 @@ def write_pack(folder: str, objects: Sequence[str]) -> tuple[str, str]:
     Raises:
         OSError: a file cannot be read or written.
     """
-    draft, entries, digest = os.path.join(folder, "pack.new"), list[_Entry](), sha256()
+    draft, entries = os.path.join(folder, "pack.new"), list[_Entry]()
     with open(draft, "wb") as file:
-
-        def write(data: bytes) -> None:
-            digest.update(data)
-            file.write(data)
-
-        write(_PACK + struct.pack(">I", len(objects)))
+        pack = PackFile(file, len(objects))
         for path in sorted(objects):
-            data = _packed(os.path.join(folder, path))
-            entries.append(
-                _Entry(bytes.fromhex(path.replace("/", "")), zlib.crc32(data), file.tell())
-            )
-            write(data)
-        checksum = digest.digest()
-        file.write(checksum)
+            offset = file.tell()
+            crc = pack.add(*_content(os.path.join(folder, path)))
+            entries.append(_Entry(bytes.fromhex(path.replace("/", "")), crc, offset))
+        checksum = pack.end()
     name = f"pack-{checksum.hex()}"
     os.rename(draft, os.path.join(folder, f"{name}.pack"))
     with open(os.path.join(folder, f"{name}.idx"), "wb") as file:
@@ -82,18 +111,11 @@ def names_in(index: str) -> Iterator[str]:
             yield file.read(_NAME_BYTES).hex()
 
 
-def _packed(path: str) -> bytes:
-    """The object in a file as a pack has it."""
+def _content(path: str) -> tuple[str, int, list[bytes]]:
+    """The kind, the bytes and the content of the object in a file."""
     with open(path, "rb") as file:
         head, _, content = zlib.decompress(file.read()).partition(b"\0")
-    kind, _, _ = head.partition(b" ")
-    size = len(content)
-    begin, size = [_KINDS[kind] << 4 | size & 15], size >> 4
-    while size:  # 4 bits of the size beside the kind, then 7 in each further byte
-        begin[-1] |= 128
-        begin.append(size & 127)
-        size >>= 7
-    return bytes(begin) + zlib.compress(content, FAST)
+    return head.partition(b" ")[0].decode(), len(content), [content]
 
 
 def _index(entries: Sequence[_Entry], checksum: bytes) -> bytes:

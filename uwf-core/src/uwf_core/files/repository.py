@@ -8,7 +8,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final
+from typing import BinaryIO, Final
 
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import make_lasting_folder, sync, sync_names
@@ -59,7 +59,8 @@ class FilesRepository(NamedTuple):
         folder: str | None = None,
         index: str | None = None,
         env: Mapping[str, str] = NO_ENV,
-        stdin: bytes = b"",
+        stdin: bytes | BinaryIO = b"",
+        stdout: BinaryIO | None = None,
         strict: bool = False,
     ) -> bytes:
         """The output of a git command.
@@ -69,7 +70,7 @@ class FilesRepository(NamedTuple):
             folder: the working tree.
             index: the index file.
             env: more variables.
-            stdin: its input.
+            stdin: its input. stdout: a file for its output.
             strict: whether a warning is an error.
 
         Raises:
@@ -80,7 +81,8 @@ class FilesRepository(NamedTuple):
             env["GIT_WORK_TREE"] = folder
         if index is not None:
             env["GIT_INDEX_FILE"] = index
-        return own_git(folder or self.path, *words, env=env, stdin=stdin, strict=strict)
+        place = folder or self.path
+        return own_git(place, *words, env=env, stdin=stdin, stdout=stdout, strict=strict)
 
     @property
     def objects(self) -> str:

@@ -5,6 +5,7 @@ the user. Hooks never run, and no setting of the caller's environment redirects 
 import os
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import BinaryIO
 
 _SECONDS = 60.0
 _SETTINGS = {
@@ -43,18 +44,20 @@ def own_git(
     folder: str,
     *words: str,
     env: Mapping[str, str] = NO_ENV,
-    stdin: bytes = b"",
+    stdin: bytes | BinaryIO = b"",
+    stdout: BinaryIO | None = None,
     strict: bool = False,
 ) -> bytes:
     """The output of a git command without any configuration of the user or the system: for a
     repository that uwf made. `env` names it (`GIT_DIR`, `GIT_WORK_TREE`, `GIT_INDEX_FILE`);
-    `strict` makes a warning an error.
+    `strict` makes a warning an error. `stdin` and `stdout` may be files, for much data; then the
+    output is in that file, and the result is empty.
 
     Raises:
         GitFailed: it failed.
     """
     env = {**_NO_CONFIGURATION, **env}
-    return _run(("-C", folder, *words), env, stdin, None, strict=strict)
+    return _run(("-C", folder, *words), env, stdin, None, strict=strict, stdout=stdout)
 
 
 def user_git(
@@ -73,20 +76,24 @@ def user_git(
 def _run(
     words: tuple[str, ...],
     env: Mapping[str, str],
-    stdin: bytes,
+    stdin: bytes | BinaryIO,
     seconds: float | None,
     *,
     strict: bool = False,
+    stdout: BinaryIO | None = None,
 ) -> bytes:
     import subprocess
 
+    given = stdin if isinstance(stdin, bytes) else None
     try:
         done = subprocess.run(
             (*_WORDS, *words),
             cwd="/",
             env={"PATH": os.environ.get("PATH", os.defpath), **_SETTINGS, **env},
-            input=stdin,
-            capture_output=True,
+            input=given,
+            stdin=None if isinstance(stdin, bytes) else stdin,
+            stdout=stdout or subprocess.PIPE,
+            stderr=subprocess.PIPE,
             timeout=seconds,
             check=False,
         )
@@ -97,4 +104,4 @@ def _run(
     if done.returncode or (strict and done.stderr):
         said = done.stderr.decode(errors="replace").strip().splitlines()
         raise GitFailed(said[-1] if said else f"git ended with exit code {done.returncode}")
-    return done.stdout
+    return done.stdout or b""

@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from uwf_core.engine.agents import is_imported
 from uwf_core.engine.fork import fork_at
 from uwf_core.engine.nodes import save_event
 from uwf_core.errors import StoreError, UsageError, WrongStateError
@@ -39,7 +40,8 @@ def fork_with_files(
     watch: "Watch",
 ) -> "Head":
     """Create a thread at a step, in a folder with the files that the step left: a worktree if they
-    were in git, else a plain folder.
+    were in git, else a plain folder. For an imported step, it is one of the repository in which the
+    user is, if that has the commit: a folder that a bundle names may be anything here.
 
     Args:
         folder: where, relative to the current folder; empty: in the home of uwf.
@@ -59,7 +61,10 @@ def fork_with_files(
     if after["nested"]:
         names = ", ".join(sorted(after["nested"]))
         watch.notice(f"repositories inside are recorded by commit alone, and not restored: {names}")
-    tree, branch = _working_tree(workspace["folder"], after["commit"]), branch_of(thread)
+    tree, branch = (
+        _working_tree(_origin(engine, ref, workspace), after["commit"]),
+        branch_of(thread),
+    )
     try:
         if tree is None:
             Path(target).mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -90,6 +95,11 @@ def _recorded(engine: "Engine", ref: Ref) -> "tuple[WorkspacePayload, SnapshotPa
             "recorded files, and no call",
         )
     return workspace, after
+
+
+def _origin(engine: "Engine", ref: Ref, workspace: "WorkspacePayload") -> str:
+    start = read_step(engine.store, ref).payload["start"]
+    return engine.cwd if is_imported(engine.store, start) else workspace["folder"]
 
 
 def _working_tree(folder: str, commit: str | None) -> WorkingTree | None:
@@ -129,7 +139,7 @@ def _begin(
             head,
             "worktree",
             repository=tree.top,
-            origin=head.state.cwd,
+            origin=head.state.cwd if Path(head.state.cwd).is_dir() else tree.top,
             cwd=cwd,
             folder=target,
             branch=branch_of(thread),

@@ -37,6 +37,7 @@ from uwf_core.thread.names import (
 )
 from uwf_core.thread.types import EVENTS as KINDS_OF_EVENTS
 from uwf_core.thread.types import NODES
+from uwf_core.upkeep.recorded_trees import wrong_git_name
 from uwf_core.workflow.definition import END, START, SUSPEND, WORKFLOW_TYPES, read_definition
 from uwf_core.workflow.registry import PREFIX as REGISTRY
 
@@ -66,6 +67,10 @@ class CheckedBundle:
         try:
             self.heads = self._checked_heads()
             self.head = self.heads[self.thread]
+            if bundle.objects:
+                from uwf_core.upkeep.bundle_files import check_files  # only where files came along
+
+                check_files(self)
         except BundleError as error:
             error.where = error.where or bundle.location()
             raise
@@ -193,7 +198,7 @@ class CheckedBundle:
             if kind is None:
                 continue
             payload: Any = decode(record.data)
-            wrong = self._wrong_target(kind, payload)
+            wrong = self._wrong_target(kind, payload) or wrong_git_name(kind, payload)
             if wrong is None and kind == "step" and not self._is_object(payload["output"]):
                 wrong = "the output of a step is not an object"
             if wrong is not None:

@@ -1,6 +1,7 @@
 """Export a thread to a file that others can verify and import."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,20 +12,24 @@ from uwf_core.thread.own_variables import tree_variables
 from uwf_core.upkeep.replaced_file import replaced_file
 
 if TYPE_CHECKING:
-    from uwf_core.cas.bundle_write import Inspect
-    from uwf_core.engine.documents import BundleDocument
+    from uwf_core.cas.bundle_write import BundledObject, Inspect
+    from uwf_core.engine.bundle_documents import BundleDocument
     from uwf_core.engine.engine import Engine
 
 
-def export_thread(engine: "Engine", word: str, path: str) -> "BundleDocument":
-    """Write a thread and all threads below it to a file: their variables and all that these reach.
+def export_thread(
+    engine: "Engine", word: str, path: str, *, with_files: bool = False
+) -> "BundleDocument":
+    """Write a thread and all threads below it to a file: their variables and all that these reach,
+    `with_files` their recorded files too.
 
     The file (0600) appears once it is complete, and replaces an existing one.
 
     Raises:
         UnknownIdError: unknown thread. BusyError: one of them is running.
         CorruptNodeError: a node of it is damaged or missing.
-        BundleError: it contains a secret that is known now.
+        StoreError: recorded files are damaged or missing. WrongStateError: there are none.
+        BundleError: it contains a secret that is known now, or files that no bundle may have.
         UsageError: the file cannot be written.
     """
     from uwf_core.cas.bundle_write import write_bundle
@@ -33,10 +38,15 @@ def export_thread(engine: "Engine", word: str, path: str) -> "BundleDocument":
     heads, variables = tree_variables(engine.store, thread)
     head, threads = heads[0], [each.thread for each in heads]
     target = Path(engine.cwd, path)
-    with replaced_file(target, "the bundle") as file:
-        manifest = write_bundle(
-            engine.store, file, threads, head.ref, variables, _inspect(engine, variables)
-        )
+    inspect = _inspect(engine, variables)
+    with ExitStack() as stack:
+        objects: Iterable[BundledObject] = ()
+        if with_files:
+            from uwf_core.upkeep.bundle_files import files_to_export
+
+            objects = stack.enter_context(files_to_export(engine, heads))
+        file = stack.enter_context(replaced_file(target, "the bundle"))
+        manifest = write_bundle(engine.store, file, threads, head.ref, variables, inspect, objects)
         size = file.tell()
     return {
         "thread": thread,
@@ -44,6 +54,7 @@ def export_thread(engine: "Engine", word: str, path: str) -> "BundleDocument":
         "root": manifest.root,
         "threads": len(threads) - 1,
         "nodes": len(manifest.nodes),
+        "files": len(manifest.files),
         "bytes": size,
         "file": str(target),
     }

@@ -9,7 +9,7 @@ from uwf_core.upkeep.replaced_file import replaced_file
 from uwf_core.views.recorded import open_thread
 
 if TYPE_CHECKING:
-    from uwf_core.engine.documents import ExportDocument
+    from uwf_core.engine.bundle_documents import ExportDocument
     from uwf_core.engine.engine import Engine
 
 

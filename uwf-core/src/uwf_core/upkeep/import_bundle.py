@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from uwf_core.cas.bundle import Bundle
@@ -20,8 +21,9 @@ from uwf_core.upkeep.bundle_check import CheckedBundle
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
-    from uwf_core.engine.documents import BundleDocument, ImportDocument
+    from uwf_core.engine.bundle_documents import BundleDocument, ImportDocument
     from uwf_core.engine.engine import Engine
+    from uwf_core.files.transfer import ImportedFiles
 
 
 class ImportOptions(NamedTuple):
@@ -45,6 +47,7 @@ def verify_bundle(path: str) -> "BundleDocument":
             "root": bundle.manifest.root,
             "threads": len(bundle.manifest.threads) - 1,
             "nodes": len(bundle),
+            "files": len(bundle.objects),
             "bytes": bundle.size,
             "file": path,
         }
@@ -53,7 +56,8 @@ def verify_bundle(path: str) -> "BundleDocument":
 def import_bundle(engine: "Engine", path: str, options: ImportOptions) -> "ImportDocument":
     """Import a thread with those below it; any error rejects the whole bundle.
 
-    A thread that exists with the same head stays unchanged, with another head it is rejected.
+    A thread that exists with the same head stays unchanged, but gets recorded files that it lacks;
+    with another head it is rejected.
     With `as_new`, one that exists is imported under a new id, as a fork of the head in the bundle:
     without its open calls, and with the ended threads below it whose ids are free. Of a bundle
     without a manifest (ocas), the nodes alone are imported.
@@ -71,13 +75,17 @@ def import_bundle(engine: "Engine", path: str, options: ImportOptions) -> "Impor
         checked = CheckedBundle(bundle)
         plan = _plan(engine, checked, options)
         added = _missing(engine.store, checked) if plan.is_new else 0
-        if plan.is_new and not options.dry_run:
-            with engine.store.transaction():
-                if _plan(engine, checked, options)._replace(thread=plan.thread) != plan:
-                    raise BusyError(
-                        f"thread {checked.thread} was created meanwhile", hint="try again"
-                    )
-                _store(engine, checked, plan)
+        with _files(engine, checked, plan, options) as files:
+            if plan.is_new and not options.dry_run:
+                with engine.store.transaction():
+                    if _plan(engine, checked, options)._replace(thread=plan.thread) != plan:
+                        raise BusyError(
+                            f"thread {checked.thread} was created meanwhile", hint="try again"
+                        )
+                    _store(engine, checked, plan)
+                    files.keep()
+            else:
+                files.keep()
         return {
             "thread": plan.thread,
             "head": checked.head.ref,
@@ -85,6 +93,8 @@ def import_bundle(engine: "Engine", path: str, options: ImportOptions) -> "Impor
             "threads": len(plan.below),
             "nodes": len(bundle),
             "added": added,
+            "files": len(bundle.objects),
+            "filesAdded": files.added,
             "imported": plan.is_new and not options.dry_run,
             "dryRun": options.dry_run,
         }
@@ -148,6 +158,30 @@ def _ended_below(checked: CheckedBundle, free: Collection[ThreadId]) -> Iterator
         if is_below and head.thread in free and head.state.status in FINISHED:
             taken.add(head.thread)
             yield head.thread
+
+
+class _NoFiles(NamedTuple):
+    """Recorded files that need not be stored. `added`: how many would be."""
+
+    added: int = 0
+
+    def keep(self) -> None:
+        """Nothing is to be kept."""
+
+
+def _files(
+    engine: "Engine", checked: CheckedBundle, plan: _Plan, options: ImportOptions
+) -> "AbstractContextManager[_NoFiles | ImportedFiles]":
+    """The recorded files of the bundle, which are kept once the threads are stored."""
+    if not checked.bundle.objects:
+        return nullcontext(_NoFiles())
+    from uwf_core.upkeep.bundle_files import files_to_import, missing_files
+
+    if options.dry_run:
+        return nullcontext(_NoFiles(missing_files(engine, checked)))
+    taken = (checked.thread, *plan.below) if plan.is_new else checked.heads
+    threads = {each: plan.thread if each == checked.thread else each for each in taken}
+    return files_to_import(engine, checked, threads)
 
 
 def _missing(store: "Store", checked: CheckedBundle) -> int:

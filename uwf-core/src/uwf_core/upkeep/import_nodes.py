@@ -12,7 +12,7 @@ from uwf_core.engine.nodes import schema_of
 from uwf_core.errors import BundleError
 
 if TYPE_CHECKING:
-    from uwf_core.engine.documents import ImportDocument
+    from uwf_core.engine.bundle_documents import ImportDocument
     from uwf_core.engine.engine import Engine
 
 
@@ -44,6 +44,8 @@ def import_nodes(engine: "Engine", path: str, *, dry_run: bool = False) -> "Impo
             "threads": 0,
             "nodes": len(bundle),
             "added": added,
+            "files": 0,
+            "filesAdded": 0,
             "imported": bool(added) and not dry_run,
             "dryRun": dry_run,
         }

@@ -3,66 +3,41 @@
 A thread without them stays usable, so it is not marked as damaged.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from uwf_core.api.store import Variable
 from uwf_core.errors import StoreError
-from uwf_core.ids import Ref
 from uwf_core.thread.head import IMPORTED, head_of
-from uwf_core.thread.history import Step, failed_steps, newest_first, read_step
+from uwf_core.upkeep.recorded_trees import trees_of
 from uwf_core.upkeep.verify_calls import StoreProblem
 
 if TYPE_CHECKING:
-    from uwf_core.cas.store import Store
     from uwf_core.engine.engine import Engine
 
 _SHOWN = 12
 
 
 def files_problems(engine: "Engine", heads: Sequence[Variable]) -> Iterator[StoreProblem]:
-    """The errors of the recorded files of threads. Those of an imported thread may have stayed
-    behind.
+    """The errors of the recorded files of threads. Of an imported thread only those that came with
+    it, or that it recorded here, have to be there.
     """
-    trees: dict[str, str] = {}
-    seen = set[str]()
-    for row in heads:
-        if IMPORTED in row.tags:
-            continue
+    moments, seen = dict[str, str](), set[str]()
+    for row in sorted(heads, key=lambda row: IMPORTED in row.tags):
         try:
-            for step in _steps(engine.store, row, seen):
-                for tree, moment in trees_of(step):
-                    trees.setdefault(tree, f"{moment} step {step.ref}")
+            found = dict(trees_of(engine.store, head_of(row), seen))
         except StoreError:
             continue  # is another error
-    if not trees:
+        if IMPORTED in row.tags and found:
+            from uwf_core.files.keeping import kept_trees
+
+            kept = kept_trees(engine.home, head_of(row).thread)
+            found = {tree: moment for tree, moment in found.items() if tree in kept}
+        moments |= found
+    if not moments:
         return
     from uwf_core.files.keeping import damaged_trees  # not for every store
 
-    for tree, cause in damaged_trees(engine.home, trees).items():
-        message = f"the files {trees[tree]} (tree {tree[:_SHOWN]}) cannot be read: {cause}"
+    for tree, cause in damaged_trees(engine.home, moments).items():
+        message = f"the files {moments[tree]} (tree {tree[:_SHOWN]}) cannot be read: {cause}"
         yield StoreProblem("files", message)
-
-
-def trees_of(step: Step) -> Iterable[tuple[str, str]]:
-    """The trees that a step names, and of which moment they are."""
-    workspace = step.payload["workspace"]
-    if workspace is None:
-        return
-    for moment, snapshot in (("before", workspace["before"]), ("after", workspace["after"])):
-        if snapshot is not None and snapshot["tree"] is not None:
-            yield snapshot["tree"], moment
-
-
-def _steps(store: "Store", row: Variable, seen: set[str]) -> Iterator[Step]:
-    """The steps and failed attempts of a thread that are not `seen`."""
-    head = head_of(row)
-    for ref in failed_steps(store, head):
-        yield read_step(store, ref)
-    for step in newest_first(store, Ref(head.ref), Ref(head.state.start)):
-        if step.ref in seen:
-            return
-        seen.add(step.ref)
-        yield step
-        for failed in step.payload["previousAttempts"]:
-            yield read_step(store, Ref(failed))

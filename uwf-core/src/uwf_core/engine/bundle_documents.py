@@ -1,0 +1,50 @@
+"""The documents of bundles and of other exports."""
+
+from typing import TypedDict
+
+
+class BundleDocument(TypedDict):
+    """What `thread export` and `bundle verify` give: the thread, its head, the root over all nodes
+    and their SHA-256, how many other `threads` (those below it), nodes, objects of recorded
+    `files` and bytes there are, and the file.
+    """
+
+    thread: str
+    head: str
+    root: str
+    threads: int
+    nodes: int
+    files: int
+    bytes: int
+    file: str
+
+
+class ExportDocument(TypedDict):
+    """What `thread export --format NAME -o FILE` and `thread why -o FILE` give: the thread, its
+    head, the format, the file and its size.
+    """
+
+    thread: str
+    head: str
+    format: str
+    bytes: int
+    file: str
+
+
+class ImportDocument(TypedDict):
+    """What `cas import` gives: the thread's id here, how many other threads, how many of the
+    bundle's `nodes` (`added`) and objects of recorded `files` (`filesAdded`) were added, or with
+    `dryRun` would be, and whether the thread was created. For nodes alone, `thread`, `head` and
+    `root` are null.
+    """
+
+    thread: str | None
+    head: str | None
+    root: str | None
+    threads: int
+    nodes: int
+    added: int
+    files: int
+    filesAdded: int
+    imported: bool
+    dryRun: bool
