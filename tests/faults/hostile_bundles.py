@@ -1,6 +1,7 @@
 """Hostile bundles: refused, whatever is wrong with them, and the store stays as it was.
 
-The attacks are those of `tests/core/engine/attacks.py`; a new one is a line there.
+The attacks are those of `tests/core/engine/attacks.py` and `attacks_on_files.py`; a new one is a
+line there.
 """
 
 import os
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from tests.core.engine.archives import Archive
 from tests.core.engine.attacks import ATTACKS
+from tests.core.engine.attacks_on_files import FILE_ATTACKS
 from tests.core.engine.conftest import DONE, LOOP, REJECTED
 from tests.faults.forked import spread
 from tests.faults.scenarios import start
@@ -19,6 +21,8 @@ from tests.faults.world import World
 from uwf_core.errors import BundleError
 from uwf_core.testing.project import Project
 
+_ATTACKS = {**ATTACKS, **{f"files: {name}": each for name, each in FILE_ATTACKS.items()}}
+
 
 def hostile_bundles(world: World, effort: Effort) -> Iterator[Case]:
     """Import every one of them into a store that has a thread of its own."""
@@ -27,7 +31,7 @@ def hostile_bundles(world: World, effort: Effort) -> Iterator[Case]:
     world.put(None)
     start(world)
     home = world.keep("victim")
-    for name, fault in spread(list(ATTACKS), partial(_look, world, home, bundle), effort.workers):
+    for name, fault in spread(list(_ATTACKS), partial(_look, world, home, bundle), effort.workers):
         yield Case(name, fault)
 
 
@@ -48,7 +52,7 @@ def _look(world: World, home: Path, good: Path, name: str) -> str | None:
     mine = world.twin(world.root / f"home-{os.getpid()}")
     mine.put(home)
     file = mine.home / "hostile.tar"
-    file.write_bytes(ATTACKS[name](Archive(good)))
+    file.write_bytes(_ATTACKS[name](Archive(good)))
     there = _files(mine)
     with mine.client() as uwf:
         store = uwf._engine.store

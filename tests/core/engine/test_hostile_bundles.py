@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.core.engine.archives import Archive, File, node
 from tests.core.engine.attacks import ATTACKS, TEXT, Attack, exchanged, line, manifest, set_to
+from tests.core.engine.attacks_on_files import FILE_ATTACKS
 from tests.core.engine.conftest import DONE, LOOP, REJECTED
 
 from uwf_core.cas import bundle
@@ -59,12 +60,18 @@ def test_the_bundle_that_the_attacks_begin_with_is_good(good: Path) -> None:
     assert verify_bundle(str(good))["nodes"] == len(Archive(good).nodes)
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize(
+    "attack",
+    [
+        *(pytest.param(each, id=name) for name, each in ATTACKS.items()),
+        *(pytest.param(each, id=f"files: {name}") for name, each in FILE_ATTACKS.items()),
+    ],
+)
 def test_a_hostile_bundle_is_refused_and_nothing_changes(
-    name: str, good: Path, victim: Client, tmp_path: Path
+    attack: Attack, good: Path, victim: Client, tmp_path: Path
 ) -> None:
     file = tmp_path / "hostile.tar"
-    file.write_bytes(ATTACKS[name](Archive(good)))
+    file.write_bytes(attack(Archive(good)))
     store = victim._engine.store
     before = sorted(store.edges()), store.rows("")
     with pytest.raises(BundleError) as refused:
