@@ -214,11 +214,14 @@ def test_every_cut_of_a_bundle_is_refused(good: Path, tmp_path: Path) -> None:
 
 
 def test_a_flipped_byte_of_a_bundle_is_refused(good: Path, tmp_path: Path) -> None:
-    """But for what no digest covers: times of nodes, and times and words for people of names."""
+    """But for what no digest covers: times of nodes, times and words for people of names, and the
+    last byte of a header's checksum, which ocas writes in another way.
+    """
     data, file = good.read_bytes(), tmp_path / "flipped.tar"
     names = range(data.index(b"vars.jsonl") + 512, data.index(b"tags.jsonl"))
     times = {at for key in re.finditer(TIME, data) for at in range(key.end(), key.end() + 8)}
-    for at in set(range(0, len(data), 293)) - set(names) - times:
+    ends = set(range(155, len(data), 512))
+    for at in set(range(0, len(data), 293)) - set(names) - times - ends:
         file.write_bytes(data[:at] + bytes([data[at] ^ 0x20]) + data[at + 1 :])
         with pytest.raises(BundleError):
             verify_bundle(str(file))

@@ -45,7 +45,7 @@ class RecordedObjects(Protocol):
         """The content of one, in chunks."""
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """An entry of a tree."""
 
     mode: bytes
@@ -100,7 +100,7 @@ def check_trees(objects: RecordedObjects, trees: Mapping[str, str]) -> None:
         raise BundleError(f"the recorded file {min(strays)} is not part of the thread")
 
 
-def entries_of(objects: RecordedObjects, tree: str) -> list[Entry]:
+def entries_of(objects: RecordedObjects, tree: str) -> list[TreeEntry]:
     """The entries of a tree that `check_trees` has checked."""
     return list(_entries(b"".join(objects.content(tree))))
 
@@ -154,7 +154,7 @@ def _measure(
     return extents[tree]
 
 
-def _added(extent: _Extent, entry: Entry, inner: _Extent) -> _Extent:
+def _added(extent: _Extent, entry: TreeEntry, inner: _Extent) -> _Extent:
     """The extent with one more entry; above the limits, figures no longer grow."""
     climbs, link = extent.climbs, extent.link
     above = inner.climbs - entry.is_folder
@@ -171,7 +171,7 @@ def _added(extent: _Extent, entry: Entry, inner: _Extent) -> _Extent:
     )
 
 
-def _extent_of(objects: RecordedObjects, entry: Entry, extents: dict[str, _Extent]) -> _Extent:
+def _extent_of(objects: RecordedObjects, entry: TreeEntry, extents: dict[str, _Extent]) -> _Extent:
     if entry.is_folder:
         return extents[entry.object]
     size = _object(objects, entry.object, BLOB).size
@@ -204,7 +204,7 @@ def _object(objects: RecordedObjects, name: str, kind: str) -> GitObject:
     return found
 
 
-def _checked_entries(objects: RecordedObjects, tree: str) -> list[Entry]:
+def _checked_entries(objects: RecordedObjects, tree: str) -> list[TreeEntry]:
     size = _object(objects, tree, TREE).size
     if size > MOST_TREE_BYTES:
         raise _Rejected(f"are invalid: tree {tree} has {size:,} bytes")
@@ -221,7 +221,7 @@ def _checked_entries(objects: RecordedObjects, tree: str) -> list[Entry]:
     return entries
 
 
-def _entries(content: bytes) -> Iterator[Entry]:
+def _entries(content: bytes) -> Iterator[TreeEntry]:
     at = 0
     while at < len(content):
         end = content.find(b"\0", at)
@@ -229,7 +229,7 @@ def _entries(content: bytes) -> Iterator[Entry]:
         mode, blank, name = content[at:end].partition(b" ")
         if end < 0 or after > len(content) or not blank:
             raise _Rejected("are invalid: a tree is truncated")
-        yield Entry(mode, name, content[end + 1 : after].hex())
+        yield TreeEntry(mode, name, content[end + 1 : after].hex())
         at = after
 
 
