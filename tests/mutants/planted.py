@@ -1,6 +1,7 @@
 """All planted bugs. A new one goes into the list of its area, with the check that sees it."""
 
 from tests.mutants.of_branches import BRANCHES
+from tests.mutants.of_bundled_files import BUNDLED_FILES
 from tests.mutants.of_calls import CALLS
 from tests.mutants.of_compaction import COMPACTION
 from tests.mutants.of_recorded_branches import RECORDED_BRANCHES
@@ -14,6 +15,7 @@ MUTANTS = (
     *RUNS,
     *CALLS,
     *BRANCHES,
+    *BUNDLED_FILES,
     *RECORDED_BRANCHES,
     *COMPACTION,
     *STRANGERS,
