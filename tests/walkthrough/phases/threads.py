@@ -83,6 +83,15 @@ def a_run_in_the_background_is_awaited(uwf: Uwf) -> None:
     uwf("thread show", thread, has={"status": "completed", "running": None})
 
 
+@check("watch")
+def a_run_in_the_background_is_watched_to_its_end(uwf: Uwf) -> None:
+    thread = uwf("thread start letter.yaml -p Task")["thread"]
+    uwf("thread exec --background --until-done", thread)
+    lines = uwf("watch --format text", thread, says=["#1 writer: written → reader", "completed"])
+    uwf.expect(lines.count("#1 writer: written") == 1, "a step is shown twice")
+    uwf("watch no-such-thread", code=2, fails="no-such-thread")
+
+
 @check("thread stop", "thread wait")
 def a_run_in_the_background_is_stopped(uwf: Uwf) -> None:
     uwf.script("steps: [{role: writer, delayMs: 30000, output: {$status: written, text: x}}]")

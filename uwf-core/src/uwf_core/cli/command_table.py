@@ -285,6 +285,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
         ("--prompt=text", "--input=text", "--agent=binding", *_LIMITS, *_RUN_OPTIONS[1:]),
     ),
     "inbox": Row("inbox:inbox", "Show what waits for you, or answer it", (), ("--answer",)),
+    "watch": Row("watch:watch", "Follow a thread, or all that run", _THREAD),
     "thread": Noun("Threads: runs of workflows", _THREAD_ROWS),
     "replay": Row(
         "replay:replay",

@@ -79,13 +79,13 @@ def _answer_all(session: Session, items: "list[InboxItem]") -> int:
     left = 0
     for number, item in enumerate(items, 1):
         session.note(f"\n{number} of {len(items)}: {item['task']}")
-        left += not _answered(session, item)
+        left += not answered(session, item)
     if left or not items:
         session.note(f"\nleft: {left}" if left else "nothing waits for you")
     return ExitCode.SUSPENDED if left else ExitCode.DONE
 
 
-def _answered(session: Session, item: "InboxItem") -> bool:
+def answered(session: Session, item: "InboxItem") -> bool:
     """Whether a thread continues now, in the background."""
     from uwf_core.cli.form import ask_person, confirmed
 

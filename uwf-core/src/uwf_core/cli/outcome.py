@@ -150,13 +150,13 @@ class LiveWatch:
     def _step_started(self, event: Any) -> None:
         now, agent = monotonic(), one_line(event.alias or event.agent)
         self._running[event.thread] = Running(
-            _number(event), event.attempt, one_line(event.role), agent, now, now,
+            step_number(event), event.attempt, one_line(event.role), agent, now, now,
             answers=event.answers,
         )  # fmt: skip
         if not self._refresh:
             again = f", attempt {event.attempt}" if event.attempt > 1 else ""
             again = ", a person's answer" if event.answers else again
-            self._write(f"{_name(event)}: {agent}{again}")
+            self._write(f"{step_name(event)}: {agent}{again}")
         elif self._ticker is None:
             self._ticker = threading.Thread(target=self._tick, daemon=True)
             self._ticker.start()
@@ -171,41 +171,16 @@ class LiveWatch:
     def _step_finished(self, event: Any) -> None:
         running = self._running.get(event.thread)
         answers = running is not None and running.answers and event.usage.turns == 0
-        used = "answered by a person"
-        if not answers:
-            used = amounts.duration(event.duration_ms)
-            if event.usage.turns != 0:  # else a program or a called thread was the agent
-                spent = amounts.usage(usage_payload(event.usage))
-                used = ", ".join(filter(None, (used, spent)))
-        text = f"{_name(event)}: {self._status(event)} ({used}) {event.step}"
-        self._end(event, text + self._denied(event))
-
-    def _status(self, event: Any) -> str:
-        """The role's status and where it leads. A word does not tell good from bad, the graph does:
-        an edge back, or to a person, is amber. Nothing is green.
-        """
-        from uwf_core.workflow.definition import SUSPEND
-
-        text = one_line(str(event.output.get("$status", "")))
-        if event.leads_to is None:
-            return text
-        text += f" {'↩' if event.back else '→'} {one_line(event.leads_to)}"
-        is_detour = event.back or event.leads_to == SUSPEND
-        return self._screen.paint(text, "warning") if is_detour else text
-
-    def _denied(self, event: Any) -> str:
-        names = ", ".join(map(one_line, event.denials))
-        return f"; {self._screen.paint('denied:', 'warning')} {names}" if names else ""
+        self._end(event, finished_text(event, self._screen, is_answer=answers))
 
     def _step_failed(self, event: Any) -> None:
-        kind = self._screen.paint(one_line(event.kind), "error")
-        self._end(event, f"{_name(event)}: ✗ {kind}: {clean(event.message)}")
+        self._end(event, failed_text(event, self._screen))
 
     def _step_asked(self, event: Any) -> None:
         """The end of the run shows the question. In a called thread, others may run until then."""
         if event.label:
             waits = self._screen.paint("waits for a person", "warning")
-            self._end(event, f"{_name(event)}: {waits}")
+            self._end(event, f"{step_name(event)}: {waits}")
         else:
             self._running.pop(event.thread, None)
             self._draw()
@@ -224,13 +199,47 @@ _SHOW: Mapping[str, Callable[[LiveWatch, Any], None]] = {
 }
 
 
-def _number(event: Any) -> str:
+def finished_text(event: Any, screen: Screen, *, is_answer: bool) -> str:
+    """`#2 reviewer: again ↩ writer (8.1s, 1 turn) 7GQ8K1M2N4P5Q`, of a `StepFinished`."""
+    used = "answered by a person"
+    if not is_answer:
+        used = amounts.duration(event.duration_ms)
+        if event.usage.turns != 0:  # else a program or a called thread was the agent
+            spent = amounts.usage(usage_payload(event.usage))
+            used = ", ".join(filter(None, (used, spent)))
+    denied = ", ".join(map(one_line, event.denials))
+    more = f"; {screen.paint('denied:', 'warning')} {denied}" if denied else ""
+    return f"{step_name(event)}: {_status(event, screen)} ({used}) {event.step}{more}"
+
+
+def failed_text(event: Any, screen: Screen) -> str:
+    """`#3 writer: ✗ rate_limited: too many requests`, of a `StepFailed`."""
+    kind = screen.paint(one_line(event.kind), "error")
+    return f"{step_name(event)}: ✗ {kind}: {clean(event.message)}"
+
+
+def step_number(event: Any) -> str:
+    """The step's number in the whole tree."""
     return one_line(event.label or str(event.number))
 
 
-def _name(event: Any) -> str:
+def step_name(event: Any) -> str:
     """`#2.3 worker`: the step's number in the whole tree, and its role."""
-    return f"#{_number(event)} {one_line(event.role)}"
+    return f"#{step_number(event)} {one_line(event.role)}"
+
+
+def _status(event: Any, screen: Screen) -> str:
+    """The role's status and where it leads. A word does not tell good from bad, the graph does: an
+    edge back, or to a person, is amber. Nothing is green.
+    """
+    from uwf_core.workflow.definition import SUSPEND
+
+    text = one_line(str(event.output.get("$status", "")))
+    if event.leads_to is None:
+        return text
+    text += f" {'↩' if event.back else '→'} {one_line(event.leads_to)}"
+    is_detour = event.back or event.leads_to == SUSPEND
+    return screen.paint(text, "warning") if is_detour else text
 
 
 def _last_said(turn: Any) -> str:

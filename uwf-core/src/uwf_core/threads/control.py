@@ -55,7 +55,7 @@ def wait_thread(engine: "Engine", word: str, timeout_s: float | None = None) -> 
     """
     thread = find_thread(engine, word)
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
-    while _is_run(engine, thread):
+    while is_run(engine, thread):
         if deadline is not None and time.monotonic() >= deadline:
             raise BusyError(
                 f"thread {thread} is still running after {timeout_s:g} s",
@@ -71,7 +71,7 @@ def wait_thread(engine: "Engine", word: str, timeout_s: float | None = None) -> 
     return Outcome(exec_document(head._replace(state=state), []), exit_code(state))
 
 
-def _is_run(engine: "Engine", thread: ThreadId) -> bool:
+def is_run(engine: "Engine", thread: ThreadId) -> bool:
     """Whether a process runs the thread or one in its open calls. A process that resumes one of
     these releases it a moment before it locks the thread itself.
     """

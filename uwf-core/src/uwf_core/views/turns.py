@@ -43,7 +43,7 @@ def follow_turns(thread: "ThreadRecord", role: str | None = None) -> "Iterator[T
         for turn in thread.open_turns if is_same else step.turns if step is not None else ():
             if seen.get(turn.index) != turn.ref:
                 seen[turn.index] = turn.ref
-                yield from _of_role([_document(turn, first, step)], role)
+                yield from _of_role([turn_document(turn, first, step)], role)
         if not is_same or thread.holder is None:
             return
         time.sleep(POLL_SECONDS)
@@ -51,7 +51,7 @@ def follow_turns(thread: "ThreadRecord", role: str | None = None) -> "Iterator[T
 
 def turns_of_step(step: "StepRecord") -> "list[TurnDocument]":
     """The turns of one step."""
-    return [_document(turn, step, step) for turn in step.turns]
+    return [turn_document(turn, step, step) for turn in step.turns]
 
 
 def _of_role(turns: "Iterable[TurnDocument]", role: str | None) -> "Iterator[TurnDocument]":
@@ -72,12 +72,13 @@ def _stored_turns(thread: "ThreadRecord") -> "Iterator[TurnDocument]":
 def _open_turns(thread: "ThreadRecord") -> "Iterator[TurnDocument]":
     attempt = thread.state.attempt
     if attempt is not None:
-        yield from (_document(turn, attempt, None) for turn in thread.open_turns)
+        yield from (turn_document(turn, attempt, None) for turn in thread.open_turns)
 
 
-def _document(
+def turn_document(
     turn: "TurnRecord", of: "StepRecord | OpenAttempt", step: "StepRecord | None"
 ) -> "TurnDocument":
+    """A turn of a step or failed attempt, or (without `step`) of an open attempt."""
     return {
         "step": None if step is None else step.ref,
         "number": of.number,

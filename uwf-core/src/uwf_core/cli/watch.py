@@ -1,0 +1,114 @@
+"""`uwf watch`: follow a thread, or all that run, as they happen."""
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from uwf_core.cli.command import command
+from uwf_core.cli.session import Session
+from uwf_core.cli.watch_screen import JsonLines, PlainLines
+from uwf_core.errors import ExitCode, UwfError
+
+if TYPE_CHECKING:
+    from uwf_core.cli.watch_screen import WatchScreen
+    from uwf_core.ids import ThreadId
+    from uwf_core.views.following import Follower, Look
+
+_POLL_SECONDS = 0.25
+
+
+@command("watch", "uwf watch @last", "uwf watch", "uwf watch 01JD8 --format json")
+@click.argument("thread", metavar="[THREAD]", required=False)
+def watch(session: Session, thread: str | None) -> int:
+    """Follow a thread until its run ends, or without THREAD all that run until Ctrl-C.
+
+    Shows the finished steps, the turns of agents line by line, and for each step under way its
+    tools, tokens and the seconds since the last sign of life. On a terminal you can answer a
+    question. Ctrl-C leaves; the run continues. Exits as `uwf thread wait`.
+
+    Not on a terminal it prints a line of JSON for each step, turn and change of the status.
+    """
+    with _screen(session) as screen:
+        if thread is None:
+            return _watch_all(session, screen)
+        from uwf_core.engine.find import find_thread
+
+        return _watch_one(session, find_thread(session.engine, thread), screen)
+
+
+def _screen(session: Session) -> "WatchScreen":
+    from uwf_core.cli.render.colours import is_terminal
+
+    if session.format != "text":
+        return JsonLines(session)
+    if not is_terminal(session.stdout) or session.env.get("TERM") == "dumb":
+        return PlainLines(session)
+    from uwf_core.cli.watch_live import LiveScreen
+
+    return LiveScreen(session)
+
+
+def _watch_one(session: Session, thread: "ThreadId", screen: "WatchScreen") -> int:
+    from uwf_core.cli.outcome import print_outcome
+    from uwf_core.threads.control import is_run, wait_thread
+    from uwf_core.views.following import Follower
+
+    session.thread = thread
+    follower, was_asked = Follower(session.engine, thread), False
+    while True:
+        for look in _looks(session, follower):
+            screen.show({thread: look})
+        if was_asked or not screen.answer(thread):
+            if not is_run(session.engine, thread):
+                break
+        else:
+            was_asked = False
+    screen.stop()
+    outcome = wait_thread(session.engine, thread)
+    if session.format != "text":
+        screen.end(outcome)
+        if outcome.error is not None:
+            raise outcome.error
+        return outcome.exit_code
+    return print_outcome(session, outcome, until_done=True, was_asked=screen.was_asked)
+
+
+def _looks(session: Session, follower: "Follower") -> "Iterator[Look]":
+    """Looks until nothing runs."""
+    from uwf_core.threads.control import is_run
+
+    while True:
+        look = follower.look()
+        yield look
+        if not look.is_running and not is_run(session.engine, follower.root):
+            yield follower.look()
+            return
+        time.sleep(_POLL_SECONDS)
+
+
+def _watch_all(session: Session, screen: "WatchScreen") -> int:
+    """Until Ctrl-C, which is the end of it."""
+    from uwf_core.views.following import Follower, running_roots
+
+    followers: dict[str, Follower] = {}
+    try:
+        while True:
+            for root in running_roots(session.engine):
+                followers.setdefault(root, Follower(session.engine, root))
+            looks: dict[str, Look] = {}
+            for root, follower in list(followers.items()):
+                try:
+                    looks[root] = follower.look()
+                except UwfError:  # it was deleted
+                    del followers[root]
+            screen.show(looks)
+            for root, look in looks.items():
+                if not look.is_running:
+                    del followers[root]
+                    screen.left(root, look)
+            time.sleep(_POLL_SECONDS)
+    except KeyboardInterrupt:
+        session.interrupted = False
+    return ExitCode.DONE
