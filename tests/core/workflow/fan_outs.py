@@ -55,7 +55,9 @@ graph:
         done:
           role: $END
           prompt: "{{#results}}{{$index}} {{summary}}{{/results}} {{{results.0._body}}}"
-        $mixed: {role: planner, prompt: "{{#results}}{{#reason}}{{reason}}{{/reason}}{{/results}}"}
+        $mixed:
+          role: planner
+          prompt: "Again: {{#results}}{{#reason}}{{reason}}{{/reason}}{{/results}}"
         $empty: {role: $END, prompt: There is nothing to do.}
     written:
       parallel:

@@ -91,7 +91,7 @@ graph:
   critic:
     fine:
       parallel:
-        first: {role: worker, prompt: "{{#tasks}}{{.}}{{/tasks}}"}
+        first: {role: worker, prompt: "Tasks: {{#tasks}}{{.}}{{/tasks}}"}
         second: {role: critic, prompt: More.}
       then:
         $mixed: {role: $END, prompt: "{{first.$status}}"}

@@ -17,10 +17,11 @@ from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
 from uwf_core.workflow.template import TemplateName
 from uwf_core.workflow.template_check import (
     Places,
+    Prompt,
+    blank_problems,
     dotted,
     if_present,
     input_field,
-    is_blank,
     placed_names,
     read_template,
 )
@@ -73,7 +74,7 @@ def branch_data(
     items = None
     if fan_out.is_list:
         listed = list_type(fan_out, variant)
-        if listed is None or not any(types_of(each) == {"array"} for each in listed.alternatives):
+        if listed is None or not listed.is_typed:
             return None
         items = item_shape(listed.alternatives)
     return BranchData(fan_out, variant, items, input_schema)
@@ -102,13 +103,14 @@ def _of_branch(
         if isinstance(template, Problem):
             yield template
             continue
-        if scalar is branch.prompt and is_blank(template):
+        names = placed_names(template, scalar, places)
+        fields = None if data is None else data.fields
+        problems = [] if data is None else [p for each in names for p in _name(*each, data)]
+        yield from problems
+        if scalar is branch.prompt:
             named = "" if branch.name is None else f".parallel.{branch.name}"
-            message = f"the prompt of {fan_out.place}{named} is blank"
-            yield error_at(scalar.place, "blank-prompt", message, "describe what the branch does")
-        for name, place in placed_names(template, scalar, places):
-            if data is not None:
-                yield from _name(name, place, data)
+            where = f"the prompt of {fan_out.place}{named}"
+            yield from blank_problems(Prompt(where, scalar, template, fields), problems)
 
 
 def _name(name: TemplateName, place: Place, data: BranchData) -> Iterator[Problem]:
@@ -122,9 +124,10 @@ def _name(name: TemplateName, place: Place, data: BranchData) -> Iterator[Proble
             hint = "declare the typed input with `input:` at the top"
         message = f"no field {dotted(name)!r} in {_where(data)}"
         yield error_at(place, "template-unknown-field", message, hint)
-    elif presence is Presence.PERHAPS and name.kind == "variable":
-        message = f"{dotted(name)!r} may render empty: it is not required in {_where(data)}"
-        yield warning_at(place, "template-optional-field", message, if_present(name))
+    elif presence < Presence.ALWAYS and name.kind == "variable":
+        reason = "can be null" if presence is Presence.NULLABLE else "is not required"
+        message = f"{dotted(name)!r} may render empty: it {reason} in {_where(data)}"
+        yield warning_at(place, "template-optional-field", message, if_present(name, presence))
 
 
 def _where(data: BranchData) -> str:

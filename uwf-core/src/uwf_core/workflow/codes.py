@@ -61,6 +61,7 @@ CODES: Final[dict[str, str]] = {
     "status-without-edge": "the graph has no edge for a status of the role",
     "unknown-status": "an edge for a status that the role's schema does not allow",
     "blank-prompt": "an edge with a blank prompt",
+    "may-be-blank": "a prompt that renders blank if its sections are skipped",
     # branches
     "for-each": "`forEach` is not a list that every output with this status has",
     "untyped-items": "the list of a `forEach` does not declare its items",

@@ -64,17 +64,13 @@ def _list(
     elif not listed.required:
         message = f"{whose} does not require {path!r}, so there may be no list"
         yield error_at(place, "for-each", message, "add it to `required`; a list may be empty")
-    elif not all(_has_items(each) for each in listed.alternatives):
+    elif not listed.is_typed:
         message = f"{path!r} of {whose} does not declare its items"
         hint = "add `items: {type: object, properties: …}` to the schema of the list"
         yield error_at(place, "untyped-items", message, hint)
     elif own is not None and any(_declares_input(each) for each in listed.alternatives):
         message = f"the items of {path!r} have a field 'input', which is the typed input of this "
         yield error_at(place, "reserved-field", message + "workflow", "rename the field")
-
-
-def _has_items(schema: Mapping[str, Any]) -> bool:
-    return bool(as_mapping(schema.get("items")) or as_list(schema.get("prefixItems")))
 
 
 def _declares_input(schema: Mapping[str, Any]) -> bool:

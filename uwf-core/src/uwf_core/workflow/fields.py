@@ -4,13 +4,20 @@ A name is looked up as the renderer does it: its first part in the innermost sec
 the rest within that.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
-from uwf_core.workflow.alternatives import MAX_ALTERNATIVES, alternatives
+from uwf_core.workflow.alternatives import (
+    MAX_ALTERNATIVES,
+    alternatives,
+    as_list,
+    as_mapping,
+    is_open,
+)
 from uwf_core.workflow.template import Path, TemplateName
 from uwf_core.workflow.variants import BODY, INPUT, Variant
+from uwf_core.workflow.yaml_nodes import types_of
 
 _ANYTHING: tuple[dict[str, Any], ...] = ({},)
 ValueShape = Sequence[dict[str, Any]]
@@ -18,11 +25,12 @@ ValueShape = Sequence[dict[str, Any]]
 
 
 class Presence(IntEnum):
-    """Whether a name is present; ordered by certainty."""
+    """Whether a name is present; ordered by certainty. `NULLABLE`: always, but perhaps null."""
 
     NEVER = 0
     PERHAPS = 1
-    ALWAYS = 2
+    NULLABLE = 2
+    ALWAYS = 3
 
 
 class Fields:
@@ -45,7 +53,7 @@ class Fields:
             properties = {**variant.properties, BODY: {"type": "string"}}
         required = [] if variant is None else [*variant.required, BODY]
         if input_schema is not None:
-            properties[INPUT] = input_schema
+            properties[INPUT] = {"type": "object", **input_schema}
             required.append(INPUT)
         if others is not None:
             properties |= others
@@ -62,9 +70,16 @@ class Fields:
 
     def presence(self, name: TemplateName) -> Presence:
         """Whether the value of `name` is present; the tag of a section needs only PERHAPS."""
-        if not name.path:
-            return Presence.ALWAYS
-        return self._scope(name.section_stack).find(name.path)[0]
+        found, shape = self._scope(name.section_stack).find(name.path)
+        is_nullable = any("null" in types_of(each) for each in shape)
+        return Presence.NULLABLE if found is Presence.ALWAYS and is_nullable else found
+
+    def is_true(self, stack: tuple[Path, ...], path: Path) -> bool | None:
+        """Whether a section over `path` within the sections `stack` is rendered; None: perhaps."""
+        found, shape = self._scope(stack).find(path)
+        if found is Presence.NEVER:
+            return False
+        return True if found is Presence.ALWAYS and all(map(_is_true, shape)) else None
 
     def _scope(self, stack: tuple[Path, ...]) -> "_Scope":
         """The names within these sections; computed once for all tags in the same ones."""
@@ -72,15 +87,20 @@ class Fields:
         if scope is None:
             outer, path = self._scope(stack[:-1]), stack[-1]
             shape = _few(_not_null(outer.find(path)[1]))
-            scope = _Scope([*outer.contexts, _few(_items(shape))], [*outer.guarded, (path, shape)])
+            guard = path, shape, len(outer.contexts)
+            scope = _Scope([*outer.contexts, _few(_items(shape))], [*outer.guarded, guard])
             self._within[stack] = scope
         return scope
 
 
 class _Scope:
-    """The inside of sections: the values they iterate over, and what they prove to be present."""
+    """The inside of sections: the values they iterate over, and what they prove to be present:
+    each a name, its shape, and how many contexts are outside of the section.
+    """
 
-    def __init__(self, contexts: list[ValueShape], guarded: list[tuple[Path, ValueShape]]) -> None:
+    def __init__(
+        self, contexts: list[ValueShape], guarded: list[tuple[Path, ValueShape, int]]
+    ) -> None:
         self.contexts = contexts
         self.guarded = guarded
         self._found: dict[Path, tuple[Presence, ValueShape]] = {}
@@ -94,8 +114,8 @@ class _Scope:
     def _find(self, path: Path) -> tuple[Presence, ValueShape]:
         if not path:
             return Presence.ALWAYS, self.contexts[-1]
-        for known, shape in reversed(self.guarded):
-            if path == known:
+        for known, shape, level in reversed(self.guarded):
+            if path == known and self._is_same_within(level, path[0]):
                 return Presence.ALWAYS, shape
         if len(path) > 1:
             found, shape = self.find(path[:-1])
@@ -108,6 +128,11 @@ class _Scope:
             if here is Presence.ALWAYS:
                 break
         return found, _few(shape)
+
+    def _is_same_within(self, level: int, part: str) -> bool:
+        """Whether a name means the same as outside: no context from `level` on hides it."""
+        inner = self.contexts[level:]
+        return all(_member(each, part)[0] is Presence.NEVER for each in inner)
 
 
 def item_shape(lists: ValueShape) -> ValueShape:
@@ -133,7 +158,7 @@ def _member(shape: ValueShape, part: str) -> tuple[Presence, tuple[dict[str, Any
 
 
 def _member_of_one(schema: dict[str, Any], part: str) -> tuple[Presence, ValueShape]:
-    types = _types(schema)
+    types = types_of(schema)
     found: list[tuple[Presence, ValueShape]] = []
     if "object" in types:
         found.append(_property(schema, part))
@@ -147,78 +172,92 @@ def _member_of_one(schema: dict[str, Any], part: str) -> tuple[Presence, ValueSh
 
 
 def _property(schema: dict[str, Any], part: str) -> tuple[Presence, ValueShape]:
-    properties = schema.get("properties")
-    more = schema.get("additionalProperties")
-    if isinstance(properties, dict) and part in properties:
-        required = schema.get("required")
-        always = isinstance(required, list) and part in required
-        presence = Presence.ALWAYS if always else Presence.PERHAPS
-        return presence, alternatives(properties[part]) or _ANYTHING
-    if more is False or (properties and more is None and not schema.get("patternProperties")):
+    parts = [*_parts(schema)]
+    declared = [each["properties"][part] for each in parts if part in _named(each)]
+    shape = (alternatives({"allOf": declared}) if declared else ()) or _ANYTHING
+    if any(part in as_list(each.get("required")) for each in parts):
+        return Presence.ALWAYS, shape
+    if declared:
+        return Presence.PERHAPS, shape
+    if any(each.get("additionalProperties") is False for each in parts):
         return Presence.NEVER, ()
-    return Presence.PERHAPS, (alternatives(more) if isinstance(more, dict) else ()) or _ANYTHING
+    if any(map(_named, parts)) and not any(map(is_open, parts)):
+        return Presence.NEVER, ()
+    more = [each["additionalProperties"] for each in parts if "additionalProperties" in each]
+    is_typed = len(more) == 1 and not any(each.get("patternProperties") for each in parts)
+    return Presence.PERHAPS, (alternatives(more[0]) if is_typed else ()) or _ANYTHING
+
+
+def _parts(schema: Any) -> Iterator[dict[str, Any]]:
+    """A flat schema, and those that apply with it."""
+    if isinstance(schema, dict):
+        yield schema
+        for each in as_list(schema.get("allOf")):
+            yield from _parts(each)
+
+
+def _named(schema: dict[str, Any]) -> dict[str, Any]:
+    return as_mapping(schema.get("properties"))
 
 
 def _item(schema: dict[str, Any], index: int) -> tuple[Presence, ValueShape]:
-    least, most = schema.get("minItems", 0), schema.get("maxItems")
-    if isinstance(most, (int, float)) and index >= most:
+    if any(index >= each["maxItems"] for each in _parts(schema) if _is_count(each, "maxItems")):
         return Presence.NEVER, ()
-    always = isinstance(least, (int, float)) and index < least
+    always = index < _least(schema)
     return Presence.ALWAYS if always else Presence.PERHAPS, _item_shape(schema, index)
+
+
+def _least(schema: dict[str, Any]) -> float:
+    """How many items a list has at least."""
+    return max((e["minItems"] for e in _parts(schema) if _is_count(e, "minItems")), default=0)
+
+
+def _is_count(schema: dict[str, Any], word: str) -> bool:
+    return isinstance(schema.get(word), (int, float))
 
 
 def _item_shape(schema: dict[str, Any], index: int | None) -> ValueShape:
     """The shape of the item at `index`, or of any item."""
-    first = schema.get("prefixItems")
-    first = first if isinstance(first, list) else []
+    of_items = ("items", "prefixItems")
+    found = [each for each in _parts(schema) if any(word in each for word in of_items)]
+    if not found:
+        return _ANYTHING
+    first = as_list(found[0].get("prefixItems"))
     if index is not None and index < len(first):
         return alternatives(first[index]) or _ANYTHING
-    rest = alternatives(schema["items"]) if isinstance(schema.get("items"), dict) else ()
+    items = found[0].get("items")
+    rest = _ANYTHING if items is None else () if items is False else alternatives(items)
     if index is None:
         return (*(each for item in first for each in alternatives(item)), *rest) or _ANYTHING
     return rest or _ANYTHING
 
 
-def _types(schema: dict[str, Any]) -> list[str]:
-    """The types that a schema allows; without `type`, guessed from its keywords."""
-    types = schema.get("type")
-    if isinstance(types, str):
-        return [types]
-    if isinstance(types, list):
-        return [each for each in types if isinstance(each, str)]
-    if "properties" in schema or "required" in schema:
-        return ["object"]
-    if "items" in schema or "prefixItems" in schema:
-        return ["array"]
-    if "const" in schema or "enum" in schema:
-        return _types_of_values(schema)
-    return ["object", "array", "string"]
-
-
-def _types_of_values(schema: dict[str, Any]) -> list[str]:
-    values = [schema["const"]] if "const" in schema else schema["enum"]
-    names = {dict: "object", list: "array", type(None): "null"}
-    listed = values if isinstance(values, list) else []
-    return sorted({names.get(type(value), "string") for value in listed})
+def _is_true(schema: dict[str, Any]) -> bool:
+    """Whether a section over any value of this schema is rendered."""
+    values = [schema["const"]] if "const" in schema else schema.get("enum")
+    if isinstance(values, list):
+        return all(each or isinstance(each, dict) for each in values)
+    types = types_of(schema)
+    if types == {"array"}:
+        return _least(schema) > 0
+    if types == {"string"}:
+        return any(_is_count(each, "minLength") and each["minLength"] for each in _parts(schema))
+    return types == {"object"}
 
 
 def _not_null(shape: ValueShape) -> ValueShape:
     """The alternatives within a section over the value, where it cannot be null."""
-    some = [
-        {**schema, "type": [each for each in _types(schema) if each != "null"]}
-        for schema in shape
-        if _types(schema) != ["null"]
-    ]
-    return tuple(some)
+    found = [(schema, types_of(schema) - {"null"}) for schema in shape]
+    return tuple({**schema, "type": sorted(types)} for schema, types in found if types)
 
 
 def _items(shape: ValueShape) -> ValueShape:
     """The context inside a section: each item of a list, else the value itself."""
     inner: list[dict[str, Any]] = []
     for schema in shape:
-        types = _types(schema)
+        types = types_of(schema)
         if "array" in types:
             inner.extend(_item_shape(schema, None))
-        if types != ["array"]:
-            inner.append({**schema, "type": [each for each in types if each != "array"]})
+        if types != {"array"}:
+            inner.append({**schema, "type": sorted(types - {"array"})})
     return tuple(inner)

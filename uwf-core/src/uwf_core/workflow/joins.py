@@ -22,6 +22,7 @@ from uwf_core.workflow.parsed import (
 )
 from uwf_core.workflow.role_schema import RoleSchema
 from uwf_core.workflow.variants import PLACE, Analysis, Variant, variant_of
+from uwf_core.workflow.yaml_nodes import types_of
 
 
 def calls_itself(parsed: ParsedWorkflow, fan_out: ParsedFanOut) -> bool:
@@ -109,6 +110,15 @@ class ListType(NamedTuple):
     known: tuple[str, ...]
 
     @property
+    def is_typed(self) -> bool:
+        """Whether it declares its items, in every alternative."""
+        return bool(self.alternatives) and all(
+            types_of(each) == {"array"}
+            and bool(as_mapping(each.get("items")) or as_list(each.get("prefixItems")))
+            for each in self.alternatives
+        )
+
+    @property
     def items(self) -> Items:
         """How many items it can have."""
         least = [_bound(each.get("minItems", 0)) or 0 for each in self.alternatives]
@@ -127,7 +137,11 @@ def list_type(fan_out: ParsedFanOut, variant: Variant | None) -> ListType | None
 def listed_in(path: str, variant: Variant) -> ListType:
     """The list at a path of an output."""
     found: list[dict[str, Any]] = [
-        {"properties": variant.properties, "required": sorted(variant.required)}
+        {
+            "type": "object",
+            "properties": variant.properties,
+            "required": sorted(variant.required),
+        }
     ]
     is_required, known = True, dict[str, None]()
     for part in path.split("."):
@@ -144,8 +158,7 @@ def listed_in(path: str, variant: Variant) -> ListType:
 
 def _has(schema: Mapping[str, Any], part: str) -> bool:
     """Whether a value is a mapping that has a field."""
-    is_mapping = schema.get("type", "object") in ("object", ["object"])
-    return is_mapping and part in as_list(schema.get("required"))
+    return types_of(schema) == {"object"} and part in as_list(schema.get("required"))
 
 
 def _bound(value: Any) -> int | None:

@@ -25,6 +25,7 @@ from uwf_core.workflow.variants import BODY, INPUT, Analysis, variant_of
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar, YamlSequence
 
 _HIGHEST_CODE = 255
+_DOUBT = {Presence.NULLABLE: "can have null for it"}
 
 
 def check_programs(
@@ -137,14 +138,15 @@ def _name(name: TemplateName, place: Place, leading: _Leading) -> Iterator[Probl
             suggestion(name.path[0], dict.fromkeys(leading.names)),
         )
     elif name.kind == "variable":
+        least = min(presence for _, presence in found)
         lacking = [edge for edge, presence in found if presence < Presence.ALWAYS]
         if lacking:
             yield warning_at(
                 place,
                 "template-optional-field",
                 f"{field!r} may render empty: the output of {' and '.join(lacking)}, which leads "
-                f"to {leading.role!r}, need not have it",
-                if_present(name),
+                f"to {leading.role!r}, {_DOUBT.get(least, 'need not have it')}",
+                if_present(name, least),
             )
 
 

@@ -30,9 +30,7 @@ MAX_TAGS = 2_000
 """The maximum number of tags in a template."""
 
 MAX_RENDERED = 1_000_000
-"""The maximum number of characters that a template may render. Each tag counts as one each time it
-is rendered, so that a section over long lists ends although it renders nothing.
-"""
+"""The most characters that a template may render, each tag one more each time it is rendered."""
 
 Path = tuple[str, ...]
 """A dotted name, split; `()` is the implicit iterator `.`."""
@@ -84,19 +82,23 @@ class _Place(NamedTuple):
     column: int
 
 
-class _Variable(NamedTuple):
+class TemplateVariable(NamedTuple):
+    """A tag whose value is rendered."""
+
     path: Path
     place: _Place
 
 
-class _Section(NamedTuple):
+class TemplateSection(NamedTuple):
+    """A section, also an inverted one, with what is in it."""
+
     path: Path
     place: _Place
     inverted: bool
-    children: "list[_Node]"
+    children: "list[TemplateNode]"
 
 
-_Node = str | _Variable | _Section
+TemplateNode = str | TemplateVariable | TemplateSection
 
 
 class _Tag(NamedTuple):
@@ -110,24 +112,23 @@ class _Tag(NamedTuple):
 class Template:
     """A parsed template; made by `parse`."""
 
-    __slots__ = ("_nodes",)
+    __slots__ = ("nodes",)
 
-    def __init__(self, nodes: "Sequence[_Node]") -> None:
-        self._nodes = nodes
+    def __init__(self, nodes: "Sequence[TemplateNode]") -> None:
+        self.nodes = nodes
 
     def render(self, data: Any, *inner: Any) -> str:
         """Render the template for `data`, a JSON value, within the contexts `inner` as in sections.
         Raises:
-            TemplateError: `data` holds a value that JSON cannot represent, or the text would
-                be longer than `MAX_RENDERED`.
+            TemplateError: `data` holds no JSON, or the text is longer than `MAX_RENDERED`.
         """
         text = _Text()
-        _render(self._nodes, [data, *inner], text)
+        _render(self.nodes, [data, *inner], text)
         return "".join(text.parts)
 
     def names(self) -> list[TemplateName]:
         """Every name that the template uses, in the order of the text."""
-        return list(_names(self._nodes, ()))
+        return list(_names(self.nodes, ()))
 
 
 @lru_cache(maxsize=64)
@@ -136,8 +137,7 @@ def parse(text: str) -> Template:
 
     Raises:
         TemplateError: a tag that is not closed, empty or malformed, sections that do not match or
-            are nested deeper than `MAX_DEPTH`, more than `MAX_TAGS` tags, a partial, a change of
-            delimiters.
+            are nested deeper than `MAX_DEPTH`, over `MAX_TAGS` tags, a partial, other delimiters.
     """
     return Template(_Parser(text).parse())
 
@@ -157,11 +157,11 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self.text = text
         self.line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
-        self.root: list[_Node] = []
-        self.open: list[_Section] = []
+        self.root: list[TemplateNode] = []
+        self.open: list[TemplateSection] = []
         self.tags = 0
 
-    def parse(self) -> list[_Node]:
+    def parse(self) -> list[TemplateNode]:
         position = 0
         while (start := self.text.find("{{", position)) >= 0:
             tag = self.tag(start)
@@ -214,11 +214,11 @@ class _Parser:
         if tag.sigil == "/":
             self.close_section(path, place)
         elif tag.sigil in ("#", "^"):
-            self.open_section(_Section(path, place, tag.sigil == "^", []))
+            self.open_section(TemplateSection(path, place, tag.sigil == "^", []))
         else:
-            self.children().append(_Variable(path, place))
+            self.children().append(TemplateVariable(path, place))
 
-    def open_section(self, section: _Section) -> None:
+    def open_section(self, section: TemplateSection) -> None:
         if len(self.open) == MAX_DEPTH:
             raise TemplateError(f"sections are nested deeper than {MAX_DEPTH}", *section.place)
         self.children().append(section)
@@ -243,7 +243,7 @@ class _Parser:
                 hint=f"write {{{{/{opened}}}}}",
             )
 
-    def children(self) -> list[_Node]:
+    def children(self) -> list[TemplateNode]:
         return self.open[-1].children if self.open else self.root
 
     def add_text(self, text: str) -> None:
@@ -289,11 +289,11 @@ def _dotted(path: Path) -> str:
     return ".".join(path) or "."
 
 
-def _names(nodes: "Sequence[_Node]", stack: tuple[Path, ...]) -> Iterator[TemplateName]:
+def _names(nodes: "Sequence[TemplateNode]", stack: tuple[Path, ...]) -> Iterator[TemplateName]:
     for node in nodes:
-        if isinstance(node, _Variable):
+        if isinstance(node, TemplateVariable):
             yield TemplateName(node.path, stack, *node.place, "variable")
-        elif isinstance(node, _Section):
+        elif isinstance(node, TemplateSection):
             yield TemplateName(
                 node.path, stack, *node.place, "inverted" if node.inverted else "section"
             )
@@ -309,7 +309,7 @@ class _Text:
         self.parts: list[str] = []
         self.left = MAX_RENDERED
 
-    def take(self, size: int, node: "_Variable | _Section") -> None:
+    def take(self, size: int, node: "TemplateVariable | TemplateSection") -> None:
         self.left -= size
         if self.left < 0:
             raise TemplateError(
@@ -319,11 +319,11 @@ class _Text:
             )
 
 
-def _render(nodes: "Sequence[_Node]", stack: list[Any], text: _Text) -> None:
+def _render(nodes: "Sequence[TemplateNode]", stack: list[Any], text: _Text) -> None:
     for node in nodes:
         if isinstance(node, str):
             text.parts.append(node)
-        elif isinstance(node, _Variable):
+        elif isinstance(node, TemplateVariable):
             value = _as_text(_lookup(node.path, stack), node)
             text.take(1 + len(value), node)
             text.parts.append(value)
@@ -376,7 +376,7 @@ def _is_list(value: Any) -> TypeGuard[Sequence[Any]]:
     return isinstance(value, (list, tuple))
 
 
-def _as_text(value: Any, tag: _Variable) -> str:
+def _as_text(value: Any, tag: TemplateVariable) -> str:
     if value is None:
         return ""
     if isinstance(value, str):

@@ -7,13 +7,16 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.mismatch import suggestion
 from uwf_core.workflow.alternatives import alternatives, as_mapping
-from uwf_core.workflow.definition import START
+from uwf_core.workflow.blank_prompt import Text, skippable, text_of
+from uwf_core.workflow.definition import END, START, SUSPEND
 from uwf_core.workflow.fields import Fields, Presence
 from uwf_core.workflow.load import FILE_STYLE
 from uwf_core.workflow.parsed import ParsedEdge, ParsedWorkflow
 from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
+from uwf_core.workflow.role_kinds import kind_of
 from uwf_core.workflow.template import Template, TemplateError, TemplateName, parse
 from uwf_core.workflow.variants import BODY, INPUT, Analysis, Variant, variant_of
 from uwf_core.workflow.yaml_nodes import YamlScalar
@@ -34,10 +37,16 @@ def check_templates(
             if isinstance(template, Problem):
                 yield template
                 continue
-            if scalar is edge.prompt and is_blank(template):
-                yield _blank_prompt(edge, scalar)
-            names = placed_names(template, scalar, places)
-            yield from _names(edge, names, analyses.get(edge.source), input_schema)
+            names = [*placed_names(template, scalar, places)]
+            analysis = analyses.get(edge.source)
+            variant = variant_of(analysis, edge.status)
+            fields = Fields(variant, input_schema) if variant or edge.source == START else None
+            problems = [*_names(edge, names, fields, analysis, input_schema)]
+            yield from problems
+            if scalar is edge.prompt:
+                where = f"the prompt of {edge.source}.{edge.status}"
+                prompt = Prompt(where, scalar, template, fields, _has_body(edge, parsed))
+                yield from blank_problems(prompt, problems, runs=_leads_to_role(edge))
 
 
 def read_template(scalar: YamlScalar, places: "Places") -> Template | Problem:
@@ -49,18 +58,53 @@ def read_template(scalar: YamlScalar, places: "Places") -> Template | Problem:
         return error_at(place, "template-syntax", error.message, error.hint or "")
 
 
-def is_blank(template: Template) -> bool:
-    """Whether it renders nothing, whatever the data."""
-    return not template.names() and not template.render({}).strip()
+class Prompt(NamedTuple):
+    """A prompt: its name in messages, its text, and the names that it can use, None if they are
+    unknown because of another error. `has_body`: whether there can be a `_body`.
+    """
+
+    where: str
+    scalar: YamlScalar
+    template: Template
+    fields: Fields | None
+    has_body: bool = True
 
 
-def _blank_prompt(edge: ParsedEdge, scalar: YamlScalar) -> Problem:
-    return error_at(
-        scalar.place,
-        "blank-prompt",
-        f"the prompt of {edge.source}.{edge.status} is blank",
-        "describe what to do next",
-    )
+def blank_problems(
+    prompt: Prompt, others: Iterable[Problem], *, runs: bool = True
+) -> Iterator[Problem]:
+    """The error of a prompt that is always blank, or the warning for one that may be.
+
+    Args:
+        prompt: it. others: the problems of its names: after an error its text is not known.
+        runs: whether a role gets it, which needs an instruction.
+    """
+    template, place, hint = prompt.template, prompt.scalar.place, "describe what to do next"
+    names = template.names()
+    if not names and not template.render({}).strip():
+        yield error_at(place, "blank-prompt", f"{prompt.where} is blank", hint)
+    if not names or not runs or prompt.fields is None:
+        return
+    if any(each.severity == "error" for each in others):
+        return
+    text = text_of(template, prompt.fields, has_body=prompt.has_body)
+    if text is Text.NEVER:
+        yield error_at(place, "blank-prompt", f"{prompt.where} always renders blank", hint)
+    elif text is Text.PERHAPS:
+        names_of_text = " and ".join(skippable(template, prompt.fields))
+        message = f"{prompt.where} may render blank; its text depends on {names_of_text}"
+        hint = "add text outside of its sections, or a section {{^name}} … {{/name}} for that case"
+        yield warning_at(place, "may-be-blank", message, hint)
+
+
+def _has_body(edge: ParsedEdge, parsed: ParsedWorkflow) -> bool:
+    """Whether the output that takes an edge can have a text: programs and branches deliver none."""
+    role = parsed.roles.get(edge.source)
+    return role is not None and kind_of(role) != "program"
+
+
+def _leads_to_role(edge: ParsedEdge) -> bool:
+    return edge.role is not None and edge.role.text not in (END, SUSPEND)
 
 
 def placed_names(
@@ -76,12 +120,11 @@ def placed_names(
 def _names(
     edge: ParsedEdge,
     names: Iterable[tuple[TemplateName, Place]],
+    fields: Fields | None,
     analysis: Analysis | None,
     input_schema: dict[str, Any] | None,
 ) -> Iterator[Problem]:
     variants = analysis.variants if analysis else ()
-    variant = variant_of(analysis, edge.status)
-    fields = Fields(variant, input_schema) if variant or edge.source == START else None
     for name, place in names:
         if fields is None:
             continue
@@ -91,10 +134,10 @@ def _names(
         elif edge.source != START:
             yield from _field(edge, name, place, presence, variants, input_schema)
         elif presence is Presence.NEVER or input_schema is None:
-            yield error_at(
+            yield warning_at(
                 place,
                 "template-at-start",
-                f"{dotted(name)} is not available at {START}: there is no output yet",
+                f"{dotted(name)} renders empty at {START}: there is no output yet",
                 _undeclared(name, input_schema)
                 or "write plain text; every role gets the task anyway",
             )
@@ -109,9 +152,10 @@ def input_field(
         hint = "" if name.path[1] in known else suggestion(name.path[1], sorted(known))
         message = f"the input has no field {_in_input(name)!r}"
         yield error_at(place, "template-unknown-field", message, hint)
-    elif presence is Presence.PERHAPS and name.kind == "variable":
-        message = f"the input does not require {_in_input(name)!r}; it may render empty"
-        yield warning_at(place, "template-optional-field", message, if_present(name))
+    elif presence < Presence.ALWAYS and name.kind == "variable":
+        doubt = doubt_of(presence)
+        message = f"the input {doubt} {_in_input(name)!r}; it may render empty"
+        yield warning_at(place, "template-optional-field", message, if_present(name, presence))
 
 
 def _field(
@@ -132,23 +176,33 @@ def _field(
             or _undeclared(name, input_schema)
             or _nearest(name.path[0], variant),
         )
-    elif presence is Presence.PERHAPS and name.kind == "variable":
+    elif presence < Presence.ALWAYS and name.kind == "variable":
         yield warning_at(
             place,
             "template-optional-field",
-            f"the status {edge.status!r} of {edge.source!r} does not require {dotted(name)!r}; "
-            "it may render empty",
-            if_present(name, is_own="/" not in edge.source),
+            f"the status {edge.status!r} of {edge.source!r} {doubt_of(presence)} "
+            f"{dotted(name)!r}; it may render empty",
+            if_present(name, presence, is_own="/" not in edge.source),
         )
 
 
-def if_present(name: TemplateName, *, is_own: bool = True) -> str:
-    """The hint for a name whose value may be missing. `is_own`: whether a role of the file declares
-    it, and not a joint result.
+def doubt_of(presence: Presence) -> str:
+    """Why a value may render empty, in words."""
+    return "can have null for" if presence is Presence.NULLABLE else "does not require"
+
+
+def if_present(name: TemplateName, presence: Presence, *, is_own: bool = True) -> str:
+    """The hint for a name whose value may be missing or null. `is_own`: whether a role of the file
+    declares it, and not a joint result.
     """
     shown = dotted(name)
     within = f"put it within {{{{#{shown}}}}} … {{{{/{shown}}}}}"
-    return f"add it to `required`, or {within}" if is_own else within
+    if not is_own or not name.path:
+        return within
+    if presence is Presence.NULLABLE:
+        return f"declare its type without null, or {within}"
+    nested = " (and `type: object` to the mapping with it)" if len(name.path) > 1 else ""
+    return f"add it to `required`{nested}, or {within}"
 
 
 def _undeclared(name: TemplateName, input_schema: dict[str, Any] | None) -> str:

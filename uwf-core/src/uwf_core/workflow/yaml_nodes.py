@@ -167,14 +167,20 @@ def types_of(schema: Any) -> frozenset[str]:
     allowed = _named_types(schema)
     if "const" in schema:
         allowed &= {type_of(schema["const"])}
-    if "enum" in schema:
+    if isinstance(schema.get("enum"), list):
         allowed &= {type_of(each) for each in schema["enum"]}
-    for each in schema.get("allOf", ()):
+    for each in _listed(schema, "allOf"):
         allowed &= types_of(each)
     for word in _ALTERNATIVES:
-        if schema.get(word):
-            allowed &= frozenset().union(*(types_of(each) for each in schema[word]))
+        if given := _listed(schema, word):
+            allowed &= frozenset().union(*(types_of(each) for each in given))
     return allowed
+
+
+def _listed(schema: Mapping[str, Any], word: str) -> list[Any]:
+    """The schemas of a keyword; checks meet schemas that are not valid."""
+    given = schema.get(word)
+    return given if isinstance(given, list) else []
 
 
 def _own(schema: Mapping[str, Any], key: str | int) -> Any:
@@ -202,7 +208,8 @@ def _named_types(schema: Mapping[str, Any]) -> frozenset[str]:
     if "type" not in schema:
         return _ALL
     named = schema["type"]
-    types = frozenset((named,) if isinstance(named, str) else named)
+    types = frozenset(each for each in _listed(schema, "type") if isinstance(each, str))
+    types |= {named} if isinstance(named, str) else frozenset()
     return types | {"integer"} if "number" in types else types
 
 
