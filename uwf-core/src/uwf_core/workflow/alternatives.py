@@ -342,7 +342,7 @@ def _same_scope(closed: dict[str, Any], other: dict[str, Any]) -> bool:
 def _merge(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     merged = {**one, **other}
     mine, others = as_mapping(one.get("properties")), as_mapping(other.get("properties"))
-    if mine and others:
+    if mine or others:
         both = {
             name: merged_schemas([mine[name], schema], False)
             for name, schema in others.items()
@@ -353,6 +353,14 @@ def _merge(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     if required:
         merged["required"] = list(dict.fromkeys(name for name in required if isinstance(name, str)))
     return merged
+
+
+def parts_of(schema: Any) -> Iterator[dict[str, Any]]:
+    """A schema without alternatives, and those that apply with it (`allOf`)."""
+    if isinstance(schema, dict):
+        yield schema
+        for each in as_list(schema.get("allOf")):
+            yield from parts_of(each)
 
 
 def merged_schemas(schemas: list[Any], several: bool) -> dict[str, Any]:

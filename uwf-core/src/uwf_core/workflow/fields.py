@@ -4,7 +4,7 @@ A name is looked up as the renderer does it: its first part in the innermost sec
 the rest within that.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -14,6 +14,7 @@ from uwf_core.workflow.alternatives import (
     as_list,
     as_mapping,
     is_open,
+    parts_of,
 )
 from uwf_core.workflow.template import Path, TemplateName
 from uwf_core.workflow.variants import BODY, INPUT, Variant
@@ -172,7 +173,7 @@ def _member_of_one(schema: dict[str, Any], part: str) -> tuple[Presence, ValueSh
 
 
 def _property(schema: dict[str, Any], part: str) -> tuple[Presence, ValueShape]:
-    parts = [*_parts(schema)]
+    parts = [*parts_of(schema)]
     declared = [each["properties"][part] for each in parts if part in _named(each)]
     shape = (alternatives({"allOf": declared}) if declared else ()) or _ANYTHING
     if any(part in as_list(each.get("required")) for each in parts):
@@ -188,20 +189,12 @@ def _property(schema: dict[str, Any], part: str) -> tuple[Presence, ValueShape]:
     return Presence.PERHAPS, (alternatives(more[0]) if is_typed else ()) or _ANYTHING
 
 
-def _parts(schema: Any) -> Iterator[dict[str, Any]]:
-    """A flat schema, and those that apply with it."""
-    if isinstance(schema, dict):
-        yield schema
-        for each in as_list(schema.get("allOf")):
-            yield from _parts(each)
-
-
 def _named(schema: dict[str, Any]) -> dict[str, Any]:
     return as_mapping(schema.get("properties"))
 
 
 def _item(schema: dict[str, Any], index: int) -> tuple[Presence, ValueShape]:
-    if any(index >= each["maxItems"] for each in _parts(schema) if _is_count(each, "maxItems")):
+    if any(index >= each["maxItems"] for each in parts_of(schema) if _is_count(each, "maxItems")):
         return Presence.NEVER, ()
     always = index < _least(schema)
     return Presence.ALWAYS if always else Presence.PERHAPS, _item_shape(schema, index)
@@ -209,7 +202,7 @@ def _item(schema: dict[str, Any], index: int) -> tuple[Presence, ValueShape]:
 
 def _least(schema: dict[str, Any]) -> float:
     """How many items a list has at least."""
-    return max((e["minItems"] for e in _parts(schema) if _is_count(e, "minItems")), default=0)
+    return max((e["minItems"] for e in parts_of(schema) if _is_count(e, "minItems")), default=0)
 
 
 def _is_count(schema: dict[str, Any], word: str) -> bool:
@@ -219,7 +212,7 @@ def _is_count(schema: dict[str, Any], word: str) -> bool:
 def _item_shape(schema: dict[str, Any], index: int | None) -> ValueShape:
     """The shape of the item at `index`, or of any item."""
     of_items = ("items", "prefixItems")
-    found = [each for each in _parts(schema) if any(word in each for word in of_items)]
+    found = [each for each in parts_of(schema) if any(word in each for word in of_items)]
     if not found:
         return _ANYTHING
     first = as_list(found[0].get("prefixItems"))
@@ -241,7 +234,7 @@ def _is_true(schema: dict[str, Any]) -> bool:
     if types == {"array"}:
         return _least(schema) > 0
     if types == {"string"}:
-        return any(_is_count(each, "minLength") and each["minLength"] for each in _parts(schema))
+        return any(_is_count(each, "minLength") and each["minLength"] for each in parts_of(schema))
     return types == {"object"}
 
 

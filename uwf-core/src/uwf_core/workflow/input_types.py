@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.workflow.alternatives import alternatives, as_list, as_mapping, is_open
+from uwf_core.workflow.alternatives import alternatives, as_list, as_mapping, is_open, parts_of
 from uwf_core.workflow.variants import STATUS, Variant
 from uwf_core.workflow.yaml_nodes import at, types_of
 
@@ -61,7 +61,7 @@ def _faults(given: Any, wanted: Mapping[str, Any], path: str, depth: int) -> Ite
         presences = {_presence(each, str(name)) for each in outputs}
         if presences == {"never"}:
             yield InputFault(field, "is not a field of the output", True)
-        elif presences & {"never", "perhaps"}:
+        elif presences != {"always"}:
             yield InputFault(field, "is not required in the output", False)
     for name, schema in as_mapping(wanted.get("properties")).items():
         field = f"{path}{name}"
@@ -75,29 +75,34 @@ def _of_field(given: Any, wanted: Any, field: str, depth: int) -> Iterator[Input
         message = f"is {_words(mine)} in the output, and {_words(its)} in the input"
         yield InputFault(field, message, True)
         return
+    if not mine <= its:
+        message = f"can be {_words(mine - its)} in the output, and only {_words(its)} in the input"
+        yield InputFault(field, message, False)
     values = _values(given)
     if values is not None and (allowed := _values(wanted)) is not None:
         if not any(each in allowed for each in values):
             yield InputFault(field, "has no value in the output that the input allows", True)
         return
-    if mine == its == {"object"}:
+    if "object" in mine & its:
         tried = [
             list(_faults(given, each, f"{field}.", depth - 1)) for each in alternatives(wanted)
         ]
         yield from min(tried, key=len, default=[])
-    elif mine == its == {"array"}:
-        yield from _of_field(at(given, 0), at(wanted, 0), f"{field}.0", depth - 1) if depth else ()
+    if "array" in mine & its and depth:
+        yield from _of_field(at(given, 0), at(wanted, 0), f"{field}.0", depth - 1)
 
 
 def _presence(schema: Mapping[str, Any], name: str) -> str:
     """`always`, `perhaps`, `never`, or `unknown` where a schema allows fields beyond its own."""
-    if name in as_list(schema.get("required")):
+    parts = [*parts_of(schema)]
+    if any(name in as_list(each.get("required")) for each in parts):
         return "always"
-    if name in as_mapping(schema.get("properties")):
+    if any(name in as_mapping(each.get("properties")) for each in parts):
         return "perhaps"
-    is_known = bool(schema.get("properties")) or schema.get("additionalProperties") is False
-    is_flat = is_known and not is_open(dict(schema)) and "allOf" not in schema
-    return "never" if is_flat else "unknown"
+    if any(each.get("additionalProperties") is False for each in parts):
+        return "never"
+    is_closed = any(each.get("properties") for each in parts) and not any(map(is_open, parts))
+    return "never" if is_closed else "unknown"
 
 
 def _values(schema: Any) -> list[Any] | None:

@@ -141,6 +141,9 @@ def _names(
                 _undeclared(name, input_schema)
                 or "write plain text; every role gets the task anyway",
             )
+        elif presence < Presence.ALWAYS and name.kind == "variable":
+            message = f"the input {doubt_of(presence)} {dotted(name)!r}; it may render empty"
+            yield warning_at(place, "template-optional-field", message, if_present(name, presence))
 
 
 def input_field(

@@ -1,0 +1,1 @@
+"""Random walks through random workflows: what the check accepts never fails. See README.md."""
