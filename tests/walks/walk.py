@@ -14,6 +14,7 @@ from tests.walks.values import values_of
 from uwf_core.cas.schemas import CompiledSchema, Violation
 from uwf_core.cas.store import Store
 from uwf_core.errors import RoutingFailed
+from uwf_core.extract.typed import keeps
 from uwf_core.ids import Ref
 from uwf_core.moderator.branches import branch_tasks
 from uwf_core.moderator.next import (
@@ -95,13 +96,15 @@ class Workflows:
         return self._read[word]
 
     def outputs(self, role: Role) -> list[Output]:
-        """What a role may deliver; all of its statuses are among it."""
+        """What a role may deliver, as it is stored: without undeclared fields at the top."""
         if role.frontmatter not in self._pools:
             found: list[Any] = []
             for variant in variants(dict(role.schema)):
                 only = {"properties": {STATUS: {"const": variant.status}}}
                 narrow = {"type": "object", "allOf": [role.schema, only]}
-                found += values_of(narrow, self.rng, POOL)
+                drawn = values_of(narrow, self.rng, POOL)
+                kept = [{k: v for k, v in each.items() if keeps(variant, k)} for each in drawn]
+                found += (each for each in kept if not self.violations(role.schema, each))
             self._pools[role.frontmatter] = [(each, self.rng.choice(_TEXTS)) for each in found]
         return self._pools[role.frontmatter]
 

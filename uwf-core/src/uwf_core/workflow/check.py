@@ -161,7 +161,7 @@ def _check(
         check_templates(parts, read, own),
         _fan_outs(parts, schemas, read, own),
         _programs(parts, read, own),
-        calls.check_inputs(parts, analyses, own),
+        calls.check_inputs(parts, {name: each.widened for name, each in schemas.items()}, own),
     ):
         problems += _first(stage)
     if workflow is not None:

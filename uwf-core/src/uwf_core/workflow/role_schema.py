@@ -36,26 +36,37 @@ _UNDELIVERED = ("not", "contains", "propertyNames", "if")
 
 class RoleSchema(NamedTuple):
     """`schema` is self-contained (local references inlined); `analysis` has its statuses.
-    `is_apart`: a called thread delivers it, which works in a separate worktree.
+    `is_apart`: a called thread delivers it, which works in a separate worktree. `is_derived`: it is
+    the type of outputs whose undeclared fields were dropped.
     """
 
     schema: Any
     analysis: Analysis
     problems: list[Problem]
     is_apart: bool = False
+    is_derived: bool = False
+
+    @property
+    def widened(self) -> Analysis:
+        """The analysis with what the values of its fields can be."""
+        if self.is_derived:
+            return self.analysis
+        found = tuple(each.widened for each in self.analysis.variants)
+        return self.analysis._replace(variants=found)
 
     @property
     def as_read(self) -> Analysis:
         """The analysis with the fields that templates can read besides."""
+        read = self.widened
         if not self.is_apart:
-            return self.analysis
+            return read
         found = [
             each._replace(
                 properties={**each.properties, **PLACE}, required=each.required | {*PLACE}
             )
-            for each in self.analysis.variants
+            for each in read.variants
         ]
-        return self.analysis._replace(variants=tuple(found))
+        return read._replace(variants=tuple(found))
 
 
 class SchemaSource:

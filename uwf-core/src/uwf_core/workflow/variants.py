@@ -68,6 +68,8 @@ class Variant(NamedTuple):
         required: the keys that are always present.
         open: whether further keys are allowed (`additionalProperties`, `patternProperties`);
             if False, keys that are not among `properties` can be dropped.
+        loose: the keys that only some alternatives of the status declare, where another one may
+            have any value for them.
     """
 
     status: str
@@ -75,6 +77,13 @@ class Variant(NamedTuple):
     properties: dict[str, dict[str, Any]]
     required: frozenset[str]
     open: bool
+    loose: frozenset[str] = frozenset()
+
+    @property
+    def widened(self) -> "Variant":
+        """The variant in which loose keys may have any value."""
+        wide = {name: {"anyOf": [self.properties[name], {}]} for name in self.loose}
+        return self._replace(properties={**self.properties, **wide}) if wide else self
 
 
 class Fault(NamedTuple):
@@ -369,6 +378,16 @@ def _variant(whole: dict[str, Any], status: str, branches: list[Branch]) -> Vari
         {name: merged_schemas(schemas, several) for name, schemas in properties.items()},
         frozenset.intersection(*required),
         any(is_open(fragment.schema) for branch in branches for fragment in branch),
+        frozenset(name for name in properties if _is_loose(name, branches)),
+    )
+
+
+def _is_loose(name: str, branches: list[Branch]) -> bool:
+    """Whether an alternative neither declares nor excludes a key that another one declares."""
+    return len(branches) > 1 and any(
+        all(name not in properties_of(fragment) for fragment in branch)
+        and all(fragment.schema.get("additionalProperties") is not False for fragment in branch)
+        for branch in branches
     )
 
 
