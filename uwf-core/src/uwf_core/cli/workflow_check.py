@@ -1,62 +1,99 @@
 """`uwf workflow check`: every error in workflow files, and how long they can run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from uwf_core.cli.command import command
-from uwf_core.cli.render.colours import Screen
+from uwf_core.cli.render.findings import check_text
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from uwf_core.workflow.bound import Bound
     from uwf_core.workflow.check import Checked
+    from uwf_core.workflow.problem import Problem
+
+_FOR_TOOLS = ("sarif", "github")
 
 
 @command(
     "check",
     "uwf workflow check fix-bug.yaml",
     "uwf workflow check .workflow/*.yaml",
+    "uwf workflow check --fix fix-bug.yaml",
     "uwf workflow check --bound fix-bug.yaml",
+    "uwf workflow check --format sarif .workflow/*.yaml > check.sarif",
+    formats=_FOR_TOOLS,
 )
 @click.argument("files", metavar="FILE…", nargs=-1, required=True)
 @click.option(
     "--bound", is_flag=True, help="Print how many agent calls each valid workflow makes at most."
 )
-def check(session: Session, files: tuple[str, ...], bound: bool) -> int:
+@click.option("--fix", is_flag=True, help="First fix what is mechanical, in the files.")
+def check(session: Session, files: tuple[str, ...], bound: bool, fix: bool) -> int:
     """Report every error in workflow files, each with its place and a hint.
 
     Exit code 0 with only warnings, 4 with an error, 2 if a file cannot be read (the others are
-    still checked). Writes nothing and needs no store; if there is one, its registry can name the
-    workflows that roles call.
-    """
-    from uwf_core.engine.workflows import check_workflow
-    from uwf_core.views.workflows import check_document
-    from uwf_core.workflow.check import Checked
+    still checked). Writes nothing without --fix and needs no store; if there is one, its registry
+    can name the workflows that roles call.
 
-    checked: list[Checked] = []
-    unread: list[UsageError] = []
-    for file in files:
-        try:
-            checked.append(check_workflow(session.engine, file, session.note))
-        except UsageError as error:
-            unread.append(error)
+    --format sarif prints a log for code scanning, --format github annotations of GitHub Actions.
+    """
+    from uwf_core.views.workflows import check_document
+
+    checked, fixes, unread = _checked(session, files, fix=fix)
     document: dict[str, Any] = {**check_document(checked)}
     document["valid"] &= not unread
+    if fix:
+        document["fixed"] = [each.document() for each in fixes]
     bounds = _bounds(session, checked) if bound else ()
     if bound:
         document["bounds"] = [
             {"file": each.file, "name": each.name, "bound": found.document()}
             for each, found in bounds
         ]
-    lines = [f"{each.name}: {found.words()}" for each, found in bounds]
-    if checked:
-        session.emit(document, lambda each, screen: _check_text(each, screen, lines))
+    lines = [f"fixed {each.place}: {each.message}" for each in fixes]
+    lines += [f"{each.name}: {found.words()}" for each, found in bounds]
+    if session.format in _FOR_TOOLS:
+        _for_tools(session, document["problems"], unread)
+    elif checked:
+        session.emit(document, lambda each, screen: check_text(each, screen, lines))
     if unread:
         raise _unreadable(unread)
     return ExitCode.DONE if document["valid"] else ExitCode.INVALID
+
+
+def _checked(
+    session: Session, files: tuple[str, ...], *, fix: bool
+) -> "tuple[list[Checked], list[Problem], list[UsageError]]":
+    """The checked files, the problems that were fixed, and the errors of files without a result."""
+    from uwf_core.engine.workflows import check_workflow, fix_workflow
+
+    checked: list[Checked] = []
+    fixes: list[Problem] = []
+    unread: list[UsageError] = []
+    for file in files:
+        try:
+            if fix:
+                fixes += fix_workflow(session.engine, file, session.note)
+            checked.append(check_workflow(session.engine, file, session.note))
+        except UsageError as error:
+            unread.append(error)
+    return checked, fixes, unread
+
+
+def _for_tools(session: Session, problems: Any, unread: Sequence[UsageError]) -> None:
+    if session.format == "sarif":
+        from uwf_core import __version__
+        from uwf_core.cli.render.sarif import sarif_text
+
+        session.write(sarif_text(problems, unread, __version__))
+    elif problems:
+        from uwf_core.cli.render.annotations import annotations
+
+        session.write("\n".join(annotations(problems)))
 
 
 def _bounds(session: Session, checked: Sequence["Checked"]) -> list[tuple["Checked", "Bound"]]:
@@ -75,24 +112,3 @@ def _unreadable(errors: Sequence[UsageError]) -> UsageError:
         return first
     places = ", ".join(str(each.where) for each in errors)
     return UsageError(f"{len(errors)} files cannot be read", where=places, hint=first.hint)
-
-
-def _check_text(document: Mapping[str, Any], screen: Screen, bounds: Sequence[str]) -> str:
-    from uwf_core.cli.render.findings import problem_lines
-
-    problems = document["problems"]
-    errors = sum(each["severity"] == "error" for each in problems)
-    warnings = len(problems) - errors
-    if errors:
-        end = screen.paint(f"invalid: {_count(errors, 'error')}", "error")
-    elif not document["valid"]:
-        end = "the others are valid"
-    else:
-        end = screen.paint("valid", "ok")
-    if warnings:
-        end += f", {_count(warnings, 'warning')}"
-    return "\n".join([*problem_lines(problems, screen), *bounds, end])
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from uwf_core.workflow.bound import Bound
     from uwf_core.workflow.callees import Callees
     from uwf_core.workflow.check import Checked
+    from uwf_core.workflow.problem import Problem
 
 
 def resolve_workflow(engine: "Engine", word: str, cwd: str | None = None) -> Resolved:
@@ -55,6 +56,23 @@ def check_workflow_text(
     from uwf_core.workflow.check import check_text
 
     return check_text(text, file, _callees(engine, notice))
+
+
+def fix_workflow(
+    engine: "Engine", file: str, notice: Callable[[str], None]
+) -> "tuple[Problem, ...]":
+    """Fix what is mechanical in a file; the problems that are gone, none if it is not YAML.
+
+    Raises:
+        UsageError: the file is missing, cannot be read or written, or is a link.
+    """
+    from uwf_core.errors import DefinitionError
+    from uwf_core.workflow.fix_file import fix_file
+
+    try:
+        return fix_file(file, _callees(engine, notice))
+    except DefinitionError:
+        return ()  # the check reports it
 
 
 def _callees(engine: "Engine", notice: Callable[[str], None]) -> "Callees":

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from uwf_core.shape.mismatch import nearest, suggestion
 from uwf_core.workflow.definition import END, START, SUSPEND
+from uwf_core.workflow.older import start_hint
 from uwf_core.workflow.parsed import ParsedEdge, ParsedWorkflow
 from uwf_core.workflow.problem import Problem, error_at
 from uwf_core.workflow.variants import Analysis
@@ -19,9 +20,10 @@ def check_graph(parsed: ParsedWorkflow, analyses: Mapping[str, Analysis]) -> Ite
     yield from _start(parsed)
     for edge in parsed.edges():
         yield from _target(edge, parsed)
-    yield from _paths(parsed)
+    if all(map(parsed.has_edges, parsed.graph)):
+        yield from _paths(parsed)
     for name, analysis in analyses.items():
-        if name in parsed.graph and name not in parsed.fan_outs:
+        if name in parsed.graph and name not in parsed.fan_outs and parsed.has_edges(name):
             yield from _statuses(parsed, name, analysis)
 
 
@@ -63,8 +65,10 @@ def _start(parsed: ParsedWorkflow) -> Iterator[Problem]:
     key, edges = parsed.graph.get(START, (None, []))
     place = parsed.graph_place if key is None else key.place
     present = {_meant(edge.status, ENTRIES) for edge in edges}
-    missing = key is None and any(_meant(name, [START]) == START for name in parsed.graph)
-    for entry in () if missing else ENTRIES:  # a misspelt $START is one error
+    is_other = key is None and any(_meant(name, [START]) == START for name in parsed.graph)
+    is_other = is_other or (key is not None and not parsed.has_edges(START))
+    is_other = is_other or any(start_hint(edge.status) for edge in edges)
+    for entry in () if is_other else ENTRIES:  # a misspelt $START is one error
         if entry not in present:
             yield error_at(
                 place,
@@ -74,12 +78,10 @@ def _start(parsed: ParsedWorkflow) -> Iterator[Problem]:
             )
     for edge in edges:
         if edge.status not in ENTRIES:
-            yield error_at(
-                edge.key.place,
-                "unknown-key",
-                f"{START} has no entry {edge.status!r}",
-                suggestion(edge.status, ENTRIES),
-            )
+            hint = start_hint(edge.status) or suggestion(edge.status, ENTRIES)
+            message = f"{START} has no entry {edge.status!r}"
+            problem = error_at(edge.key.place, "unknown-key", message, hint)
+            yield problem._replace(replacement=nearest(edge.status, ENTRIES) or "")
 
 
 def _meant(name: str, known: Iterable[str]) -> str:

@@ -28,6 +28,15 @@ class ParsedEdge(NamedTuple):
         )
 
 
+OLDER_ROLE_KEYS = {
+    "meta": "frontmatter",
+    "outputSchema": "frontmatter",
+    "identity": "goal",
+    "systemPrompt": "goal",
+}
+"""Keys of roles in older versions, and today's."""
+
+
 class ParsedBranch(NamedTuple):
     """A branch as written; the one of `forEach` has no name, and the key of its edge."""
 
@@ -74,11 +83,20 @@ class ParsedRole(NamedTuple):
     frontmatter: YamlMapping | None
     workflow: YamlScalar | None
 
+    @property
+    def older(self) -> dict[str, str]:
+        """The keys of older versions that the role has, and today's."""
+        given = () if self.node is None else self.node.values
+        return {key: OLDER_ROLE_KEYS[key] for key in given if key in OLDER_ROLE_KEYS}
+
     def misspells(self, key: str) -> bool:
         """Whether an unknown key of the role means this one: then it is one error."""
         known = ROLE_KEYS
         given = () if self.node is None else self.node.values
-        return any(nearest(each, known) == key for each in given if each not in known)
+        meant = (
+            self.older.get(each) or nearest(each, known) for each in given if each not in known
+        )
+        return key in meant
 
 
 class ParsedWorkflow(NamedTuple):
@@ -98,6 +116,13 @@ class ParsedWorkflow(NamedTuple):
     graph_place: Place | None
     input: YamlMapping | None
     sources: dict[str, str]
+
+    def has_edges(self, source: str) -> bool:
+        """Whether the edges of a source are a mapping; anything else is an error already."""
+        graph = _mapping(self.root.values.get("graph"))
+        return source in self.fan_outs or (
+            graph is not None and isinstance(graph.values.get(source), YamlMapping)
+        )
 
     def edges(self) -> Iterator[ParsedEdge]:
         """All edges, in the order of the file."""

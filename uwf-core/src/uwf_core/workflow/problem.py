@@ -21,7 +21,9 @@ class Place(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """An error or warning: `code` is a stable kebab-case word, `hint` may be empty."""
+    """An error or warning: `code` is a stable kebab-case word, `hint` may be empty. `replacement`
+    is what belongs in place of the word at the place, if that is certain.
+    """
 
     severity: Severity
     code: str
@@ -30,6 +32,7 @@ class Problem(NamedTuple):
     column: int
     message: str
     hint: str = ""
+    replacement: str = ""
 
     @property
     def place(self) -> Place:
@@ -38,7 +41,9 @@ class Problem(NamedTuple):
 
     def document(self) -> dict[str, Any]:
         """The problem as JSON, keyed by field name."""
-        return self._asdict()
+        found = self._asdict()
+        del found["replacement"]  # only for `fix`
+        return found
 
     def __str__(self) -> str:
         text = f"{self.place} {self.code} {self.message}"

@@ -8,6 +8,7 @@ from uwf_core.shape.shapes import plain
 from uwf_core.workflow.definition import VERSION, Workflow
 from uwf_core.workflow.edge_kinds import check_edges, nested_places
 from uwf_core.workflow.file_name import expected_name
+from uwf_core.workflow.older import with_hints
 from uwf_core.workflow.parsed import ParsedWorkflow
 from uwf_core.workflow.problem import Problem, error_at, warning_at
 from uwf_core.workflow.role_kinds import check_kinds
@@ -24,6 +25,7 @@ def check_structure(
     kinds = [*check_kinds(parsed), *check_edges(parsed)]
     covered = nested_places(parsed)
     wrong = [each for each in wrong if each.place not in covered]
+    wrong = with_hints(wrong, parsed)
     problems = [*_version(parsed.root), *_names(parsed, file), *wrong, *kinds]
     if not parsed.roles and isinstance(parsed.root.values.get("roles"), YamlMapping):
         place = parsed.root.keys["roles"].place

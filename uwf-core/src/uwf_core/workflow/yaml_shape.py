@@ -3,7 +3,16 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from uwf_core.shape.mismatch import ABSENT, Mismatch, Path, Reading, dotted, short, suggestion
+from uwf_core.shape.mismatch import (
+    ABSENT,
+    Mismatch,
+    Path,
+    Reading,
+    dotted,
+    nearest,
+    short,
+    suggestion,
+)
 from uwf_core.shape.shapes import shape_of
 from uwf_core.workflow.problem import Place, Problem, error_at
 from uwf_core.workflow.yaml_nodes import (
@@ -49,13 +58,11 @@ def _problem(root: YamlNode, each: Mismatch, name: str) -> Problem | None:
         return None
     within = f" in {dotted(path[:-1])}" if path[:-1] else ""
     if code == "unknown-key":
+        message = f"unknown key {short(str(path[-1]))!r}{within}"
         hint = key_hint(root, path, each.known)
-        return error_at(
-            place_at(root, path),
-            "unknown-key",
-            f"unknown key {short(str(path[-1]))!r}{within}",
-            hint,
-        )
+        meant = nearest(str(path[-1]), each.known)
+        problem = error_at(place_at(root, path), "unknown-key", message, hint)
+        return problem._replace(replacement=meant if meant and meant in hint else "")
     if code == "missing-key":
         return error_at(
             place_at(root, path[:-1]),

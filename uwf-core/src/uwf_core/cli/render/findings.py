@@ -29,3 +29,23 @@ def check_lines(checks: Iterable[Mapping[str, Any]], screen: Screen) -> Iterator
         yield f"{mark} {one_line(each['name'])}: {one_line(each['message'])}"
         if each["hint"] and each["state"] != "ok":
             yield f"  hint: {one_line(each['hint'])}"
+
+
+def check_text(document: Mapping[str, Any], screen: Screen, further: Sequence[str]) -> str:
+    """The document of `uwf workflow check`, with further lines before its last one."""
+    problems = document["problems"]
+    errors = sum(each["severity"] == "error" for each in problems)
+    warnings = len(problems) - errors
+    if errors:
+        end = screen.paint(f"invalid: {_count(errors, 'error')}", "error")
+    elif not document["valid"]:
+        end = "the others are valid"
+    else:
+        end = screen.paint("valid", "ok")
+    if warnings:
+        end += f", {_count(warnings, 'warning')}"
+    return "\n".join([*problem_lines(problems, screen), *further, end])
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"

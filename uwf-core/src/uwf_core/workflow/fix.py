@@ -1,0 +1,231 @@
+"""Fix what is mechanical in the text of a workflow file; comments and formatting stay.
+
+Fixed are: a missing version, keys that are misspelt or of an older version, `$status` that is not
+required, and `$status` as an enum, whose statuses share their fields. Each edit is checked: it is
+kept only if it removes its problem and breaks nothing.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.workflow.alternatives import as_list
+from uwf_core.workflow.problem import Place, Problem
+from uwf_core.workflow.variants import STATUS
+from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlSequence, plain_value, to_value
+
+MAX_FIXES: Final = 200
+"""The most edits of one file."""
+_SYNTAX: Final = frozenset(("yaml-syntax", "duplicate-key", "alias", "key", "several-documents"))
+_UNCOVERED: Final = frozenset(
+    ("status-not-required", "template-optional-field", "required-undeclared", "may-be-blank")
+)
+"""What an edit of `$status` may uncover, since more of the file can be checked."""
+
+Check = Callable[[str], tuple[tuple[Problem, ...], YamlNode | None]]
+"""The problems of a text, and its document."""
+
+
+class Edit(NamedTuple):
+    """Replace the text from `begin` to `end` (offsets in the file) by `new`."""
+
+    begin: int
+    end: int
+    new: str
+
+
+class Fixed(NamedTuple):
+    """A text with its fixes: `problems` are those that are gone, `left` those that stay."""
+
+    text: str
+    problems: tuple[Problem, ...]
+    left: tuple[Problem, ...]
+
+
+def fixed(text: str, file: str, check: Check) -> Fixed:
+    """Fix a text until nothing mechanical is left.
+
+    Args:
+        text: of the file. file: its name in problems; those of included files are left alone.
+        check: checks a text.
+    """
+    problems, root = check(text)
+    done: list[Problem] = []
+    tried: set[Problem] = set()
+    while len(done) + len(tried) < MAX_FIXES and isinstance(root, YamlMapping):
+        found = _next(text, root, [p for p in problems if p.file == file and p not in tried])
+        if found is None:
+            break
+        problem, edits = found
+        candidate = _edited(text, edits)
+        after, root_after = check(candidate)
+        if _is_better(problem, problems, after):
+            done.append(problem)
+            text, problems, root = candidate, after, root_after
+        else:
+            tried.add(problem)
+    return Fixed(text, tuple(done), problems)
+
+
+def _is_better(problem: Problem, before: tuple[Problem, ...], after: tuple[Problem, ...]) -> bool:
+    """Whether an edit is kept. With its right name, a key is checked for the first time."""
+    was, now = ({each.code for each in some} for some in (before, after))
+    if problem.replacement:
+        return not now & _SYNTAX
+    if not now - _UNCOVERED <= was:
+        return False
+    return _count(problem.code, after) < _count(problem.code, before)
+
+
+def _count(code: str, problems: tuple[Problem, ...]) -> int:
+    return sum(each.code == code for each in problems)
+
+
+def _edited(text: str, edits: list[Edit]) -> str:
+    for edit in sorted(edits, reverse=True):
+        text = text[: edit.begin] + edit.new + text[edit.end :]
+    return text
+
+
+def _next(
+    text: str, root: YamlMapping, problems: list[Problem]
+) -> tuple[Problem, list[Edit]] | None:
+    source = _Source(text, root)
+    for problem in problems:
+        edits = [*source.edits(problem)]
+        if edits:
+            return problem, edits
+    return None
+
+
+class _Source:
+    """A text with its document."""
+
+    def __init__(self, text: str, root: YamlMapping) -> None:
+        self.text = text
+        self.root = root
+        self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
+        self.newline = "\r\n" if "\r\n" in text else "\n"
+
+    def edits(self, problem: Problem) -> Iterator[Edit]:
+        """What fixes a problem; nothing if it is not mechanical."""
+        at = self._offset(problem.place)
+        if problem.code == "version-missing":
+            if self.text[at] != "{":
+                yield Edit(at, at, f"version: 1{self.newline}")
+        elif problem.replacement:
+            yield from self._key(at, problem)
+        elif problem.code == "status-not-required":
+            yield from self._required(at, problem.place)
+        elif problem.code == "status-enum":
+            yield from self._variants(problem.place)
+
+    def _offset(self, place: Place) -> int:
+        return self.lines[place.line - 1] + place.column - 1
+
+    def _column(self, at: int) -> int:
+        return at - self.text.rfind("\n", 0, at) - 1
+
+    def _key(self, at: int, problem: Problem) -> Iterator[Edit]:
+        for holder in _mappings(self.root):
+            for key, node in holder.keys.items():
+                if node.place == problem.place and problem.replacement not in holder.values:
+                    if self.text.startswith(key, at):
+                        yield Edit(at, at + len(key), problem.replacement)
+                    return
+
+    # -- schemas
+
+    def _required(self, at: int, place: Place) -> Iterator[Edit]:
+        """Require `$status` in the mapping at a place."""
+        holder = next((m for m in _mappings(self.root) if m.place == place), None)
+        if holder is None:
+            return
+        given = holder.values.get("required")
+        if given is None and self.text[at] == "{":
+            yield Edit(at + 1, at + 1, f"required: [{STATUS}], ")
+        elif given is None:
+            first = self._offset(next(iter(holder.keys.values())).place)
+            indent = " " * self._column(first)
+            yield Edit(first, first, f"required: [{STATUS}]{self.newline}{indent}")
+        elif isinstance(given, YamlSequence) and self.text[self._offset(given.place)] == "[":
+            begin = self._offset(given.place) + 1
+            yield Edit(begin, begin, f"{STATUS}, " if given.items else STATUS)
+
+    def _variants(self, place: Place) -> Iterator[Edit]:
+        """One variant for each value of an enum, beside the fields that they share."""
+        for schema in _mappings(self.root):
+            fields = schema.values.get("properties")
+            status = fields.values.get(STATUS) if isinstance(fields, YamlMapping) else None
+            if not isinstance(status, YamlMapping) or not isinstance(fields, YamlMapping):
+                continue
+            enum = status.keys.get("enum")
+            if enum is None or enum.place != place or {"oneOf", "anyOf"} & schema.values.keys():
+                continue
+            values = to_value(status.values["enum"])
+            if all(isinstance(each, str) for each in as_list(values)):
+                yield from self._separated(schema, fields, values)
+            return
+
+    def _separated(
+        self, schema: YamlMapping, fields: YamlMapping, values: list[str]
+    ) -> Iterator[Edit]:
+        holder, key = (schema, "properties") if len(fields.keys) == 1 else (fields, STATUS)
+        span = self._entry(holder, key)
+        if span is None or "#" in self.text[slice(*span)]:
+            return  # a comment would be lost
+        if holder is schema:
+            yield Edit(*span, self._one_of(schema, span[0], values, is_last=True))
+        else:
+            start = span[0] if self._is_flow(fields) else span[0] - self._column(span[0])
+            yield Edit(start, span[1], "")
+            first = self._offset(next(iter(schema.keys.values())).place)
+            yield Edit(first, first, self._one_of(schema, first, values))
+
+    def _entry(self, holder: YamlMapping, key: str) -> tuple[int, int] | None:
+        """The text of an entry; None for the last one within braces."""
+        names = [*holder.keys]
+        begin, index = self._offset(holder.keys[key].place), names.index(key) + 1
+        if not self._is_flow(holder):
+            return begin, self._end_of_block(begin)
+        if index == len(names):
+            return None
+        return begin, self._offset(holder.keys[names[index]].place)
+
+    def _is_flow(self, holder: YamlMapping) -> bool:
+        return self.text[self._offset(holder.place)] == "{"
+
+    def _end_of_block(self, begin: int) -> int:
+        """The end of the last entry of a block mapping: its lines are indented more."""
+        column, end = self._column(begin), self.text.find("\n", begin) + 1 or len(self.text)
+        while end < len(self.text):
+            line_end = self.text.find("\n", end) + 1 or len(self.text)
+            line = self.text[end:line_end]
+            if line.strip() and len(line) - len(line.lstrip(" ")) <= column:
+                break
+            end = line_end
+        return end
+
+    def _one_of(
+        self, schema: YamlMapping, begin: int, values: list[str], *, is_last: bool = False
+    ) -> str:
+        """The text of the variants, before what is at `begin`; if it `is_last`, before a line."""
+        words = [each if plain_value(each) == each else json.dumps(each) for each in values]
+        variants = [f"{{properties: {{{STATUS}: {{const: {each}}}}}}}" for each in words]
+        if self._is_flow(schema):
+            return f"oneOf: [{', '.join(variants)}], "
+        indent = " " * self._column(begin)
+        lines = ["oneOf:", *(f"{indent}  - {each}" for each in variants), "" if is_last else indent]
+        return self.newline.join(lines)
+
+
+def _mappings(node: YamlNode) -> Iterator[YamlMapping]:
+    if isinstance(node, YamlMapping):
+        yield node
+        for each in node.values.values():
+            yield from _mappings(each)
+    elif isinstance(node, YamlSequence):
+        for each in node.items:
+            yield from _mappings(each)
