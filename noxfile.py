@@ -191,6 +191,15 @@ def mutants(session: nox.Session) -> None:
 
 
 @check
+def walks(session: nox.Session) -> None:
+    """A million random walks through random workflows that check without errors; by hand, and
+    `-- --seed 7 --workflows 100 --walks 10000` for fewer.
+    """
+    install(session, "tests")
+    session.run("python", "-m", "tests.walks", *session.posargs)
+
+
+@check
 def real_agents(session: nox.Session) -> None:
     """The adapters with the real programs, offline against a scripted model. They are installed
     into the user's cache; skipped only where their registries cannot be reached.

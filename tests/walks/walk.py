@@ -186,6 +186,7 @@ class Thread:
             read = {**found, **self._place_of(role)}
             if self.walk.rng.random() < 0.02:
                 found = read = {STATUS: SUSPEND, "reason": "stuck"}
+            self.walk.counts["suspended"] += read[STATUS] == SUSPEND
             to, place, data = self._follow(role, read, body)
             if to.status == "completed":
                 return found, body

@@ -1,0 +1,79 @@
+"""Nearly every mutant of the example workflows is caught, and the examples raise no alarm.
+
+`python -m tests.core.workflow.test_mutants` checks all mutants and prints a table.
+"""
+
+import json
+import sys
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from tests.core.workflow.workflow_mutants import OPERATORS, mutants
+
+from uwf_core.workflow.callees import Callees
+from uwf_core.workflow.check import check_text
+from uwf_core.workflow.yaml_source import parse_yaml
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = sorted(
+    [
+        *ROOT.glob("uwf-core/src/uwf_core/examples/*.yaml"),
+        *ROOT.glob("examples/eval/*/*.yaml"),
+        *ROOT.glob("examples/edit-docx/.workflow/*.yaml"),
+    ]
+)
+SAMPLE = 150
+
+
+def _workflows() -> list[tuple[Path, dict[str, Any]]]:
+    found = [(path, parse_yaml(path.read_text(encoding="utf-8"), file="x")) for path in EXAMPLES]
+    return [(path, each) for path, each in found if "roles" in each and "graph" in each]
+
+
+def _problems(path: Path, document: dict[str, Any]) -> list[str]:
+    callees = Callees(_no_names, _no_names)
+    checked = check_text(json.dumps(document, indent=0), str(path), callees)
+    return sorted(problem.code for problem in checked.problems)
+
+
+def _no_names(*_: Any) -> Any:
+    raise AssertionError("the examples call files only")
+
+
+def missed(sample: int | None) -> tuple[int, list[str]]:
+    """How many mutants were checked, and those of which nothing was found."""
+    every = [(path, *each) for path, document in _workflows() for each in mutants(document)]
+    chosen = every if sample is None else Random(18).sample(every, sample)
+    return len(chosen), [f"{p.stem}: {name}" for p, name, one in chosen if not _problems(p, one)]
+
+
+def test_the_examples_raise_no_alarm() -> None:
+    assert len(_workflows()) >= 15
+    assert {str(path): _problems(path, each) for path, each in _workflows()} == {
+        str(path): [] for path, _ in _workflows()
+    }
+
+
+def test_at_least_95_of_100_mutants_are_caught() -> None:
+    count, survivors = missed(SAMPLE)
+    assert count >= 100
+    assert len(survivors) <= count * 0.05, survivors
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=lambda each: each.__name__)
+def test_each_operator_breaks_one_of_the_examples(operator: Any) -> None:
+    for path, document in _workflows():
+        for _, change in operator(document):
+            change()
+            assert _problems(path, document), path
+            return
+    raise AssertionError("no example has a place for it")
+
+
+if __name__ == "__main__":
+    total, left = missed(None)
+    print(f"{total} mutants of {len(_workflows())} workflows, {total - len(left)} caught")
+    print("\n".join(left))
+    sys.exit(len(left) > total * 0.05)
