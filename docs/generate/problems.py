@@ -65,5 +65,7 @@ def _lacks(kind: str, name: str) -> str:
 def _cells(example: Problem | None) -> tuple[str, str, str]:
     if example is None:
         return "error", "", ""
-    message, hint = (text.replace(str(BROKEN), "/project") for text in example[-2:])
+    message, hint = (
+        text.replace(str(BROKEN), "/project") for text in (example.message, example.hint)
+    )
     return example.severity, message, hint

@@ -22,7 +22,7 @@ def fix_file(path: str, callees: "Callees | None" = None) -> tuple[Problem, ...]
     """Fix what is mechanical in a file; the problems that are gone. Arguments as of `check_file`.
 
     Raises:
-        UsageError: it is missing, cannot be read or written, or is a link; it is unchanged.
+        UsageError: it is missing, cannot be read or written, or is a link; it stays as it is.
         DefinitionError: it is too large, or not UTF-8.
     """
     with open_source(path) as source:
@@ -40,7 +40,7 @@ def fix_file(path: str, callees: "Callees | None" = None) -> tuple[Problem, ...]
 
 
 def _mode(path: str) -> int:
-    """The permissions of a file that is no link."""
+    """The permissions of a file; links are rejected."""
     info = os.lstat(path)
     if not stat.S_ISREG(info.st_mode) or info.st_nlink > 1:
         message = "--fix changes no file that is a link or has several names"
