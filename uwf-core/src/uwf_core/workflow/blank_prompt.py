@@ -37,8 +37,8 @@ def text_of(template: Template, fields: Fields, *, has_body: bool) -> Text:
     """Whether a template renders text.
 
     A value that is present counts as text, unless it is `_body`, which may be empty (always is
-    without `has_body`). So does one that has a warning or error of its own: a variable that may be
-    missing.
+    without `has_body`). So does a variable that may be missing or null, which has a separate
+    warning.
     """
     return _Cases(fields, has_body=has_body).of_nodes(template.nodes, (), {})
 
