@@ -244,9 +244,21 @@ def browser(session: nox.Session) -> None:
 
 @check
 def demo(session: nox.Session) -> None:
-    """`uwf demo`: a real workflow from start to end, without a key and without a server."""
+    """`uwf demo`: a real workflow from start to end, without a key and without a server; with
+    `-- --web`, then the pages in a browser on its threads, until Ctrl-C.
+    """
     install(session)
-    session.run("uwf", "demo", *session.posargs)
+    words = [word for word in session.posargs if word != "--web"]
+    if "--web" not in session.posargs:
+        session.run("uwf", "demo", *words)
+        return
+    folder = Path(tempfile.mkdtemp(prefix="uwf-demo-"))
+    session.run("uwf", "demo", "--dir", str(folder / "demo"), *words)
+    session.log(f"the pages show these threads until Ctrl-C; then remove them: rm -r {folder}")
+    with session.chdir(folder / "demo" / "project"):
+        home = str(folder / "demo" / "home")
+        # Ctrl-C is how it ends, and no failure.
+        session.run("uwf", "web", env={"UWF_HOME": home}, success_codes=[0, 130])
 
 
 def _build(session: nox.Session, folder: Path, out: Path, *kinds: str) -> None:

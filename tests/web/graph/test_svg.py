@@ -57,11 +57,18 @@ IDLE = {
     "currentRole": "editor",
     "suspendedRole": None,
     "stack": [],
+    "children": [],
 }
 
 
 def step(number: int, name: str, status: str, branches=None):
-    return {"step": f"S{number}", "role": name, "status": status, "branches": branches}
+    return {
+        "step": f"S{number}",
+        "number": number,
+        "role": name,
+        "status": status,
+        "branches": branches,
+    }
 
 
 STEPS = [
@@ -78,9 +85,9 @@ def read(markup: Markup) -> ElementTree.Element:
 
 
 def words_of(markup: Markup) -> dict[str, str]:
-    """The names of the nodes of a picture for those who do not see it."""
-    found = [each.get("aria-label", "") for each in read(markup).iter("a") if each.get("data-node")]
-    return {words.partition(",")[0]: words for words in found}
+    """What the nodes of a picture say, which is also the name of each link."""
+    links = (each for each in read(markup).iter("a") if each.get("data-node"))
+    return {str(each.get("data-node")): "".join(each.itertext()) for each in links}
 
 
 def test_a_role_has_the_shape_of_who_plays_it():
@@ -112,10 +119,10 @@ def test_a_branch_for_each_item_has_no_name():
 
 def test_a_thread_shows_states_visits_and_what_runs_next():
     words = words_of(thread_graph(WORKFLOW, IDLE, STEPS))
-    assert words["writer"] == "writer, agent, completed, 3 visits"
-    assert words["editor"] == "editor, person, completed, runs next, 1 visit"
-    assert words["printer"] == "printer, program"
-    assert words["$START"] == "$START, completed"
+    assert words["writer"] == "✓ writer completed · ×3"
+    assert words["editor"] == "✓ editor runs next · ×1"
+    assert words["printer"] == "printer program"
+    assert words["$START"] == "✓ $START"
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from uwf_core.errors import UsageError
+from uwf_web import editing
 from uwf_web.forms import PREFIX, values_of
+from uwf_web.page import Shown
 
 if TYPE_CHECKING:
     from uwf_core.client import Client
@@ -127,13 +129,6 @@ RECENT = 200
 """Of so many threads the folders are offered."""
 
 
-class Shown(NamedTuple):
-    """An answer that is itself a page, since nothing is stored that another page could show."""
-
-    template: str
-    document: Mapping[str, Any]
-
-
 def ask(act: Act) -> Shown:
     """Ask the session of a past step."""
     answer = act.client.ask(act.path["step"], act.text or "", agent=act.agent)
@@ -149,5 +144,8 @@ ACTIONS: Final[Mapping[str, Callable[[Act], str | Shown]]] = {
     "/threads/{thread}/steps/{step}/fork": fork,
     "/threads/{thread}/steps/{step}/ask": ask,
     "/start/{workflow}": start,
+    "/editor/check": editing.check,
+    "/editor/check-live": editing.check_live,
+    "/editor/save": editing.save,
 }
 """The URLs that forms are sent to. Each returns the path of the next page, or what to show."""

@@ -178,7 +178,7 @@ class Server:
             return RedirectResponse(self.settings.base + to, 303)
         site = self.site(request)
         body = await run_in_threadpool(self.rendering.page, to.template, to.document, site)
-        return Response(body, media_type=HTML)
+        return Response(body, to.status, media_type=HTML)
 
     # -- files and the stream ----------------------------------------------------------------------
 

@@ -43,6 +43,14 @@ class Page(NamedTuple):
         return tuple(each.format(**visit.path) for each in self.commands)
 
 
+class Shown(NamedTuple):
+    """An answer that is itself a page, since nothing is stored that another page could show."""
+
+    template: str
+    document: Document
+    status: int = 200
+
+
 class Site(NamedTuple):
     """What a template knows beside its document: this server and this request.
 

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from uwf_core.commands import ago, count, duration
 from uwf_core.markup import text as escaped
+from uwf_web.filters import FILTERS
 from uwf_web.forms import variants_of
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Rendering:
             text=_text, thread_graph=_thread_graph, variants=variants_of,
         )  # fmt: skip
         self._templates.filters["with"] = _with
+        self._templates.filters.update(FILTERS)
 
     def page(self, template: str, document: "Document", site: "Site") -> str:
         """A page: its template knows the document and the site, and nothing else."""

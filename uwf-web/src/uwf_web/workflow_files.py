@@ -11,7 +11,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -59,8 +59,11 @@ def read_workflow_file(folder: Path, name: str) -> WorkflowFile:
         return _read(descriptor, name)
 
 
-def save_workflow_file(folder: Path, name: str, text: str, expected: str) -> WorkflowFile:
-    """Replace the file by this text if its SHA-256 is still the expected one.
+def save_workflow_file(
+    folder: Path, name: str, text: str, expected: str, before: Callable[[], object] | None = None
+) -> WorkflowFile:
+    """Replace the file by this text if its SHA-256 is still the expected one. `before` is called
+    when nothing is left that forbids it.
 
     Raises:
         FileChanged: it is another one. UsageError: as for reading, or it cannot be written.
@@ -78,6 +81,8 @@ def save_workflow_file(folder: Path, name: str, text: str, expected: str) -> Wor
         current = _read(descriptor, name)
         if current.sha256 != expected:
             raise FileChanged(current)
+        if before is not None:
+            before()
         _replace(descriptor, Path(current.file).name, data)
         return _read(descriptor, name)
 

@@ -100,6 +100,19 @@ class WorkflowReader(ThreadReader):
         checked = check_workflow_text(self._engine, text, place, self._watch.notice)
         return check_document([checked]) if quote_included else unquoted_document(checked)
 
+    def workflow_of_text(self, text: str, file: str | os.PathLike[str]) -> Mapping[str, Any] | None:
+        """The definition in a text, as `workflow` gives it without the bound; stores nothing. None
+        if the text has an error or includes files. `file` as in `check_text`.
+        """
+        from uwf_core.engine.workflows import check_workflow_text
+        from uwf_core.workflow.shown import shown_workflow
+
+        place = str(Path(self._engine.cwd, file))
+        checked = check_workflow_text(self._engine, text, place, self._watch.notice)
+        if checked.workflow is None or checked.includes:
+            return None
+        return {"workflow": None, **shown_workflow(checked.workflow)}
+
     def withhold_programs(self, text: str, file: str | os.PathLike[str]) -> bool:
         """Before a program saves this text as `file` for a person: unless it surely runs no
         programs, let the trust in its folder allow none until `uwf config trust` is called again.

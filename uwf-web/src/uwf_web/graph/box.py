@@ -33,7 +33,13 @@ def thread_graph(
         workflow, thread, steps: the documents of `workflow show`, `thread show`, `step list`.
         base: the base path of the site.
     """
-    shape = shape_of(workflow)
+    roles = workflow["roles"]
+    called = {
+        roles[each["role"]]["workflow"]: each["workflowName"]
+        for each in thread["children"]
+        if each["role"] in roles
+    }
+    shape = shape_of(workflow, called)
     status = graph_status(shape, thread, steps)
 
     def link_to(visit: NodeVisit) -> str:
@@ -45,7 +51,15 @@ def thread_graph(
         return link_to(visits[-1]) if visits else f"#{anchor(node.name)}"
 
     title = f"Graph of the thread {thread['thread']}, {thread['status']}"
-    return _box(Drawing(shape, title, link_of, status), workflow["roles"], link_to)
+    return _box(Drawing(shape, title, link_of, status), roles, link_to)
+
+
+def workflow_picture(workflow: Mapping[str, Any]) -> Markup:
+    """The picture of a workflow without the table and without links, beside its text."""
+    title = f"Graph of the workflow {workflow['name']}"
+    return tag(
+        "div", graph_svg(Drawing(shape_of(workflow), title, lambda node: None)), class_="graph-box"
+    )
 
 
 def _box(drawing: Drawing, roles: Mapping[str, Any], link_to: Any) -> Markup:

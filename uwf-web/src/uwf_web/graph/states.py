@@ -20,10 +20,11 @@ SYMBOLS: Final[Mapping[NodeState, str]] = {
 
 
 class NodeVisit(NamedTuple):
-    """A step of a role, or a thread that ran it as a branch (`step` is None)."""
+    """A step of a role and its number, or a thread that ran it as a branch (both are None)."""
 
     step: str | None
     thread: str
+    number: int | None = None
 
 
 class NodeStatus(NamedTuple):
@@ -70,7 +71,7 @@ def _visits(
     shape: Shape, thread: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, NodeVisit]]:
     for row in steps:
-        yield row["role"], NodeVisit(row["step"], thread["thread"])
+        yield row["role"], NodeVisit(row["step"], thread["thread"], row["number"])
         for branch in row["branches"] or ():
             yield branch["role"], NodeVisit(None, branch["thread"])
     for role, branch in _open_branches(shape, thread):

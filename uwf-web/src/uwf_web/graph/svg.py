@@ -8,7 +8,7 @@ from uwf_core.markup import Markup, join, tag
 from uwf_core.named_tuple import NamedTuple
 from uwf_web.graph.layout import LOOP, Layout, Path, Rectangle, layout
 from uwf_web.graph.rows import Line, Size
-from uwf_web.graph.shape import GraphEdge, GraphNode, Shape
+from uwf_web.graph.shape import GraphEdge, GraphNode, Shape, anchor
 from uwf_web.graph.states import SYMBOLS, GraphStatus, NodeStatus
 
 _CELL: Final = 7.9
@@ -183,6 +183,7 @@ def _node(drawing: Drawing, node: GraphNode, box: Rectangle) -> Markup:
     else:
         texts = [
             tag("text", name, x=middle, y=box.y + 19.5, class_="name"),
+            Markup(" "),  # between the words of the link's name
             tag("text", _second(node, status), x=middle, y=box.y + 36.0, class_="detail"),
         ]
     body = join(_outline(node, box), *texts)
@@ -191,7 +192,12 @@ def _node(drawing: Drawing, node: GraphNode, box: Rectangle) -> Markup:
     if link is None:
         return tag("g", body, class_=words)
     return tag(
-        "a", body, href=link, class_=words, aria_label=node_words(node, status), data_node=node.name
+        "a",
+        body,
+        href=link,
+        class_=words,
+        data_node=node.name,
+        data_anchor=anchor(node.name),
     )
 
 
@@ -202,15 +208,6 @@ def _second(node: GraphNode, status: NodeStatus) -> str:
     if status.state == "default":
         return _short(node.detail)
     return status.state + (f" · ×{count}" if count else "")
-
-
-def node_words(node: GraphNode, status: NodeStatus) -> str:
-    """A node in words, for those who do not see the picture."""
-    count = len(status.visits)
-    parts = [node.name, node.detail, "" if status.state == "default" else status.state]
-    parts += ["runs next" if status.is_next else ""]
-    parts += [f"{count} visit{'' if count == 1 else 's'}" if count else ""]
-    return ", ".join(each for each in parts if each)
 
 
 def _outline(node: GraphNode, box: Rectangle) -> Markup:

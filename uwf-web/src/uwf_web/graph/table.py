@@ -31,7 +31,7 @@ def graph_table(
     rows = [_row(drawing, node, roles.get(node.name), link_to) for node in drawing.shape.nodes]
     return tag(
         "table",
-        tag("caption", "Nodes and edges of the graph", class_="hidden"),
+        tag("caption", "Nodes and edges of the graph", class_="unseen"),
         tag("thead", tag("tr", *(tag("th", each, scope="col") for each in heads))),
         tag("tbody", *rows),
         class_="graph-table",
@@ -80,8 +80,8 @@ def _about(node: GraphNode, role: Mapping[str, Any] | None) -> Markup | None:
 def _state(status: NodeStatus, link_to: Callable[[NodeVisit], str]) -> Markup:
     words = "runs next" if status.is_next else "" if status.state == "default" else status.state
     links = [
-        tag("a", "step" if visit.step else "thread", f" {number}", href=link_to(visit))
-        for number, visit in enumerate(status.visits, 1)
+        tag("a", f"step {visit.number}" if visit.step else f"thread {place}", href=link_to(visit))
+        for place, visit in enumerate(status.visits, 1)
     ]
     left_out = len(links) - _SHOWN
     shown = links if left_out <= 0 else [*links[:2], f"… {left_out} more …", *links[2 - _SHOWN :]]

@@ -22,19 +22,26 @@ _CONTEXT = 3
 def diff_page(document: Mapping[str, Any]) -> str:
     """The page of a comparison. It needs no network and runs no script."""
     title = f"thread diff {document['a']['thread']} {document['b']['thread']}"
-    common = document["commonSteps"]
-    rows: Sequence[Mapping[str, Any]] = document["rows"]
     return page(
         title,
         tag("h1", "Two threads compared"),
+        diff_markup(document),
+        tag("footer", "Written by ", tag("code", f"uwf {title}"), ". ", _NOTE),
+        style=_STYLE,
+    )
+
+
+def diff_markup(document: Mapping[str, Any]) -> Markup:
+    """The comparison, as a part of a page whose style has the classes of this one."""
+    common = document["commonSteps"]
+    rows: Sequence[Mapping[str, Any]] = document["rows"]
+    return join(
         _threads(document),
         _first(document),
         _overview(rows, common),
         *(_step(row) for row in rows[common:]),
         tag("h2", "Totals"),
         _totals(document),
-        tag("footer", "Written by ", tag("code", f"uwf {title}"), ". ", _NOTE),
-        style=_STYLE,
     )
 
 
@@ -82,7 +89,7 @@ def _first(document: Mapping[str, Any]) -> Markup:
     return join(
         tag("h2", "First divergence"),
         tag("p", found["sentence"], class_="headline"),
-        _lines(found["a"], found["b"]),
+        lines_markup(found["a"], found["b"]),
         tag("p", also, class_="soft") if also else None,
     )
 
@@ -135,7 +142,7 @@ def _step(row: Mapping[str, Any]) -> Markup | None:
         tag("h3", _heading(row), id=_anchor(row)),
         _table(["", "A", "B"], list(_facts(sides))),
         *(
-            join(tag("p", _place(found), class_="soft"), _lines(found["a"], found["b"]))
+            join(tag("p", _place(found), class_="soft"), lines_markup(found["a"], found["b"]))
             for found in row["differences"]
         ),
         _whole(sides),
@@ -189,7 +196,7 @@ def _whole(sides: Sequence[Mapping[str, Any] | None]) -> Markup:
     )
 
 
-def _lines(a: Any, b: Any) -> Markup:
+def lines_markup(a: Any, b: Any) -> Markup:
     """Two values side by side, line by line; long equal parts are left out."""
     rows = list(_line_rows(_without_context(line_diff(a, b))))
     body = (

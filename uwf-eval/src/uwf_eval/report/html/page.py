@@ -21,6 +21,13 @@ _WIDE = 0.5
 def page(report: Report) -> str:
     """Render the report as one HTML document."""
     name = report.run.name or report.run.run
+    header, *sections, footer = report_parts(report)
+    body = header, tag("main", *sections), footer
+    return document(name, report_style(), *body, program="uwf-eval")
+
+
+def report_parts(report: Report) -> tuple[Markup, ...]:
+    """The head, the sections and the foot; a page that shows them needs the style of this one."""
     configurations, tasks, *others = (table_section(each) for each in tables(report, _TASKS))
     sections = (
         configurations,
@@ -30,12 +37,13 @@ def page(report: Report) -> str:
         table_section(trials(report)),
         _run(report),
     )
-    body = _header(report), tag("main", _short(report), *sections), _footer()
-    return document(name, _style(), *body, program="uwf-eval")
+    shown = (each for each in sections if each is not None)
+    return _header(report), _short(report), *shown, _footer()
 
 
 @cache
-def _style() -> str:
+def report_style() -> str:
+    """The style of the report."""
     files = (Path(__file__).with_name(name) for name in ("colours.css", "page.css"))
     return "".join(file.read_text(encoding="utf-8") for file in files)
 
