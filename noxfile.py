@@ -200,6 +200,23 @@ def walks(session: nox.Session) -> None:
 
 
 @check
+def exports(session: nox.Session) -> None:
+    """Open recorded threads and evaluations in the tools of others: Harbor's validator, the SDK and
+    schema of OpenTelemetry, in-toto's library, Inspect.
+    """
+    install(session, "tests", "exports")
+    # Its validator needs pydantic alone, and runs on older Pythons than Harbor itself.
+    old = (
+        ["--python-version", "3.12"]
+        if session.venv_backend == "uv"
+        else ["--ignore-requires-python"]
+    )
+    session.install("--no-deps", *old, "harbor>=0.20")
+    session.env["UWF_EXPORTS"] = "1"
+    pytest(session, "tests/exports", "--dist", "loadfile")
+
+
+@check
 def real_agents(session: nox.Session) -> None:
     """The adapters with the real programs, offline against a scripted model. They are installed
     into the user's cache; skipped only where their registries cannot be reached.

@@ -7,6 +7,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from importlib_metadata import Distribution, distributions
+from packaging.requirements import Requirement
 
 from uwf_core.plugins.describe import dependencies, describe
 from uwf_core.plugins.scan import GROUPS, normalised, scan
@@ -22,6 +23,7 @@ ENTRY_POINTS = st.sampled_from(
         "[uwf.agents]\none = demo.plugin\ntwo = demo:make\n\n[console_scripts]\nd = demo:main\n",
         "# a comment\n[uwf.stores]\n\n  files=demo.files  \n[ uwf.judges ]\nj = demo\n",
         "[uwf.commands]\r\neval = demo:command\r\n",
+        "[uwf.agents]\none = demo\n[uwf.observers]\nwith-extra = demo:it [more]\n",
         "[console_scripts]\ndemo = demo:main\n",
         "",
         None,
@@ -35,7 +37,17 @@ BROKEN = st.sampled_from(
         "[]\n=\n",
     ]
 )
-METADATA = st.sampled_from(["Requires-Dist: uwf-core>=0.1\n", "Summary: it\n", "", None])
+METADATA = st.sampled_from(
+    [
+        "Requires-Dist: uwf-core>=0.1\n",
+        "Summary: it\n",
+        "Requires-Dist: other>=1; extra == 'more'\n",
+        'Requires-Dist: demo.one ; extra == "more"\n',
+        "Requires-Dist: absent; extra == 'more'\nRequires-Dist: absent2; extra == 'none'\n",
+        "",
+        None,
+    ]
+)
 FOLDER = st.sampled_from(
     ["demo_one-{}.dist-info", "Demo.One-{}.dist-info", "demo_one.egg-info", "other-{}.dist-info"]
 )
@@ -68,8 +80,20 @@ def by_importlib_metadata(path: list[str]) -> Iterator[Row]:
         if name is not None and name not in seen:
             seen.add(name)
             for point in each.entry_points:
-                if point.group in GROUPS:
-                    yield point.group, point.name, point.value, each.name, each.version
+                if point.group in GROUPS and _has(each, point.extras, path):
+                    target = point.value.partition("[")[0].strip()
+                    yield point.group, point.name, target, each.name, each.version
+
+
+def _has(each: Distribution, extras: list[str], path: list[str]) -> bool:
+    """Whether what the extras of an entry point require is installed."""
+    known = {normalised(other.name) for other in distributions(path=path) if has_metadata(other)}
+    needed = map(Requirement, each.requires or ())
+    return all(
+        normalised(need.name) in known
+        for need in needed
+        if need.marker and any(need.marker.evaluate({"extra": extra}) for extra in extras)
+    )
 
 
 @CALM

@@ -1,5 +1,7 @@
 """Recorded threads and versions: replay, explain, compare, write in other formats."""
 
+import hashlib
+import json
 from xml.etree import ElementTree
 
 from tests.walkthrough.checking import Uwf, check
@@ -116,6 +118,42 @@ def a_plugin_exports_its_own_format(uwf: Uwf) -> None:
     uwf("config trust")
     lines = "1 writer written\n2 reader again\n3 writer written\n4 reader send\n"
     uwf("thread export --format roles", thread, says=[lines])
+
+
+@check("thread export")
+def a_thread_opens_in_other_tools(uwf: Uwf) -> None:
+    thread = uwf.letter()["thread"]
+    uwf("thread export --format atif -o run.atif", thread)
+    atif = json.loads((uwf.folder / "run.atif").read_text())
+    uwf.same("the trajectory", atif["trajectory_id"], thread)
+    uwf.same("its prompts", sum("prompt" in each["extra"]["uwf"] for each in atif["steps"]), 4)
+    uwf("thread export --format otlp-json -o plain.json", thread)
+    uwf("thread export --format otlp-json-content -o full.json", thread)
+    plain, full = ((uwf.folder / name).read_text() for name in ("plain.json", "full.json"))
+    uwf.same("the spans", [each["name"] for each in _spans(plain)], [
+        "invoke_workflow letter", *["invoke_agent writer", "invoke_agent reader"] * 2
+    ])  # fmt: skip
+    uwf.same("the spans with texts", len(_spans(full)), 5)
+    uwf.expect("Dear neighbours" not in plain, "the spans have a text that nobody asked for")
+    uwf.expect("Dear neighbours" in full, "the spans lack a text")
+
+
+def _spans(text: str) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = json.loads(text)["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    return found
+
+
+@check("thread export", "bundle verify")
+def a_bundle_has_a_statement_to_sign(uwf: Uwf) -> None:
+    thread = uwf.letter()["thread"]
+    document = uwf("thread export -o letter.tar --attest", thread)
+    root = uwf("bundle verify letter.tar", has={"thread": thread})["root"]
+    statement = json.loads((uwf.folder / "letter.tar.intoto.json").read_text())
+    digest = hashlib.sha256((uwf.folder / "letter.tar").read_bytes()).hexdigest()
+    uwf.same("the statement", document["statement"], str(uwf.folder / "letter.tar.intoto.json"))
+    uwf.same("its subject", statement["subject"][0]["digest"], {"sha256": digest})
+    uwf.same("its root", statement["predicate"]["root"], root)
+    uwf("thread export --attest --format atif", thread, code=2, fails="--attest is for bundles")
 
 
 @check("replay", "thread why", "usage")

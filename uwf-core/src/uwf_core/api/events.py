@@ -39,6 +39,8 @@ class StepStarted(NamedTuple):
         label: in a called thread, the step's number in the whole tree, outermost first: `2.1` is
             step 1 of the thread that step 2 calls, `2.0` and `2.style` are branches of step 2
             (counted as `$index`), `2.0.1` is step 1 of a workflow that is a branch; else empty.
+        callers: in a called thread, the root thread and the references of the calls (events) that
+            lead from it to this thread; else empty.
     """
 
     thread: str
@@ -50,6 +52,7 @@ class StepStarted(NamedTuple):
     answers: bool = False
     alias: str | None = None
     label: str = ""
+    callers: tuple[str, ...] = ()
 
 
 class TurnTaken(NamedTuple):

@@ -387,6 +387,9 @@ class RecordedThread(Protocol):
     def open_calls(self) -> Sequence[RecordedCall]:
         """The calls for which the next step waits, of branches in their order."""
 
+    def called_thread(self, call: RecordedCall) -> "RecordedThread | None":
+        """The thread of a call of this thread; None if it is deleted or cannot be read."""
+
     @property
     def pending(self) -> Sequence[RecordedStep]:
         """The attempts at the next step that have failed so far, oldest first."""

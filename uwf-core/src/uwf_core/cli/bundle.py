@@ -16,31 +16,43 @@ from uwf_core.errors import UsageError
     "export",
     "uwf thread export @last -o thread.tar",
     "uwf thread export @last --format html -o why.html",
+    "uwf thread export @last -o thread.tar --attest",
     logged=True,
 )
 @thread_argument()
 @click.option("-o", "--output", metavar="FILE", help="File to write or replace.")
 @click.option("--with-files", is_flag=True, help="Include recorded files, which are not redacted.")
+@click.option(
+    "--attest", is_flag=True, help="Also write FILE.intoto.json, an in-toto statement to sign."
+)
 @format_or_name("an exporter")
 def export(
-    session: Session, thread: str, output: str | None, with_files: bool, name: str | None
+    session: Session,
+    thread: str,
+    output: str | None,
+    with_files: bool,
+    attest: bool,
+    name: str | None,
 ) -> None:
     """Write a thread, those that it called and everything reachable to one file, a bundle.
 
     Contains the workflow, all types, prompts, raw texts and turns, a SHA-256 of each node and a
     root over all nodes that is the same in every store. `uwf bundle verify` verifies it without
     a store, `uwf cas import` imports it. With --with-files, the recorded files of all steps come
-    along, for `uwf thread fork --with-files`; a known secret in one is an error.
+    along, for `uwf thread fork --with-files`; a known secret in one is an error. --attest also
+    writes a statement for signing tools: cosign attest-blob --statement, or ssh-keygen -Y sign.
 
     --format NAME writes the format of an exporter instead, without -o on stdout: html and markdown
-    are the page of `uwf thread why`, plugins add others (`uwf plugin list`).
+    are the page of `uwf thread why`, atif is for Harbor, otlp-json for OpenTelemetry (with the
+    texts: otlp-json-content), plugins add others (`uwf plugin list`).
     """
     session.thread = thread
     if name not in (None, "bundle"):
-        if with_files:
+        if with_files or attest:
+            option = "--with-files" if with_files else "--attest"
             raise UsageError(
-                f"--with-files is for bundles, not for the format {name}",
-                hint="next: uwf thread export THREAD --with-files -o FILE",
+                f"{option} is for bundles, not for the format {name}",
+                hint=f"next: uwf thread export THREAD {option} -o FILE",
             )
         _export_format(session, thread, name, output)
     elif output is None:
@@ -51,7 +63,9 @@ def export(
     else:
         from uwf_core.upkeep.export_bundle import export_thread
 
-        document = export_thread(session.engine, thread, output, with_files=with_files)
+        document = export_thread(
+            session.engine, thread, output, with_files=with_files, attest=attest
+        )
         session.emit(document, bundle_text)
 
 
@@ -147,4 +161,6 @@ def bundle_text(document: Mapping[str, Any], screen: Screen) -> str:
         f"head {document['head']}",
         screen.paint(f"root {document['root']}", "dim"),
     ]
+    if document.get("statement"):
+        lines.append(f"{document['statement']}: an in-toto statement about it, to be signed")
     return "\n".join(lines)

@@ -105,7 +105,7 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         "bundle:export",
         "Write a thread to one file",
         _THREAD,
-        ("--output=file", "--with-files", "--format=export"),
+        ("--output=file", "--with-files", "--attest", "--format=export"),
     ),
     "fork": _FORK,
     "list": Row(

@@ -108,6 +108,15 @@ class Attempt:
 
         return label_of(engine, state, self.payload["number"])
 
+    def callers(self, engine: "Engine") -> tuple[str, ...]:
+        """The root thread and the calls below it; empty in a thread that was not called."""
+        state = self.head.state
+        if state.caller is None:
+            return ()
+        from uwf_core.engine.labels import callers_of  # not for every step
+
+        return callers_of(engine, state)
+
     @property
     def marker(self) -> str:
         """`UWF_ATTEMPT` in the environment of everything that it starts."""
@@ -242,6 +251,7 @@ def _announce(run: "Run", attempt: Attempt) -> None:
             answers=payload["answer"] is not None,
             alias=attempt.choice.alias,
             label=attempt.label(run.engine),
+            callers=attempt.callers(run.engine),
         )
     )
 

@@ -1,12 +1,12 @@
 """The documents of bundles and of other exports."""
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 
 class BundleDocument(TypedDict):
     """What `thread export` and `bundle verify` give: the thread, its head, the root over all nodes
     and their SHA-256, how many other `threads` (those below it), nodes, objects of recorded
-    `files` and bytes there are, and the file.
+    `files` and bytes there are, the file, and the statement that `--attest` wrote.
     """
 
     thread: str
@@ -17,6 +17,7 @@ class BundleDocument(TypedDict):
     files: int
     bytes: int
     file: str
+    statement: NotRequired[str]
 
 
 class ExportDocument(TypedDict):

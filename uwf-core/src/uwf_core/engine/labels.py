@@ -1,4 +1,6 @@
-"""The number of a step in a whole tree, for people who follow a run: `2.1`, `2.style`."""
+"""The place of a step in a whole tree: its number for people who follow a run (`2.1`, `2.style`),
+and the calls that lead to it.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -6,6 +8,8 @@ from uwf_core.ids import Ref
 from uwf_core.thread.calls import STARTED, caller_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.state import ThreadState
     from uwf_core.thread.types import CalledPayload
@@ -18,15 +22,30 @@ def label_of(engine: "Engine", state: "ThreadState", number: int) -> str:
     A thread that an agent has started is the root of its run.
     """
     found = [] if engine.definition(Ref(state.workflow)).branch else [str(number)]
-    while state.caller is not None:
-        called: CalledPayload = engine.store.payload(Ref(state.caller.event))
-        if called["purpose"] == STARTED:
-            break
+    for _event, called in _calls(engine, state):
         name = called["index"] if called["branch"] is None else called["branch"]
         step = str(called["number"])
         found.append(step if name is None else f"{step}.{name}")
+    return ".".join(reversed(found))
+
+
+def callers_of(engine: "Engine", state: "ThreadState") -> tuple[str, ...]:
+    """The root thread, and the calls that lead from it to a thread (see `StepStarted.callers`)."""
+    calls = list(_calls(engine, state))
+    if not calls:
+        return ()
+    return calls[-1][1]["parent"], *(event for event, _called in reversed(calls))
+
+
+def _calls(engine: "Engine", state: "ThreadState") -> "Iterator[tuple[str, CalledPayload]]":
+    """The calls that led to a thread, the nearest first, as far as the threads exist."""
+    while state.caller is not None:
+        event = state.caller.event
+        called: CalledPayload = engine.store.payload(Ref(event))
+        if called["purpose"] == STARTED:
+            return
+        yield event, called
         above = caller_of(engine.store, state)
         if above is None:
-            break
+            return
         state = above.state
-    return ".".join(reversed(found))

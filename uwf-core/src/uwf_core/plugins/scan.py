@@ -41,17 +41,24 @@ class Distribution:
         name: its own spelling of its name. version: its version.
         requires: its requirements on uwf-core, as texts (`uwf-core>=1,<2`).
         summary: what it is, in a line.
+        extras: the distributions that each of its extras requires, as (extra, name).
     """
 
-    __slots__ = ("name", "requires", "summary", "version")
+    __slots__ = ("extras", "name", "requires", "summary", "version")
 
     def __init__(
-        self, name: str, version: str, requires: tuple[str, ...] = (), summary: str = ""
+        self,
+        name: str,
+        version: str,
+        requires: tuple[str, ...] = (),
+        summary: str = "",
+        extras: tuple[tuple[str, str], ...] = (),
     ) -> None:
         self.name = name
         self.version = version
         self.requires = requires
         self.summary = summary
+        self.extras = extras
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
@@ -135,9 +142,10 @@ def scan(groups: Container[str] = GROUPS, path: Sequence[str] | None = None) -> 
 
     A distribution that is on several entries of `path` (default `sys.path`) counts where it
     comes first, as for imports; one without metadata counts, as broken, if no other is complete.
-    Zip files on the path and `~*` leftovers of pip are ignored.
+    Zip files on the path and `~*` leftovers of pip are ignored, and so is an entry point with an
+    extra (`otel = module [otel]`) whose distributions are not installed.
     """
-    found: list[EntryPoint] = []
+    optional: list[tuple[EntryPoint, list[str]]] = []  # with the distributions that it needs
     remains: list[tuple[str, EntryPoint]] = []
     seen: dict[str, str] = {}  # the metadata file of what comes first by this name
     for entry in sys.path if path is None else path:
@@ -152,14 +160,22 @@ def scan(groups: Container[str] = GROUPS, path: Sequence[str] | None = None) -> 
             sections = list(_section_lines(data.decode("utf-8", "replace"), groups))
             metadata = _read_metadata(seen[key]) if sections else None
             if metadata is not None:
-                found += [EntryPoint(*section, metadata) for section in sections]
+                for group, name, target, extra in sections:
+                    needs = [each for own, each in metadata.extras if extra and own == extra]
+                    optional.append((EntryPoint(group, name, target, metadata), needs))
             elif sections:
                 del seen[key]  # the rest of something uninstalled hides nothing
                 by = Distribution(*_name_and_version(stem))
                 defect = f"{folder} has no readable {_METADATA[kind]}"
-                remains += [(key, EntryPoint(*section, by, defect)) for section in sections]
+                remains += [(key, EntryPoint(*each[:3], by, defect)) for each in sections]
+    found = [each for each, needs in optional if all(_is_there(seen.get(name)) for name in needs)]
     found += [each for key, each in remains if key not in seen]
     return sorted(found, key=lambda each: (each.group, each.name, each.distribution))
+
+
+def _is_there(metadata: str | None) -> bool:
+    """Whether a distribution is there, and not the rest of one."""
+    return metadata is not None and os.path.exists(metadata)  # noqa: PTH110
 
 
 def unknown_groups(path: Sequence[str] | None = None) -> list[EntryPoint]:
@@ -200,8 +216,8 @@ def _name_and_version(stem: str) -> tuple[str, str]:
     return "-".join(words[:length]), "-".join(words[length:])
 
 
-def _section_lines(text: str, groups: Container[str]) -> Iterator[tuple[str, str, str]]:
-    """(group, name, target) of each line of the requested groups, without extras."""
+def _section_lines(text: str, groups: Container[str]) -> Iterator[tuple[str, str, str, str]]:
+    """(group, name, target, extra) of each line of the requested groups."""
     group = ""
     for line in text.splitlines():
         line = line.strip()
@@ -209,7 +225,8 @@ def _section_lines(text: str, groups: Container[str]) -> Iterator[tuple[str, str
             group = line[1:-1]
         elif line and line[0] not in "#;" and group in groups:
             name, _, target = line.partition("=")
-            yield group, name.strip(), target.partition("[")[0].strip()
+            target, _, extra = target.partition("[")
+            yield group, name.strip(), target.strip(), extra.partition("]")[0].strip()
 
 
 def _read_metadata(file: str) -> Distribution | None:
@@ -217,31 +234,34 @@ def _read_metadata(file: str) -> Distribution | None:
     data = _read(file)
     if data is None:
         return None
-    name = version = summary = ""
-    requires = []
+    fields = dict.fromkeys(("name", "version", "summary"), "")
+    requires: list[str] = []
+    extras: list[tuple[str, str]] = []
     for line in data.decode("utf-8", "replace").splitlines():
         if not line.strip():
             break  # the description follows
         key, _, value = line.partition(":")
         key, value = key.lower(), value.strip()
-        if key == "name":
-            name = value
-        elif key == "version":
-            version = value
-        elif key == "summary":
-            summary = value
-        elif key == "requires-dist" and _demands_core(value):
-            requires.append(value)
-    return Distribution(name, version, tuple(requires), summary) if name else None
+        if key in fields:
+            fields[key] = value
+        elif key == "requires-dist":
+            required, marker = _required(value), value.partition(";")[2]
+            if "extra" in marker:
+                extras.append((marker.replace('"', "'").split("'")[-2:][0], required))
+            elif required == CORE:
+                requires.append(value)
+    if not fields["name"]:
+        return None
+    more = tuple(requires), fields["summary"], tuple(extras)
+    return Distribution(fields["name"], fields["version"], *more)
 
 
-def _demands_core(requirement: str) -> bool:
-    """Whether a requirement is about uwf-core and applies without an extra."""
+def _required(requirement: str) -> str:
+    """The distribution that a requirement is about."""
     end = 0
     while end < len(requirement) and (requirement[end].isalnum() or requirement[end] in "-_."):
         end += 1
-    marker = requirement.partition(";")[2]
-    return normalised(requirement[:end]) == CORE and "extra" not in marker
+    return normalised(requirement[:end])
 
 
 def _read(file: str) -> bytes | None:

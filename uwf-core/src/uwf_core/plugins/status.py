@@ -153,7 +153,7 @@ def api_version(text: object) -> tuple[int, int] | None:
 RESERVED: Mapping[str, frozenset[str]] = {
     AGENTS: frozenset(("human", "mock")),
     EXTRACTORS: frozenset(("frontmatter",)),
-    EXPORTERS: frozenset(("html", "markdown")),
+    EXPORTERS: frozenset(("atif", "html", "markdown", "otlp-json", "otlp-json-content")),
     STORES: frozenset(("memory", "sqlite")),
     COMMANDS: frozenset(
         (

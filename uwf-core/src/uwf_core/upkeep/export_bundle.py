@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def export_thread(
-    engine: "Engine", word: str, path: str, *, with_files: bool = False
+    engine: "Engine", word: str, path: str, *, with_files: bool = False, attest: bool = False
 ) -> "BundleDocument":
     """Write a thread and all threads below it to a file: their variables and all that these reach,
-    `with_files` their recorded files too.
+    `with_files` their recorded files too; `attest` also writes a statement about the file.
 
     The file (0600) appears once it is complete, and replaces an existing one.
 
@@ -48,7 +48,7 @@ def export_thread(
         file = stack.enter_context(replaced_file(target, "the bundle"))
         manifest = write_bundle(engine.store, file, threads, head.ref, variables, inspect, objects)
         size = file.tell()
-    return {
+    document: BundleDocument = {
         "thread": thread,
         "head": head.ref,
         "root": manifest.root,
@@ -58,6 +58,11 @@ def export_thread(
         "bytes": size,
         "file": str(target),
     }
+    if attest:
+        from uwf_core.upkeep.attest import write_statement
+
+        document["statement"] = write_statement(engine, document)
+    return document
 
 
 def _inspect(engine: "Engine", variables: Sequence[Variable]) -> "Inspect":

@@ -40,6 +40,7 @@ from uwf_core.views.recorded_replies import EventRecord, TurnRecord
 from uwf_core.views.recorded_step import StepRecord
 
 if TYPE_CHECKING:
+    from uwf_core.api.calls import RecordedCall
     from uwf_core.api.store import Holder
     from uwf_core.api.sums import UsagePayload
     from uwf_core.engine.documents import CompactedDocument
@@ -145,8 +146,8 @@ class ThreadRecord:
         """The open calls for which the next step waits; of a fan-out in the order of branches."""
         return open_calls_of(self._engine.store, self._head.thread)
 
-    def called_thread(self, call: CallRecord) -> "ThreadRecord | None":
-        """The thread of an open call; None if it cannot be read: exec reports that."""
+    def called_thread(self, call: "RecordedCall") -> "ThreadRecord | None":
+        """The thread of a call; None if it is deleted or cannot be read: exec reports that."""
         try:
             return ThreadRecord(self._engine, read_head(self._engine.store, ThreadId(call.thread)))
         except (UnknownIdError, CorruptNodeError):

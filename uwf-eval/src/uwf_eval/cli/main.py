@@ -15,7 +15,7 @@ COMMANDS: Final[Mapping[str, Row]] = {
     "diff": Row("results:diff", "Show what changed between two runs"),
     "show": Row("results:show", "Show one trial: its steps and the result of each judge"),
     "compare": Row("compare:compare", "Test whether B is better than A"),
-    "export": Row("results:export", "Export trials as bundles"),
+    "export": Row("export:export", "Export trials as bundles, or a run for Inspect"),
 }
 EXAMPLES: Final = (
     "uwf-eval new my-task",

@@ -1,0 +1,1 @@
+"""A thread in the formats of other tools: ATIF, OpenTelemetry."""
