@@ -296,10 +296,22 @@ def test_a_narrowed_role_cannot_write_whatever_the_model_says(desk):
     assert len(reply.denials) == 3
 
 
-def test_a_role_narrowed_to_nothing_has_no_tools_but_resolve(desk):
-    server = desk.model(DONE)
-    desk.agent().run(desk.request(server, tools=()), desk.sink)
-    assert server.requests[0].tool_names == ["resolve"]
+def test_a_role_without_tools_needs_one_request_and_no_tool_calling(desk):
+    server = desk.model(turn(text="---\n$status: done\n---\nAll is well."))
+    reply = desk.agent().run(desk.request(server, tools=()), desk.sink)
+    assert reply.text == "---\n$status: done\n---\nAll is well."
+    assert [request.tool_names for request in server.requests] == [[]]
+    assert "resolve" not in server.requests[0].raw.decode()
+
+
+def test_a_role_without_tools_is_reminded_of_the_form(desk):
+    server = desk.model(
+        turn(text="All is well."), turn(text="---\n$status: done\n---\nAll is well.")
+    )
+    reply = desk.agent().run(desk.request(server, tools=()), desk.sink)
+    assert reply.text.startswith("---")
+    assert "begin with the frontmatter" in server.requests[1].raw.decode()
+    assert "resolve" not in server.requests[1].raw.decode()
 
 
 def test_no_secret_reaches_the_model_or_the_transcript(desk):

@@ -84,7 +84,8 @@ class Loop:
         self._setting = setting
         self._gauge = Gauge()
         self._tools = setting.registry.offered()
-        if setting.schema is not None:
+        self._nudge = prompts.NUDGE if self._tools else prompts.NUDGE_WITHOUT_TOOLS
+        if setting.schema is not None and self._tools:  # without tools, also for a model without
             self._tools += (_resolve_tool(setting.schema),)
         self._size_of_tools = size_of_tools(self._tools)
         self._delivered: Mapping[str, Any] | None = None
@@ -108,7 +109,7 @@ class Loop:
                     return self._delivery(reply, None)
                 nudges = 0
                 continue
-            missing = prompts.NUDGE if reply is None else self._missing(reply)
+            missing = self._nudge if reply is None else self._missing(reply)
             if missing is None or (reply is not None and nudges >= MAX_NUDGES):
                 assert reply is not None
                 return self._end(reply, missing)
@@ -132,7 +133,7 @@ class Loop:
             return prompts.CUT
         if self._setting.schema is None or has_frontmatter(reply.text):
             return None
-        return prompts.NUDGE
+        return self._nudge
 
     def _say(self, text: str) -> None:
         self._setting.transcript.add(Message(role="user", text=text))

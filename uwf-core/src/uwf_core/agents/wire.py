@@ -104,6 +104,12 @@ def read_reply(line: bytes) -> CommandReply:
         FieldFault: a field is of a wrong type or out of range.
     """
     mapping = clean_value(json_object(line))
+    if "stepHash" in mapping and "output" not in mapping:
+        raise FieldFault(
+            (),
+            "has the form of the adapters of the original uwf, which write to its own store",
+            'let it print {"output": …}: see "Any program as an agent" in the guide',
+        )
     turns = mapping.get("turns")
     if isinstance(turns, list):
         mapping["turns"] = [_with_defaults(turn, index) for index, turn in enumerate(turns)]

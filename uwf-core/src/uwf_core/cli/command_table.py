@@ -344,5 +344,24 @@ RETIRED: Final[Mapping[tuple[str, ...], str]] = {
     ("thread", "step-details"): "uwf step show STEP",
     ("thread", "kill"): "uwf thread cancel THREAD",
     ("thread", "running"): "uwf thread list --status running",
+    ("thread", "join"): "uwf thread wait THREAD",
+    ("workflow", "validate"): "uwf workflow check FILE",
+    ("config", "list"): "uwf config show",
+    ("cas", "put-text"): "uwf cas put string FILE",
+    ("cas", "reindex"): "uwf cas verify",
+    ("cas", "schema", "get"): "uwf cas schema show TYPE",
+    ("skill",): "uwf prompt bootstrap",
 }
 """Commands of earlier systems and their replacements."""
+
+RETIRED_OPTIONS: Final[Mapping[str, str]] = {
+    "--take": "use `--limit N`",
+    "--skip": "use `--offset N`",
+    "--start": "leave it out: `uwf thread read` begins with the task",
+    "--process": "use `uwf log show ENTRY`",
+    "--date": "use `uwf log list --since 7d`",
+}
+"""Options of earlier systems, and what to do today."""
+
+RETIRED_FORMATS: Final[Mapping[str, str]] = {"raw-json": "json", "raw-yaml": "yaml"}
+"""Formats of earlier systems and their names today."""

@@ -64,7 +64,20 @@ def _usage(problem: click.ClickException) -> UwfError:
     context = getattr(problem, "ctx", None)
     path = context.command_path if context else "uwf"
     text = problem.format_message().rstrip(".")
+    if hint := _of_earlier_systems(problem):
+        return UsageError(text[:1].lower() + text[1:], hint=hint)
     return UsageError(text[:1].lower() + text[1:], hint=f"`{path} --help` prints its usage")
+
+
+def _of_earlier_systems(problem: click.ClickException) -> str | None:
+    """What to do in place of an option or a format of an earlier system; None for others."""
+    from uwf_core.cli.command_table import RETIRED_FORMATS, RETIRED_OPTIONS
+
+    if isinstance(problem, click.NoSuchOption):
+        return RETIRED_OPTIONS.get(problem.option_name)
+    found = (new for old, new in RETIRED_FORMATS.items() if f"'{old}'" in problem.message)
+    new = next(found, None) if isinstance(problem, click.BadParameter) else None
+    return None if new is None else f"use `--format {new}`: it prints the bare document"
 
 
 def _file_of(problem: OSError) -> str | None:

@@ -1,7 +1,7 @@
 """The Engine: everything that a command needs, each part created at its first use."""
 
 # Every command comes through here, and pathlib is not imported for that:
-# ruff: noqa: PTH100
+# ruff: noqa: PTH100, PTH110, PTH118
 
 import os
 import time
@@ -122,7 +122,17 @@ class Engine:
         from uwf_core.stores.open import open_backend
 
         url, durable = self.settings.store, self.durable
+        if durable and not os.path.exists(os.path.join(self.home, "store.db")):
+            self._notice_original()
         return open_backend(url, self.home, self._plugin_store, durable=durable)
+
+    def _notice_original(self) -> None:
+        """Report data of the original uwf, once, to a person who has none here yet."""
+        from uwf_core.config.original import first_notice
+
+        notice = first_notice(self.home, self.env) if self.via == "cli" else None
+        if notice is not None:
+            self.report_fault(notice)
 
     def process_env(self) -> Mapping[str, str] | None:
         """The environment of another process that works as this one on the same store; None if

@@ -268,11 +268,11 @@ def _path(content: str, place: _Place) -> Path:
     name = content.strip()
     if not _NAME.fullmatch(name):
         message = f"{name!r} is not a valid name" if name else "a tag without a name"
-        raise TemplateError(
-            message,
-            *place,
-            hint="write a name without spaces and braces: {{user.name}}",
-        )
+        hint = "write a name without spaces and braces: {{user.name}}"
+        if "|" in name:  # a filter, as in templates of the original uwf
+            field = name.partition("|")[0].strip()
+            hint = f"write {{{{{field}}}}}: there are no filters, and a list renders as JSON"
+        raise TemplateError(message, *place, hint=hint)
     if name == ".":
         return ()
     path = tuple(name.split("."))
