@@ -254,7 +254,10 @@ def browser(session: nox.Session) -> None:
     program = next((each for each in known if each), None)
     if program is None:
         session.skip(f"no browser: none of {', '.join(names)} is here (Debian: chromium)")
-    install(session, "tests")
+    install(session, "tests", "browser")
+    axe = ROOT / ".nox" / ".axe"
+    session.run("python", "docs/mermaid/prepare.py", str(axe), "tests/browser/package.json")
+    session.env["UWF_AXE"] = str(axe / "node_modules" / "axe-core" / "axe.min.js")
     session.env["UWF_BROWSER"] = program
     session.run("pytest", "-n", "0", "tests/browser", *session.posargs)
 

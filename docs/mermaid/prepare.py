@@ -1,4 +1,5 @@
-"""`python docs/mermaid/prepare.py FOLDER`: Mermaid and what it needs, in FOLDER.
+"""`python docs/mermaid/prepare.py FOLDER [PACKAGE]`: Mermaid and what it needs, in FOLDER, or what
+the file PACKAGE (a package.json) names.
 
 Node and its npm come as a Python wheel, so that nothing of the machine is used or changed. What is
 there already and fits is kept.
@@ -18,9 +19,8 @@ NODE = NODE_FOLDER / "bin" / "node"
 NPM = NODE_FOLDER / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 
 
-def prepare(folder: Path) -> None:
-    """Install the packages of package.json into `folder`, unless they are there."""
-    wanted = HERE / "package.json"
+def prepare(folder: Path, wanted: Path = HERE / "package.json") -> None:
+    """Install the packages of a package.json into `folder`, unless they are there."""
     done = folder / "installed.json"
     if done.exists() and done.read_bytes() == wanted.read_bytes():
         return
@@ -43,4 +43,4 @@ def prepare(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    prepare(Path(sys.argv[1]).resolve())
+    prepare(*(Path(word).resolve() for word in sys.argv[1:3]))

@@ -1,143 +1,84 @@
-"""A headless Chromium, spoken to over a pipe in its DevTools protocol; needs nothing else.
+"""A headless Chromium, driven by Playwright; the browser is the system's."""
 
-Chromium reads commands on descriptor 3 and writes answers and events on 4, each JSON and a zero
-byte (`--remote-debugging-pipe`).
-"""
-
-import base64
-import contextlib
-import json
 import os
-import select
-import shlex
-import signal
-import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
-_FLAGS = (
-    "--headless --remote-debugging-pipe --disable-gpu --no-first-run --disable-quic "
-    "--disable-background-networking --disable-component-update --disable-sync "
-    "--disable-default-apps --disable-extensions --mute-audio"
-)
-_SECONDS = 60.0
-_COMPLAINTS = ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")
+from playwright.sync_api import BrowserContext, Page, Request, sync_playwright
 
-
-class BrowserFault(Exception):
-    """The browser refused a command, or did not answer."""
+SECONDS = 60.0
 
 
 class Browser:
-    """One browser with one page."""
+    """One browser with one page.
 
-    def __init__(self, program: str, profile: Path) -> None:
-        to_browser, self._write = os.pipe()
-        self._read, from_browser = os.pipe()
-        # Root cannot use Chromium's sandbox, and all that is opened here is a page of our own.
-        sandbox = " --no-sandbox" if os.geteuid() == 0 else ""
-        words = (
-            f"{shlex.quote(program)} {_FLAGS}{sandbox} --user-data-dir={shlex.quote(str(profile))}"
-        )
-        line = f"exec {words} about:blank 3<&{to_browser} 4>&{from_browser}"
-        self._process = subprocess.Popen(
-            ["bash", "-c", line],
-            pass_fds=(to_browser, from_browser),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        os.close(to_browser)
-        os.close(from_browser)
-        self._buffer = b""
-        self._number = 0
-        self._session: str | None = None
-        self.events: list[dict[str, Any]] = []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
-        self._session = attached["sessionId"]
-        for area in ("Page", "Runtime", "Network", "Log", "Accessibility"):
-            self.call(f"{area}.enable")
+    Attributes:
+        page: the page, for what this class has no method for.
+        complaints: what the browser has complained about since the last `show`.
+    """
+
+    def __init__(self, program: str) -> None:
+        self._playwright = sync_playwright().start()
+        # Root cannot use Chromium's sandbox, and all that is opened here is a page of this project.
+        words = ["--no-sandbox"] if os.geteuid() == 0 else []
+        self._browser = self._playwright.chromium.launch(executable_path=program, args=words)
+        self._requested: list[str] = []
+        self.complaints: list[str] = []
+        self.page = self.new_page()
+        self.tools = self.page.context.new_cdp_session(self.page)
+
+    def new_page(self) -> Page:
+        """A page with separate cookies, watched as the first."""
+        page = self._browser.new_page()
+        page.set_default_timeout(SECONDS * 1000)
+        page.on("request", self._note_request)
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        return page
+
+    def new_context(self, **options: Any) -> BrowserContext:
+        """A context with separate cookies; `options` as Playwright's."""
+        return self._browser.new_context(**options)
+
+    def _note_request(self, request: Request) -> None:
+        self._requested.append(request.url)
 
     def close(self) -> None:
         """End it, and everything it started."""
-        os.close(self._write)
-        os.close(self._read)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        self._browser.close()
+        self._playwright.stop()
 
     def call(self, method: str, **parameters: Any) -> Any:
-        """Send a command; what it answers. Events that come meanwhile are kept."""
-        self._number += 1
-        message = {"id": self._number, "method": method, "params": parameters}
-        if self._session is not None:
-            message["sessionId"] = self._session
-        os.write(self._write, json.dumps(message).encode() + b"\0")
-        end = time.monotonic() + _SECONDS
-        while True:
-            answer = self._next(end)
-            if answer.get("id") == self._number:
-                if "error" in answer:
-                    raise BrowserFault(f"{method}: {answer['error']['message']}")
-                return answer["result"]
-            self.events.append(answer)
+        """Call a method of the browser's tools for developers; its answer."""
+        return self.tools.send(method, parameters)
 
-    def _next(self, end: float) -> dict[str, Any]:
-        while b"\0" not in self._buffer:
-            if not select.select([self._read], [], [], max(end - time.monotonic(), 0))[0]:
-                raise BrowserFault("no answer in time")
-            data = os.read(self._read, 1 << 20)
-            if not data:
-                raise BrowserFault("the browser has ended")
-            self._buffer += data
-        message, _, self._buffer = self._buffer.partition(b"\0")
-        found: dict[str, Any] = json.loads(message)
-        return found
-
-    def show(self, file: Path, width: int, scheme: str = "light", media: str = "screen") -> None:
-        """Open a file in a window of this width, in a light or dark scheme."""
-        self.events.clear()
-        self.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width, height=900, deviceScaleFactor=1, mobile=width < 600,
-        )  # fmt: skip
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
-        self.call("Emulation.setEmulatedMedia", media=media, features=features)
-        self.call("Page.navigate", url=file.as_uri())
-        end = time.monotonic() + _SECONDS
-        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
-            self.events.append(self._next(end))
+    def show(
+        self, place: Path | str, width: int, scheme: str = "light", media: str = "screen"
+    ) -> None:
+        """Open a file or URL in a window of this width, in a light or dark scheme."""
+        self._requested.clear()
+        self.complaints.clear()
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.goto(place if isinstance(place, str) else place.as_uri())
+        # Chromium forgets the medium when it loads a page in another process.
+        self.page.emulate_media(media=media, color_scheme=scheme)
 
     def ask(self, expression: str) -> Any:
         """The value of a JavaScript expression in the page."""
-        answer = self.call(
-            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
-        )
-        if "exceptionDetails" in answer:
-            raise BrowserFault(str(answer["exceptionDetails"]))
-        return answer["result"].get("value")
+        return self.page.evaluate(expression)
 
-    def requests_and_complaints(self) -> tuple[list[str], list[dict[str, Any]]]:
+    def requests_and_complaints(self) -> tuple[list[str], list[str]]:
         """The URLs that the page has requested, without those of `data:`, and what the browser
         complained about, until a moment from now.
         """
-        self.ask("new Promise(done => setTimeout(done, 200))")
-        requested = [
-            event["params"]["request"]["url"]
-            for event in self.events
-            if event["method"] == "Network.requestWillBeSent"
-        ]
-        complaints = [event for event in self.events if event["method"] in _COMPLAINTS]
-        return [url for url in requested if not url.startswith("data:")], complaints
+        self.page.wait_for_timeout(200)
+        requested = [url for url in self._requested if not url.startswith("data:")]
+        return requested, list(self.complaints)
 
     def picture(self, file: Path) -> None:
         """The whole page as a PNG."""
-        answer = self.call("Page.captureScreenshot", captureBeyondViewport=True, format="png")
-        file.write_bytes(base64.b64decode(answer["data"]))
+        self.page.screenshot(path=file, full_page=True)
 
     def pdf(self) -> bytes:
         """The page as it is printed."""
-        return base64.b64decode(self.call("Page.printToPDF", printBackground=True)["data"])
+        return self.page.pdf(print_background=True)

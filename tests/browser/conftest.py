@@ -9,17 +9,26 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "eval" / "report"))
 
-from chromium import Browser
-
 
 @pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory):
+def browser():
     program = os.environ.get("UWF_BROWSER")
     if not program:
         pytest.skip("UWF_BROWSER names no browser; `nox -s browser` finds one")
-    found = Browser(program, tmp_path_factory.mktemp("profile"))
+    from chromium import Browser
+
+    found = Browser(program)
     yield found
     found.close()
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The script of axe-core."""
+    file = os.environ.get("UWF_AXE")
+    if not file:
+        pytest.skip("UWF_AXE names no axe.min.js; `nox -s browser` installs it")
+    return Path(file).read_text("utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -57,20 +57,13 @@ def test_all_text_can_be_read_in_both_schemes(browser: Browser, why_pages: Path,
 
 def test_the_keyboard_reaches_each_step_and_opens_its_prompt(browser: Browser, why_pages: Path):
     browser.show(why_pages / "rich.html", 800)
-    press(browser, "Tab", 9)
+    browser.page.keyboard.press("Tab")
     assert browser.ask("document.activeElement.tagName") == "A"
-    press(browser, "Enter", 13)
+    browser.page.keyboard.press("Enter")
     assert browser.ask("location.hash.length") > 1
     browser.ask("document.querySelector('summary').focus()")
-    press(browser, "Enter", 13)
+    browser.page.keyboard.press("Enter")
     assert browser.ask("document.querySelector('details').open")
-
-
-def press(browser: Browser, key: str, code: int) -> None:
-    words = {"key": key, "code": key, "windowsVirtualKeyCode": code}
-    text = {"text": "\r"} if key == "Enter" else {}
-    browser.call("Input.dispatchKeyEvent", type="keyDown", **words, **text)
-    browser.call("Input.dispatchKeyEvent", type="keyUp", **words)
 
 
 def test_the_page_can_be_printed(browser: Browser, why_pages: Path):

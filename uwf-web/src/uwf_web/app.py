@@ -28,8 +28,6 @@ from uwf_web.routes import DOWNLOADS, PAGES
 from uwf_web.stream import Changes
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
     from uwf_core.client import Client
     from uwf_web.settings import WebSettings
 
@@ -49,7 +47,7 @@ STATUS_OF = {
 """The HTTP status of an error by its code; others are ours."""
 
 
-def make_app(settings: "WebSettings", open_client: "Callable[[], Client]") -> "ASGIApp":
+def make_app(settings: "WebSettings", open_client: "Callable[[], Client]") -> Guard:
     """The whole site behind its guard.
 
     Args:
@@ -58,7 +56,8 @@ def make_app(settings: "WebSettings", open_client: "Callable[[], Client]") -> "A
     """
     server = Server(settings, open_client)
     failed = {HTTPException: server.http_error, 404: server.http_error, 405: server.http_error}
-    return Guard(Starlette(routes=server.routes(), exception_handlers=failed), settings)
+    site = Starlette(routes=server.routes(), exception_handlers=failed)
+    return Guard(site, settings, server.changes.close)
 
 
 class Server:

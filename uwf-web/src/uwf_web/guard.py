@@ -2,7 +2,7 @@
 answer.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode
@@ -37,10 +37,14 @@ class Guard:
     Args:
         app: the application. Its scope gets `session`, `csrf` and `warning`.
         settings: those of the server; `port` is the one that it listens on.
+        end_streams: ends the streams of the application.
     """
 
-    def __init__(self, app: "ASGIApp", settings: "WebSettings") -> None:
+    def __init__(
+        self, app: "ASGIApp", settings: "WebSettings", end_streams: Callable[[], None]
+    ) -> None:
         self._app = app
+        self.end_streams = end_streams
         self._settings = settings
         self._file = settings.home / KEY_FILE
         self._stamp: tuple[int, int] | None = None

@@ -1,5 +1,6 @@
 """Listen, announce the server, and answer until a signal ends it."""
 
+import errno
 import os
 import socket
 import time
@@ -35,13 +36,14 @@ def serve(
 
     from uwf_core.client import Client
     from uwf_web.app import make_app
+    from uwf_web.connections import BoundedConnection, PageServer
 
     listening = listen(settings)
     settings = settings._replace(port=listening[0].getsockname()[1])
     app = make_app(settings, lambda: Client.open(home=settings.home, cwd=settings.folder))
     key, certificate = (settings.tls or (None, None))[::-1]
     config = uvicorn.Config(
-        app, http="h11", ws="none", loop="asyncio", lifespan="off", interface="asgi3",
+        app, http=BoundedConnection, ws="none", loop="asyncio", lifespan="off", interface="asgi3",
         log_config=None, access_log=False, server_header=False, proxy_headers=False,
         timeout_keep_alive=30, timeout_graceful_shutdown=1, limit_concurrency=MOST_CONNECTIONS,
         h11_max_incomplete_event_size=HEADER_BYTES, ssl_certfile=certificate, ssl_keyfile=key,
@@ -58,7 +60,7 @@ def serve(
         }
     )
     say(settings)
-    uvicorn.Server(config).run(sockets=listening)
+    PageServer(config, app.end_streams).run(sockets=listening)
 
 
 def listen(settings: "WebSettings") -> list[socket.socket]:
@@ -94,12 +96,13 @@ def _listen_on(hosts: list[str], port: int) -> list[socket.socket]:
             each.listen(128)
         except OSError as error:
             each.close()
-            if host == "::1" and error.errno == 99:
+            if host == "::1" and error.errno == errno.EADDRNOTAVAIL:
                 continue  # IPv6 is there, and this address is not
             for other in found:
                 other.close()
-            if error.errno == 98:
+            if error.errno == errno.EADDRINUSE:
                 return []
             raise UsageError(f"cannot listen on {host}: {error.strerror}") from error
         found.append(each)
+        port = found[0].getsockname()[1]  # of `--port 0`: the same for both addresses
     return found

@@ -1,11 +1,12 @@
 """The stream by which pages learn that the store has changed: one poller for all browsers."""
 
 import asyncio
-import contextlib
 import secrets
+import threading
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
+
+from uwf_core.errors import UwfError
 
 if TYPE_CHECKING:
     from uwf_core.client import Client
@@ -20,19 +21,23 @@ MOST_STREAMS = 100
 class Changes:
     """The changes of the store, as events without content.
 
-    The store is polled while somebody listens, with one connection in a separate thread: its
-    version is only comparable with earlier ones of the same connection.
+    The store is polled while somebody listens, with one client in a separate thread: the number
+    that it gives is only comparable with earlier ones of the same client.
     """
 
     def __init__(self, open_client: "Callable[[], Client]") -> None:
         self._open = open_client
-        self._client: Client | None = None
-        self._thread = ThreadPoolExecutor(1, "uwf-web-poller")
         self._boot = secrets.token_hex(4)
         self._number = 0
         self._changed = asyncio.Event()
-        self._poller: asyncio.Task[None] | None = None
+        self._stop = threading.Event()
         self._streams = 0
+        self._is_closed = False
+
+    def close(self) -> None:
+        """End all streams."""
+        self._is_closed = True
+        self._signal()
 
     @property
     def is_full(self) -> bool:
@@ -41,12 +46,14 @@ class Changes:
 
     async def events(self, last: str | None) -> AsyncIterator[bytes]:
         """Server-sent events, beginning with one unless `last` is the newest (`Last-Event-ID`)."""
+        if self._streams == 0:
+            self._stop = threading.Event()
+            words = (asyncio.get_running_loop(), self._stop)
+            threading.Thread(target=self._poll, args=words, daemon=True).start()
         self._streams += 1
-        if self._poller is None:
-            self._poller = asyncio.create_task(self._poll())
         try:
             yield b": open\n\n"
-            while True:
+            while not self._is_closed:
                 changed, current = self._changed, f"{self._boot}-{self._number}"
                 if last != current:
                     last = current
@@ -59,24 +66,27 @@ class Changes:
                     yield b": alive\n\n"
         finally:
             self._streams -= 1
-            if self._streams == 0 and self._poller is not None:
-                self._poller.cancel()
-                self._poller = None
+            if self._streams == 0:
+                self._stop.set()
 
-    async def _poll(self) -> None:
-        loop = asyncio.get_running_loop()
-        known: int | None = None
-        while True:
-            with contextlib.suppress(Exception):  # a store that is away for a moment comes back
-                found = await loop.run_in_executor(self._thread, self._version)
-                if found != known or found is None:
+    def _poll(self, loop: asyncio.AbstractEventLoop, stop: threading.Event) -> None:
+        with self._open() as client:
+            known, seconds = self._version(client), 0.0
+            while not stop.wait(seconds):
+                found = self._version(client)
+                seconds = BLIND_SECONDS if found is None else POLL_SECONDS
+                if (found != known or found is None) and not loop.is_closed():
                     known = found
-                    self._number += 1
-                    self._changed.set()
-                    self._changed = asyncio.Event()
-            await asyncio.sleep(BLIND_SECONDS if known is None else POLL_SECONDS)
+                    loop.call_soon_threadsafe(self._signal)
 
-    def _version(self) -> int | None:
-        if self._client is None:
-            self._client = self._open()
-        return self._client.changes()
+    @staticmethod
+    def _version(client: "Client") -> int | None:
+        try:
+            return client.changes()
+        except UwfError:  # a store that is away for a moment comes back: pages show the error
+            return None
+
+    def _signal(self) -> None:
+        self._number += 1
+        self._changed.set()
+        self._changed = asyncio.Event()
