@@ -114,7 +114,9 @@ def test_nothing_lies_outside_of_the_window(
     name = path.format(thread="thread", step="step").strip("/").replace("/", "-") or "inbox"
     page.screenshot(path=pictures / f"web-{name}-{width}.png", full_page=True)
     assert page.evaluate("document.scrollingElement.scrollWidth") <= width
-    inside = OVERFLOWING.replace("!e.closest('", "!e.closest('.scroll, .graph-box, .graph-words, .skip, ")
+    inside = OVERFLOWING.replace(
+        "!e.closest('", "!e.closest('.scroll, .graph-box, .graph-words, .skip, "
+    )
     assert page.evaluate(inside) == []
 
 

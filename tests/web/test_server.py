@@ -1,0 +1,191 @@
+"""The server as a process: one for each home, on a free port, and killed at any moment."""
+
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "browser"))
+
+from web_server import WebServer
+
+KILLS = int(os.environ.get("UWF_WEB_KILLS", "8"))
+SEED = int(os.environ.get("UWF_WEB_SEED", "5"))
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[WebServer]:
+    found = WebServer(tmp_path)
+    yield found
+    found.stop()
+
+
+def browser_of(server: WebServer) -> httpx.Client:
+    """A browser that is logged in: it resolves the name as browsers do."""
+    port = int(server.origin.rpartition(":")[2])
+    host = server.origin.partition("//")[2]
+    client = httpx.Client(
+        base_url=f"http://127.0.0.1:{port}", headers={"host": host, "origin": server.origin},
+        timeout=30,
+    )  # fmt: skip
+    token = server.new_link().partition("token=")[2]
+    answer = client.get("/threads", params={"token": token})
+    assert answer.status_code == 303, answer.text
+    cookie = answer.headers["set-cookie"].partition(";")[0]
+    client.headers["cookie"] = cookie
+    return client
+
+
+def test_a_second_call_prints_a_new_link_of_the_running_server(server: WebServer) -> None:
+    second = server.new_link()
+    assert second.startswith(server.origin + "/?token=")
+    assert second != server.link
+    state = server.project.home / "web.json"
+    assert state.stat().st_mode & 0o777 == 0o600
+    assert json.loads(state.read_text())["pid"] == server.process.pid
+
+
+def test_stop_ends_it_with_its_open_streams_and_nothing_is_left(server: WebServer) -> None:
+    with closing(browser_of(server)) as client, client.stream("GET", "/stream") as stream:
+        assert next(stream.iter_lines()) == ": open"
+        began = time.monotonic()
+        assert server.project.uwf("web", "stop").exit_code == 0
+        assert server.process.wait(10) == 0
+        assert time.monotonic() - began < 5
+    assert not (server.project.home / "web.json").exists()
+    again = server.project.uwf("web", "stop")
+    assert (again.exit_code, again.error["message"]) == (2, "no `uwf web` is running")
+
+
+def test_a_port_in_use_takes_the_next(server: WebServer, tmp_path: Path) -> None:
+    port = int(server.origin.rpartition(":")[2])
+    other = WebServer(tmp_path / "other", "--port", str(port))
+    try:
+        assert int(other.origin.rpartition(":")[2]) > port
+    finally:
+        other.stop()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--host", "0.0.0.0"], "without https"),
+        (["--tls-cert", "x.pem"], "belong together"),
+        (["--port", "70000"], "70000"),
+    ],
+)
+def test_an_unsafe_or_wrong_call_starts_nothing(
+    tmp_path: Path, options: list[str], message: str
+) -> None:
+    from uwf_core.testing.project import Project
+
+    project = Project(tmp_path)
+    done = project.uwf("web", *options)
+    assert done.exit_code == 2
+    assert message in done.error["message"]
+    assert not (project.home / "web.json").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_only_this_machine_reaches_it(server: WebServer) -> None:
+    port = int(server.origin.rpartition(":")[2])
+    rows = [
+        line.split()
+        for name in ("tcp", "tcp6")
+        for line in Path("/proc/net", name).read_text().splitlines()[1:]
+    ]
+    listening = [row[1] for row in rows if row[1].endswith(f":{port:04X}") and row[3] == "0A"]
+    local = {f"0100007F:{port:04X}", f"{'0' * 24}01000000:{port:04X}"}
+    assert listening
+    assert set(listening) <= local
+
+
+def test_a_client_that_sends_its_request_slowly_is_closed_and_delays_nobody(
+    server: WebServer,
+) -> None:
+    port = int(server.origin.rpartition(":")[2])
+    slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(50)]
+    for each in slow:
+        each.sendall(b"GET / HTTP/1.1\r\nhost: ")
+    with closing(browser_of(server)) as client:
+        began = time.monotonic()
+        assert client.get("/threads").status_code == 200
+        assert time.monotonic() - began < 5
+    slow[0].settimeout(20)
+    assert slow[0].recv(1) == b""
+    for each in slow:
+        each.close()
+
+
+def test_a_head_that_is_too_large_is_rejected(server: WebServer) -> None:
+    port = int(server.origin.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.settimeout(20)
+        connection.sendall(b"GET / HTTP/1.1\r\n" + b"a: " + b"b" * 200_000)
+        answer = connection.recv(100)
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 400")
+
+
+def test_a_change_reaches_the_stream_and_a_browser_that_comes_back(server: WebServer) -> None:
+    with closing(browser_of(server)) as client:
+        with client.stream("GET", "/stream") as stream:
+            lines = stream.iter_lines()
+            last = _event(lines)
+            with server.project.client() as uwf:
+                uwf.start("letter", "A change")
+            began = time.monotonic()
+            fresh = _event(lines)
+            assert fresh != last
+            assert time.monotonic() - began < 5
+        with client.stream("GET", "/stream", headers={"last-event-id": last}) as stream:
+            assert _event(stream.iter_lines()) is not None
+
+
+def _event(lines: Iterator[str]) -> str:
+    return next(line for line in lines if line.startswith("id: ")).removeprefix("id: ")
+
+
+def test_a_server_that_is_killed_at_any_moment_loses_nothing(tmp_path: Path) -> None:
+    """Every action that was confirmed is stored, none happened twice, and everybody stays logged
+    in. By hand: UWF_WEB_KILLS=1000; `tests/web/README.md` has its results.
+    """
+    chance = random.Random(SEED)
+    server = WebServer(tmp_path)
+    client = browser_of(server)
+    folder = str(server.project.folder)
+    started: set[str] = set()
+    port = server.origin.rpartition(":")[2]
+    for number in range(KILLS):
+        killer = subprocess.Popen(
+            ["sh", "-c", f"sleep {chance.random() * 1.5:.3f}; kill -9 {server.process.pid}"]
+        )
+        try:
+            while True:
+                page = client.get("/start/letter")
+                csrf = page.text.partition('name="csrf" value="')[2].partition('"')[0]
+                fields = {"csrf": csrf, "text": f"Task {number}", "cwd": folder, "agent": "human"}
+                answer = client.post("/start/letter", data=fields)
+                assert answer.status_code == 303, answer.text
+                started.add(answer.headers["location"].rpartition("/")[2])
+        except httpx.TransportError:
+            killer.wait()
+        server.stop(signal.SIGKILL)
+        server.start("--port", port)
+    with server.project.client() as uwf:
+        known = {row["thread"] for row in uwf.list()}
+        assert started <= known
+        assert client.get("/threads").status_code == 200
+    assert server.project.uwf("cas", "verify").document["valid"]
+    print(f"{KILLS} kills, seed {SEED}: {len(started)} confirmed of {len(known)} threads")
+    client.close()
+    server.stop()
