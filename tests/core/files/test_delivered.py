@@ -2,6 +2,7 @@
 
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
@@ -10,8 +11,10 @@ from tests.core.files.delivering import delivering, errors_of, paths_of, run
 
 from uwf_core.agents.cleaning import clean_text
 from uwf_core.client import Client
+from uwf_core.errors import BundleError
 from uwf_core.files.artifacts import PART_BYTES
 from uwf_core.testing.project import Project
+from uwf_core.upkeep.import_bundle import verify_bundle
 from uwf_core.upkeep.verify import Scope, verify
 
 
@@ -68,7 +71,7 @@ def _files(uwf: Client, step: str):
 
 _SIZES = [0, 1, PART_BYTES - 1, PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES, 2 * PART_BYTES + 1]
 _NAMES = st.text(
-    st.characters(exclude_characters="/\0", exclude_categories=["Cc", "Cs"]),
+    st.characters(exclude_characters="/\0", exclude_categories=["Cs"]),
     min_size=1,
     max_size=60,
 ).filter(
@@ -125,3 +128,33 @@ def test_any_files_survive_the_store_and_a_bundle_to_an_empty_home(
         assert written.exit_code == 0, written.stderr
         assert {path.name: path.read_bytes() for path in out.iterdir()} == contents
         assert {stat.S_IMODE(path.stat().st_mode) for path in out.iterdir()} == {mode & 0o777}
+
+
+@pytest.mark.parametrize("name", ["a\x7fb", "a\x9bb", "a\x85b", "a\x1b[31mb", "a\u2028b"])
+def test_a_file_with_a_control_character_in_its_name_is_delivered(
+    project: Project, uwf: Client, name: str
+) -> None:
+    (project.folder / name).write_text("content")
+    assert paths_of(uwf, run(project, uwf, {"report": name})) == [name]
+
+
+def test_a_node_with_another_size_than_its_parts_is_found(
+    project: Project, uwf: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A defective or malicious program wrote it: its digests match."""
+    put = uwf._engine.nodes.put
+
+    def other_size(kind: str, payload: Any) -> Any:
+        return put(kind, {**payload, "size": 9} if kind == "file" else payload)
+
+    monkeypatch.setattr(uwf._engine.nodes, "put", other_size)
+    (project.folder / "report.md").write_text("content")
+    step = run(project, uwf, {"report": "report.md"})
+    [problem] = verify(uwf._engine, Scope()).problems
+    assert problem.kind == "files"
+    assert (
+        "'report.md'" in problem.message and "has 7 bytes, but its node says 9" in problem.message
+    )
+    uwf.export_thread(uwf.step(step)["thread"], tmp_path / "t.tar")
+    with pytest.raises(BundleError, match="has 7 bytes"):
+        verify_bundle(str(tmp_path / "t.tar"))

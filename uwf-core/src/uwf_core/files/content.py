@@ -73,6 +73,16 @@ class FileRecord:
         return b"".join(self.chunks())
 
 
+def content_problem(store: "Store", ref: str) -> str | None:
+    """Why the bytes of a file cannot be those that its node describes; None if they are."""
+    try:
+        for _ in FileRecord(store, "", ref).chunks():
+            pass
+    except CorruptNodeError as error:
+        return error.message
+    return None
+
+
 class _Target(NamedTuple):
     """Where in the folder a file is written: the parts of its path, and the file."""
 

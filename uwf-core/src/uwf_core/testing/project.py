@@ -11,6 +11,7 @@ Nothing of the user's is read: it has a minimal environment.
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -91,6 +92,7 @@ class Project:
         """Write the script of the mock agent; return its file."""
         script = {"steps": list(steps), "repeat": repeat, "byRole": by_role}
         text = json.dumps(script, ensure_ascii=False)
+        text = re.sub(r"[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text)  # not in YAML
         self._script.write_text(text, encoding="utf-8")
         return self._script
 

@@ -193,6 +193,8 @@ class CheckedBundle:
                 raise BundleError(f"step {step.ref} leads elsewhere than its workflow")
 
     def _check_kinds(self) -> None:
+        from uwf_core.files.content import content_problem
+
         for record in self.bundle.records():
             kind = self._kinds.get(record.type)
             if kind is None:
@@ -201,6 +203,8 @@ class CheckedBundle:
             wrong = self._wrong_target(kind, payload) or wrong_git_name(kind, payload)
             if wrong is None and kind == "step" and not self._is_object(payload["output"]):
                 wrong = "the output of a step is not an object"
+            if wrong is None and kind == "file":
+                wrong = content_problem(self.store, record.ref)
             if wrong is not None:
                 raise BundleError(f"the node {record.ref}: {wrong}")
 

@@ -38,7 +38,7 @@ def trees_of(store: "Store", head: "Head", seen: set[str]) -> list[RecordedTree]
     for variable in store.variables(attempts_prefix(head.thread)):
         attempt = store.payload(Ref(variable.value))
         found += _trees(attempt["workspace"], f"attempt {variable.value}")
-    for step in _steps(store, head, seen):
+    for step in steps_of(store, head, seen):
         found += _trees(step.payload["workspace"], f"step {step.ref}")
     return found[::-1]
 
@@ -51,7 +51,7 @@ def _trees(workspace: "WorkspacePayload | None", what: str) -> Iterator[Recorded
             yield RecordedTree(snapshot["tree"], f"{moment} {what}")
 
 
-def _steps(store: "Store", head: "Head", seen: set[str]) -> Iterator[Step]:
+def steps_of(store: "Store", head: "Head", seen: set[str]) -> Iterator[Step]:
     """The steps and failed attempts of a thread that are not `seen`, newest first."""
     for ref in reversed(failed_steps(store, head)):
         yield read_step(store, ref)

@@ -15,7 +15,7 @@ from uwf_core.thread.head import Head, head_of
 from uwf_core.thread.history import differences, state_of_thread
 from uwf_core.thread.names import HEADS, head_name, prefixes_of, thread_of
 from uwf_core.upkeep.verify_calls import StoreProblem, call_problems
-from uwf_core.upkeep.verify_files import files_problems
+from uwf_core.upkeep.verify_files import delivered_problems, files_problems
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -85,6 +85,7 @@ class _Verification:
                 self._check_head(row)
         self._problems += call_problems(engine.store, intact)
         self._problems += files_problems(engine, heads)
+        self._problems += delivered_problems(engine, heads)
         self.report = Report(len(scan.graph), len(rows), len(heads), tuple(self._problems))
 
     # -- variables -------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""The part of `cas verify` for recorded files: whether the trees that steps name are there.
+"""The part of `cas verify` for files: whether the trees that steps name are there, and whether
+delivered files have the bytes that their nodes describe.
 
 A thread without them stays usable, so it is not marked as damaged.
 """
@@ -9,13 +10,35 @@ from typing import TYPE_CHECKING
 from uwf_core.api.store import Variable
 from uwf_core.errors import StoreError
 from uwf_core.thread.head import IMPORTED, head_of
-from uwf_core.upkeep.recorded_trees import trees_of
+from uwf_core.upkeep.recorded_trees import steps_of, trees_of
 from uwf_core.upkeep.verify_calls import StoreProblem
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
 
 _SHOWN = 12
+
+
+def delivered_problems(engine: "Engine", heads: Sequence[Variable]) -> Iterator[StoreProblem]:
+    """The errors of delivered files, each once."""
+    steps, files = set[str](), dict[str, str]()
+    for row in heads:
+        try:
+            for step in steps_of(engine.store, head_of(row), steps):
+                files |= {ref: path for path, ref in (step.payload["artifacts"] or {}).items()}
+        except StoreError:
+            continue  # is another error
+    if not files:
+        return
+    from uwf_core.files.content import content_problem  # not for every store
+
+    for ref, path in files.items():
+        try:
+            wrong = content_problem(engine.store, ref)
+        except StoreError:
+            continue  # is another error
+        if wrong is not None:
+            yield StoreProblem("files", f"the file {path!r}: {wrong}")
 
 
 def files_problems(engine: "Engine", heads: Sequence[Variable]) -> Iterator[StoreProblem]:
