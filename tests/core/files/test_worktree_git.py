@@ -179,11 +179,11 @@ def test_a_worktree_leaves_all_else_in_git_as_it_is(tmp_path, make: Callable[[Pa
     clear_worktree(tree, str(own), BRANCH)
     add_worktree(tree.top, str(own), base, BRANCH)
     # All that git can hold is there as in the folder of the user.
-    hidden = ("sub/", "inside/", "none/", *(["out/"] if make is sparse else []))
+    hidden = ("sub/", "inside/", "none/")
     wanted = {name: each for name, each in files.items() if not name.startswith(hidden)}
     assert unix(tree_of(own)) == unix(wanted)
-    if make is sparse:  # it is in the commit, and hidden as the user wants
-        assert git(at, "show", f"{base}:out/new.txt") == "new"
+    if make is sparse:  # what the user has not checked out is not checked out here either
+        assert not (own / "out" / "c.txt").exists()
     assert not has_changes(str(own))
     (own / "new of role.txt").write_text("new\n")
     (own / "a.txt").write_text("changed\n")
@@ -195,7 +195,7 @@ def test_a_worktree_leaves_all_else_in_git_as_it_is(tmp_path, make: Callable[[Pa
     assert tree_of(at) == files
     assert git(at, "--no-optional-locks", "status", "--porcelain", "-uall") == status
     git(at, "fsck", "--connectivity-only", "--no-dangling")
-    assert not remove_worktree(str(own), BRANCH), "no other branch has the work"
+    assert not remove_worktree(str(own), BRANCH, base), "no other branch has the work"
     assert not own.exists()
     assert contents(top) == before
     assert not (tmp_path / "hooked").exists()
@@ -238,9 +238,29 @@ def test_a_branch_that_another_one_contains_is_removed_with_its_worktree(tmp_pat
     (own / "b.txt").write_text("b\n")
     commit_worktree(str(own), BRANCH, "work")
     git(at, "merge", "-q", "--no-edit", BRANCH)
-    assert remove_worktree(str(own), BRANCH)
+    assert remove_worktree(str(own), BRANCH, tree.head)
     assert git(at, "branch", "--list", "uwf/*") == ""
     assert (at / "b.txt").exists()
+
+
+def test_a_branch_without_work_is_removed_although_it_begins_with_uncommitted_changes(tmp_path):
+    at = repository(tmp_path / "project")
+    (at / "b.txt").write_text("of the user\n")
+    tree, own = find_working_tree(str(at)), tmp_path / "home" / NAME
+    base = commit_of_state(tree, "state")
+    assert base != tree.head
+    add_worktree(tree.top, str(own), base, BRANCH)
+    assert remove_worktree(str(own), BRANCH, base)
+    assert git(at, "branch", "--list", "uwf/*") == "" and (at / "b.txt").exists()
+
+
+def test_a_worktree_of_the_user_is_never_removed(tmp_path):
+    """A bundle can name it as the worktree of a thread."""
+    at = repository(tmp_path / "project")
+    git(at, "worktree", "add", "-q", "-b", "mine", str(tmp_path / "mine"))
+    with pytest.raises(GitFailed, match="may be one of yours"):
+        remove_worktree(str(tmp_path / "mine"), BRANCH, git(at, "rev-parse", "HEAD"))
+    assert (tmp_path / "mine" / "a.txt").exists()
 
 
 def test_work_at_a_detached_commit_gets_to_the_branch_or_is_reported(tmp_path):

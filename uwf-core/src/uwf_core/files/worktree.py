@@ -113,6 +113,23 @@ def add_worktree(top: str, folder: str, commit: str, branch: str, *, checkout: b
     make_folder(os.path.dirname(folder))
     words = ("worktree", "add", "--quiet", "--no-track", *(() if checkout else ("--no-checkout",)))
     _git(top, *words, "-b", branch, folder, commit)
+    if checkout:
+        _check_out_beyond(top, folder)
+
+
+def _check_out_beyond(top: str, folder: str) -> None:
+    """Write the files outside of a sparse checkout that the other working tree has nevertheless."""
+    with open(os.path.join(folder, ".git"), encoding="utf-8", errors="surrogateescape") as file:
+        entry = file.read().removeprefix("gitdir: ").rstrip("\n")
+    if not os.path.exists(os.path.join(entry, "info", "sparse-checkout")):
+        return
+    skipped = _git(folder, "ls-files", "-t", "-z").split(b"\0")
+    paths = [line[2:] for line in skipped if line.startswith(b"S ")]
+    present = [each for each in paths if os.path.lexists(os.path.join(os.fsencode(top), each))]
+    if present:
+        words = ("checkout", "--quiet", "--ignore-skip-worktree-bits", "--pathspec-from-file=-")
+        names = b"\0".join(present)
+        _git(folder, "--literal-pathspecs", *words, "--pathspec-file-nul", stdin=names)
 
 
 def clear_worktree(tree: WorkingTree, folder: str, branch: str) -> None:
@@ -201,20 +218,25 @@ def has_changes(folder: str) -> bool:
     return bool(_git(folder, *words, env=_NO_LOCKS))
 
 
-def remove_worktree(folder: str, branch: str) -> bool:
-    """Remove a worktree without changes, and its branch if every commit of it is in another one.
+def remove_worktree(folder: str, branch: str, base: str) -> bool:
+    """Remove a worktree without changes, and its branch if nothing of it would be lost: every
+    commit is in another branch, or is the one at which it begins, the state of the folder of its
+    user, with what is before that.
 
     Returns:
         Whether the branch was removed.
 
     Raises:
-        GitFailed: git refuses to remove it; submodules that are checked out are a reason.
+        GitFailed: git refuses to remove it; submodules that are checked out are a reason. Or it is
+            a worktree of something else.
     """
     [common] = _lines(folder, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    if not _is_of_branch(folder, branch):
+        raise GitFailed(f"it is not at the branch {branch}, so it may be one of yours")
     loose = ("rev-list", "--max-count=1", "HEAD", "--not", "--branches", "--remotes")
     if _git(folder, *loose).strip():
         raise GitFailed("no branch has the commit that is checked out in it")
-    is_known = _is_in_others(folder, branch)
+    is_known = _is_in_others(folder, branch, base)
     env = {"GIT_DIR": common}
     _git(common, "worktree", "remove", folder, env=env)
     if is_known:
@@ -222,11 +244,18 @@ def remove_worktree(folder: str, branch: str) -> bool:
     return is_known
 
 
-def _is_in_others(folder: str, branch: str) -> bool:
+def _is_of_branch(folder: str, branch: str) -> bool:
+    """Whether a worktree was made for a branch: a bundle can name any folder of the user."""
+    if branch.endswith("/" + os.path.basename(folder)):
+        return True
+    return _optional(folder, "symbolic-ref", "--quiet", "HEAD") == f"refs/heads/{branch}"
+
+
+def _is_in_others(folder: str, branch: str, base: str) -> bool:
     name = f"refs/heads/{branch}"
     if _optional(folder, "rev-parse", "--verify", "--quiet", name) is None:
         return False
-    others = ("--not", f"--exclude={branch}", "--branches", "--remotes")
+    others = ("--not", base, f"--exclude={branch}", "--branches", "--remotes")
     return not _git(folder, "rev-list", "--max-count=1", name, *others).strip()
 
 

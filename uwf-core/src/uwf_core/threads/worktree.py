@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def remove_worktree_of(thread: "ThreadId", own: "Worktree") -> "list[RemovedWorktree]":
-    """Remove a worktree without uncommitted changes, and its branch if another one has all of its
-    commits.
+    """Remove a worktree without uncommitted changes, and its branch if nothing was added to it, or
+    another one has all of its commits.
 
     Returns:
         What was done; nothing for a worktree that does not exist any more.
@@ -35,7 +35,7 @@ def remove_worktree_of(thread: "ThreadId", own: "Worktree") -> "list[RemovedWork
     try:
         if has_changes(own.folder):
             return [found]
-        is_gone = remove_worktree(own.folder, own.branch)
+        is_gone = remove_worktree(own.folder, own.branch, own.base)
     except GitFailed as error:
         return [{**found, "reason": str(error)}]
     reason, command = "no other branch has all of its commits", f"git -C {at} branch -D {branch}"
