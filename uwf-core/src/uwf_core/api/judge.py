@@ -33,7 +33,8 @@ class JudgeRequest:
     """A trial to judge. The agent has ended and cannot reach anything in it.
 
     Attributes:
-        cwd: a copy of the trial's folder for this judge, which may change it.
+        cwd: a copy of the trial's folder for this judge, which may change it; of a thread with
+            `workspace: worktree` a copy of its worktree, as a repository of its own.
         thread: its id.
         options: the judge's options of the task, an instance of the class in `JudgeSpec.options`.
         record: the thread as `uwf thread show` gives it, with the task as `prompt` and the
@@ -41,6 +42,9 @@ class JudgeRequest:
             attempts that failed before it under `attempts`. The steps of called threads are among
             them, in the order in which they ended, each before the step of its call (which has
             `childThread`); their `role` is a path: `work/writer` where the role `work` called.
+            A step has the files that it delivered under `files` (`path`, `size`, `mode`, `file`: a
+            node that `uwf cas get` reads), and its recorded files under `workspace` (the trees
+            `before` and `after`); both are null or empty without any.
             A trial of a recorded step has that one step, and the document of the recorded one under
             `recorded`.
         model: the model that `modelOverrides.judge` names, for judges that use one.

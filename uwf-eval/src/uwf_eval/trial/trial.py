@@ -37,6 +37,7 @@ from uwf_eval.trial.thread import (
     start_limits,
 )
 from uwf_eval.trial.verdict import Verdict
+from uwf_eval.trial.worktree import copy_worktree, remove_worktrees, worktree_of
 
 if TYPE_CHECKING:
     from uwf_core.client import StepInput
@@ -234,7 +235,8 @@ class _TrialRun:
     def _inspect(self, space: TrialFolders, before: Mapping[str, str]) -> list[str]:
         """The protected files that the agent changed; all its processes have ended by now."""
         self.phase = "judge"
-        found = tampering.changed(before, tampering.protected(space.work, self.task.protect))
+        folder = self._worktree() or space.work
+        found = tampering.changed(before, tampering.protected(folder, self.task.protect))
         found += self._touched()
         return found
 
@@ -270,7 +272,7 @@ class _TrialRun:
             return recorded.verdict_of(self.done.recorded)
         if need_folder(self.task):
             make_private(space.private)
-            copy_tree(space.work, space.judged, strict=False)
+            self._copy_work(space)
         if any(judge.entry is not None for judge in self.task.judges):
             self._write_store(space)
         evidence = Evidence(
@@ -291,6 +293,19 @@ class _TrialRun:
         # Judges have run code of the agent since the inspection.
         touched = self._touched()
         return self._tampered(touched) if touched else verdict.of_judges(results)
+
+    def _worktree(self) -> Path | None:
+        """The folder in which the thread worked, if that is not the trial's."""
+        assert self.client is not None and self.done.thread is not None
+        return worktree_of(self.client, self.done.thread)
+
+    def _copy_work(self, space: TrialFolders) -> None:
+        """Copy the files to judge, to where the agent has no access."""
+        own = self._worktree()
+        if own is None:
+            copy_tree(space.work, space.judged, strict=False)
+        else:
+            copy_worktree(own, space.work, space.judged)
 
     def _write_store(self, space: TrialFolders) -> None:
         """Copy the thread into a store on disk, for judges that are programs."""
@@ -333,6 +348,7 @@ class _TrialRun:
     def close(self) -> None:
         """Close the trial's store."""
         if self.client is not None:
+            remove_worktrees(self.client)
             self.client.close()
 
     def closed(self, ended: Verdict) -> Trial:
