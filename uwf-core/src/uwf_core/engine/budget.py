@@ -34,7 +34,13 @@ from uwf_core.thread.limits import (
     role_account,
     unknown_limits,
 )
-from uwf_core.thread.names import asked_prefix, event_kind, events_prefix
+from uwf_core.thread.names import (
+    asked_name,
+    asked_prefix,
+    event_kind,
+    events_prefix,
+    head_name,
+)
 from uwf_core.thread.state import ThreadState
 
 if TYPE_CHECKING:
@@ -202,11 +208,32 @@ def _with_open(account: Account, state: ThreadState) -> Account:
 
 
 def _with_asks(store: "Store", state: ThreadState, account: Account) -> Account:
+    """With the questions, and the late summaries, that count besides the attempts."""
     ledger = account.ledger
     for variable in store.variables(asked_prefix(ThreadId(state.thread))):
         asked = store.get(Ref(variable.value)).payload
-        ledger = ledger_sum(ledger, {**NOTHING_COUNTED, "usage": asked["usage"]})
+        ms = asked.get("completedAtMs", 0) - asked.get("startedAtMs", 0)  # no question has them
+        used = {**NOTHING_COUNTED, "usage": asked["usage"], "runningMs": max(ms, 0)}
+        ledger = ledger_sum(ledger, used)
     return account._replace(ledger=ledger)
+
+
+def count_above(engine: "Engine", state: ThreadState, used: Ref) -> None:
+    """Let a question or summary of a thread count in those that called it, too, if their steps
+    are recorded already: these have the ledger of that moment. Within a transaction.
+
+    Args:
+        engine: the engine. state: of the thread.
+        used: a node with `usage`, which the ledger of the thread itself has.
+    """
+    store = engine.store
+    while state.caller is not None:
+        above = ThreadId(state.caller.thread)
+        if not store.rows(head_name(above), limit=1):
+            return  # deleted, or in another store
+        if all(call.child != state.thread for call in calls_of(store, above)):
+            store.set_variable(asked_name(above, used), used, {}, None)
+        state = read_head(store, above).state
 
 
 def _called(engine: "Engine", state: ThreadState) -> "CalledPayload":

@@ -19,6 +19,7 @@ from uwf_core.errors import NeedsAnswer, SessionLost, UsageError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.branches import check_no_branches
+from uwf_core.thread.head import read_head
 from uwf_core.thread.names import ask_name, asked_name, head_name
 from uwf_core.views.read import read_step
 from uwf_core.views.recorded import open_step
@@ -109,6 +110,11 @@ def _save(question: _Question, document: "AnswerDocument", model: str | None) ->
             },
         )
         engine.store.set_variable(asked_name(thread, ask), ask, {}, None)
+        state = read_head(engine.store, thread).state
+        if state.caller is not None:
+            from uwf_core.engine.budget import count_above  # only in called threads
+
+            count_above(engine, state, ask)
 
 
 def check_can_answer(agent: OpenAgent) -> None:

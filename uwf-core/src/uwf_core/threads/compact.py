@@ -10,7 +10,7 @@ from uwf_core.agents.supervise import ask_call
 from uwf_core.api.agent import AskRequest, NoSink, RunLimits
 from uwf_core.api.sums import NOTHING_RESERVED, NOTHING_USED, priced, usage_payload
 from uwf_core.engine.agents import opened_agent, recordable
-from uwf_core.engine.budget import counted_limits, still_reached
+from uwf_core.engine.budget import count_above, counted_limits, still_reached
 from uwf_core.engine.find import find_step, find_thread
 from uwf_core.engine.nodes import save_event
 from uwf_core.engine.plan import markdown_of
@@ -88,7 +88,7 @@ def compact_thread(
     """Store a summary that new sessions of the thread get in place of the steps up to one.
 
     An agent writes it from the steps, and from the newest summary in place of those that it
-    replaces. The usage of the agent counts for the thread.
+    replaces. The usage of the agent counts for the thread, and for those that called it.
 
     Raises:
         UsageError: not exactly one of text and agent; the text is blank or too long, or the steps
@@ -283,6 +283,8 @@ def _save(span: _ToSummarize, written: _Written) -> "CompactedDocument":
             previous=newest.state.compacted,
             **fields,
         )
+        if head.state.caller is not None and head.state.compacted is not None:
+            count_above(engine, head.state, Ref(head.state.compacted))
     found = newest_summary(engine.store, head.state.compacted, head.ref)
     assert found is not None
     return compacted_document(engine.store, thread, found)

@@ -120,7 +120,8 @@ def _parts(engine: "Engine", head: Head) -> Iterator[_Part]:
         yield _Part(names, int(is_step), 0, ms, payload["usage"])
     for variable in engine.store.variables(asked_prefix(head.thread)):
         payload = engine.store.payload(Ref(variable.value))
-        yield _Part(_names(payload, workflow), 0, 1, 0, payload["usage"])
+        if payload["thread"] == head.thread:  # else it is of a called one, which counts it
+            yield _Part(_names(payload, workflow), 0, 1, 0, payload["usage"])
 
 
 def _names(payload: Any, workflow: str) -> dict[str, str | None]:
