@@ -213,8 +213,8 @@ def _with_asks(store: "Store", state: ThreadState, account: Account) -> Account:
     for variable in store.variables(asked_prefix(ThreadId(state.thread))):
         asked = store.get(Ref(variable.value)).payload
         ms = asked.get("completedAtMs", 0) - asked.get("startedAtMs", 0)  # no question has them
-        used = {**NOTHING_COUNTED, "usage": asked["usage"], "runningMs": max(ms, 0)}
-        ledger = ledger_sum(ledger, used)
+        counted = {"usage": asked["usage"], "runningMs": max(ms, 0)}
+        ledger = ledger_sum(ledger, {**NOTHING_COUNTED, **counted})  # type: ignore[typeddict-item]
     return account._replace(ledger=ledger)
 
 
