@@ -26,7 +26,7 @@ WORKTREES = (
         "worktrees",
         "rm removes a branch with commits that no other one has",
         "files/worktree.py",
-        "    is_known = _is_in_others(folder, branch)\n",
+        "    is_known = _is_in_others(folder, branch, base)\n",
         "    is_known = True\n",
         f"{_THREADS}::test_rm_removes_a_worktree_only_if_nothing_is_lost",
     ),

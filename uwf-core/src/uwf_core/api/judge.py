@@ -34,7 +34,7 @@ class JudgeRequest:
 
     Attributes:
         cwd: a copy of the trial's folder for this judge, which may change it; of a thread with
-            `workspace: worktree` a copy of its worktree, as a repository of its own.
+            `workspace: worktree` a copy of its worktree, as a separate repository.
         thread: its id.
         options: the judge's options of the task, an instance of the class in `JudgeSpec.options`.
         record: the thread as `uwf thread show` gives it, with the task as `prompt` and the

@@ -21,7 +21,7 @@ def worktree_of(client: "Client", thread: str) -> Path | None:
 
 
 def copy_worktree(worktree: Path, work: Path, target: Path) -> None:
-    """Copy a worktree as a repository of its own, at its branch, so that a judge can use git in it
+    """Copy a worktree as a separate repository, at its branch, so that a judge can use git in it
     without a way to the folder of the trial.
 
     Args:
