@@ -258,7 +258,7 @@ def test_a_worktree_of_the_user_is_never_removed(tmp_path):
     """A bundle can name it as the worktree of a thread."""
     at = repository(tmp_path / "project")
     git(at, "worktree", "add", "-q", "-b", "mine", str(tmp_path / "mine"))
-    with pytest.raises(GitFailed, match="may be one of yours"):
+    with pytest.raises(GitFailed, match="may be your worktree"):
         remove_worktree(str(tmp_path / "mine"), BRANCH, git(at, "rev-parse", "HEAD"))
     assert (tmp_path / "mine" / "a.txt").exists()
 

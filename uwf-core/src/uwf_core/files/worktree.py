@@ -232,7 +232,7 @@ def remove_worktree(folder: str, branch: str, base: str) -> bool:
     """
     [common] = _lines(folder, "rev-parse", "--path-format=absolute", "--git-common-dir")
     if not _is_of_branch(folder, branch):
-        raise GitFailed(f"it is not at the branch {branch}, so it may be one of yours")
+        raise GitFailed(f"it is not at the branch {branch}, so it may be your worktree")
     loose = ("rev-list", "--max-count=1", "HEAD", "--not", "--branches", "--remotes")
     if _git(folder, *loose).strip():
         raise GitFailed("no branch has the commit that is checked out in it")
