@@ -39,6 +39,7 @@ def thread(number, status, **changes):
         "cwd": "/home/me/shop",
         "head": "7GQ8K1M2N4P5Q",
         "depth": 0,
+        "tags": {},
         "parent": None,
         "status": status,
         "currentRole": "reviewer" if status in ("idle", "running") else None,

@@ -22,6 +22,23 @@ def a_removed_thread_frees_its_nodes(uwf: Uwf) -> None:
     uwf("cas verify", has={"valid": True, "problems.#": 0})
 
 
+@check("thread tag", "thread list", "thread cancel", "thread rm", "prune", alone=True)
+def threads_with_a_tag_are_found_and_removed_together(uwf: Uwf) -> None:
+    first = uwf("thread start letter.yaml -p Task --tag event=fair")["thread"]
+    second = uwf("thread start letter.yaml -p Other")["thread"]
+    uwf("thread tag", second, "event=fair", has={"tags.event": "fair"})
+    uwf("thread tag", second, "fair", code=2, fails="is not a tag")
+    uwf("thread list --tag event=fair", has={"threads.#": 2})
+    uwf("thread list --tag event=fair --text oTHER", has={"threads.0.thread": second})
+    uwf("thread cancel --tag event=fair", code=2, fails="would cancel 2 threads")
+    uwf("thread cancel --tag event=fair --yes", has={"threads.#": 2, "failed": 0})
+    uwf("prune --older-than 1h", has={"threads.#": 0})
+    listed = uwf("prune --older-than 0s --dry-run")["threads"]
+    uwf.expect({first, second} <= set(listed), "a finished thread would stay")
+    uwf("thread rm", first, second, has={"threads.#": 2})
+    uwf("thread show", first, code=2, fails="unknown thread")
+
+
 @check("cas verify", alone=True)
 def damage_is_found_and_repaired_from_a_bundle(uwf: Uwf) -> None:
     uwf("cas verify", has={"valid": True})

@@ -164,6 +164,8 @@ class _Maker:
         thread = self._start()
         self._play(_WROTE)
         self._client.exec(thread)
+        self._client.tag(thread, {"team": "web", "late": "yes"})
+        self._client.tag(thread, {"late": ""})
         self._client.cancel(thread)
         return thread
 

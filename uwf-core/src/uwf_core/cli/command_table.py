@@ -51,6 +51,10 @@ _RUN_OPTIONS = (
     "--no-input",
 )
 _HEAD = "--head=step"
+_SELECT = (
+    *("--status=status", "--workflow=workflow", "--tag=text", "--role=text", "--agent=agent"),
+    *("--failure=text", "--text=text", "--after=text", "--before=text"),
+)
 _LIMITS = ("--max-cost=text", "--max-tokens=text", "--max-steps=text", "--max-minutes=text")
 _FORK = Row(
     "thread_start:fork",
@@ -82,7 +86,9 @@ _WORKFLOW_ROWS: Final[Mapping[str, Entry]] = {
 }
 
 _THREAD_ROWS: Final[Mapping[str, Entry]] = {
-    "cancel": Row("thread:cancel", "Cancel a thread permanently", _THREAD, (_HEAD,)),
+    "cancel": Row(
+        "thread_many:cancel", "Cancel threads permanently", _THREAD, (*_SELECT, "--yes", _HEAD)
+    ),
     "compact": Row(
         "compact:compact",
         "Summarize older steps for new sessions",
@@ -117,13 +123,10 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
                 "--all",
                 "--children",
                 "--trials",
-                "--status=status",
-                "--after=text",
-                "--before=text",
                 "--limit=text",
                 "--offset=text",
             ),
-            "--workflow=workflow",
+            *_SELECT,
         ),
     ),
     "poke": Row(
@@ -141,14 +144,15 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         _THREAD,
         ("--prompt=text", "--answer=text", "--status=text", "--grant=text", *_RUN_OPTIONS, _HEAD),
     ),
-    "rm": Row("thread:rm", "Delete a finished thread", _THREAD),
+    "rm": Row("thread_many:rm", "Delete finished threads", _THREAD, (*_SELECT, "--yes")),
     "show": Row("thread:show", "Show the status of a thread", _THREAD),
     "start": Row(
         "thread_start:start",
         "Create a thread of a workflow; run nothing yet",
         ("workflow",),
-        ("--prompt=text", "--input=text", "--cwd=dir", "--agent=binding", *_LIMITS),
+        ("--prompt=text", "--input=text", "--cwd=dir", "--agent=binding", "--tag=text", *_LIMITS),
     ),
+    "tag": Row("thread_many:tag", "Give a thread tags for lists", _THREAD),
     "stop": Row("thread:stop", "Stop a run in the background", _THREAD),
     "wait": Row(
         "thread:wait",
@@ -282,7 +286,10 @@ COMMANDS: Final[Mapping[str, Entry]] = {
         "thread_start:run",
         "Start a workflow and run it until it ends",
         ("workflow",),
-        ("--prompt=text", "--input=text", "--agent=binding", *_LIMITS, *_RUN_OPTIONS[1:]),
+        (
+            *("--prompt=text", "--input=text", "--agent=binding", "--tag=text"),
+            *(*_LIMITS, *_RUN_OPTIONS[1:]),
+        ),
     ),
     "inbox": Row("inbox:inbox", "Show what waits for you, or answer it", (), ("--answer",)),
     "watch": Row("watch:watch", "Follow a thread, or all that run", _THREAD),
@@ -316,6 +323,12 @@ COMMANDS: Final[Mapping[str, Entry]] = {
             "--agent=agent",
             "--no-trial",
         ),
+    ),
+    "prune": Row(
+        "thread_many:prune",
+        "Delete threads that finished long ago",
+        (),
+        ("--older-than=text", "--dry-run"),
     ),
     "cas": Noun("The store: nodes and their types", _CAS_ROWS),
     "bundle": Noun("Bundles: threads exported to files", _BUNDLE_ROWS),

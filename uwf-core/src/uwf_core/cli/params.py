@@ -55,6 +55,13 @@ def start_options(function: Any) -> Any:
             help="Typed input: field=value (may be repeated), JSON, or @file.",
         ),
         *_limit_options(),
+        click.option(
+            "--tag",
+            "tags",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="Tag of the thread, for lists (may be repeated).",
+        ),
         prompt_option("The task."),
         click.argument("workflow", metavar="WORKFLOW"),
     ):

@@ -1,4 +1,4 @@
-"""One thread: `uwf thread show`, `read`, `stop`, `cancel`, `wait`, `rm`."""
+"""One thread: `uwf thread show`, `read`, `stop`, `wait`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from uwf_core.cli.command import command
-from uwf_core.cli.outcome import print_outcome, watch
-from uwf_core.cli.params import head_option, quota_option, thread_argument
+from uwf_core.cli.outcome import print_outcome
+from uwf_core.cli.params import quota_option, thread_argument
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.table import fields
@@ -51,19 +51,6 @@ def stop(session: Session, thread: str) -> None:
     session.emit(stop_thread(session.engine, thread), thread_text)
 
 
-@command("cancel", "uwf thread cancel @last", logged=True)
-@thread_argument()
-@head_option()
-def cancel(session: Session, thread: str, head: str | None) -> None:
-    """Cancel the thread permanently; stops it if it runs."""
-    from uwf_core.threads.cancel import cancel_thread
-
-    session.thread = thread
-    with watch(session) as live:
-        document = cancel_thread(session.engine, thread, live, head)
-    session.emit(document, thread_text)
-
-
 @command("wait", "uwf thread wait @last --timeout 600")
 @thread_argument()
 @click.option(
@@ -77,30 +64,6 @@ def wait(session: Session, thread: str, timeout: float | None) -> int:
     return print_outcome(session, outcome, was_shown=False)
 
 
-@command("rm", "uwf thread rm 01JD8ZK3", logged=True)
-@thread_argument()
-def rm(session: Session, thread: str) -> None:
-    """Delete a finished thread; its nodes stay until `uwf cas gc`.
-
-    A git worktree of the thread is removed too, unless it has uncommitted changes, and its branch
-    if another branch has all of its commits.
-    """
-    from uwf_core.threads.cancel import remove_thread
-
-    session.thread = thread
-    session.emit(remove_thread(session.engine, thread), _removed_text)
-
-
-def _removed_text(document: Mapping[str, Any], _screen: Screen) -> str:
-    lines = [f"{document['thread']} deleted; `uwf cas gc` frees its nodes"]
-    for each in document["worktrees"]:
-        what = "branch" if each["removed"] else "worktree"
-        if each["reason"] is not None:
-            place = each["branch"] if each["removed"] else each["folder"]
-            lines += [f"{what} {place} kept: {each['reason']}", f"to remove it: {each['command']}"]
-    return "\n".join(lines)
-
-
 def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
     """`thread show`."""
     running = document["running"]
@@ -112,6 +75,7 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("thread", document["thread"]),
             ("workflow", f"{document['workflowName']} ({document['workflow']})"),
             ("task", document.get("task")),
+            ("tags", "\n".join(f"{k}={v}" for k, v in document["tags"].items())),
             ("input", (given := document.get("input")) and as_json(given, compact=True)),
             ("agents", _agents_text(document)),
             ("folder", document["cwd"]),

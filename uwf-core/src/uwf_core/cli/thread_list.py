@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,56 +14,90 @@ from uwf_core.cli.render.table import Column, table
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.errors import UsageError
 
+if TYPE_CHECKING:
+    from uwf_core.views.thread_list import ThreadFilter
+
+
+def filter_options(function: Any) -> Any:
+    """The options that select threads: of list, rm and cancel."""
+    when = Moment()
+    for name, metavar, kind, text in reversed(
+        (
+            ("--status", "S,…", None, "Only these statuses; `active` is idle or running."),
+            ("--workflow", "W", None, "Only threads of this workflow (name or reference)."),
+            ("--tag", "KEY=VALUE", None, "Only threads with this tag (may be repeated)."),
+            ("--role", "ROLE", None, "Only threads that are at this role, or wait there."),
+            ("--agent", "AGENT", None, "Only threads with a step of this agent, or bound to it."),
+            ("--failure", "KIND", None, "Only threads that wait for a failure of this kind."),
+            ("--text", "TEXT", None, "Only threads with this text in their task."),
+            ("--after", "WHEN", when, "Only threads started after a date, or 7d, 12h."),
+            ("--before", "WHEN", when, "Only threads started before."),
+        )
+    ):
+        is_tag = name == "--tag"
+        own: dict[str, Any] = {"multiple": True} if is_tag else {}
+        function = click.option(name, metavar=metavar, type=kind, help=text, **own)(function)
+    return function
+
+
+def thread_filter(
+    *,
+    status: str | None,
+    tag: Sequence[str],
+    after: int | None,
+    before: int | None,
+    **others: Any,
+) -> "ThreadFilter":
+    """The filter of these options.
+
+    Raises:
+        UsageError: an unknown status or kind of failure, or a wrong tag.
+    """
+    from uwf_core.views.thread_list import ThreadFilter
+
+    tags: dict[str, str] = {}
+    if tag:
+        from uwf_core.thread.tags import parse_tags
+
+        tags = parse_tags(tag)
+    if others["failure"] is not None:
+        _check_kind(others["failure"])
+    statuses = _statuses(status)
+    return ThreadFilter(statuses=statuses, after_ms=after, before_ms=before, tags=tags, **others)
+
+
+def _check_kind(kind: str) -> None:
+    from uwf_core.errors import FailureKind
+
+    known = [each.word for each in FailureKind]
+    if kind not in known:
+        raise UsageError(f"unknown kind of failure {kind!r}", hint=f"use one of {', '.join(known)}")
+
 
 @command(
     "list",
     "uwf thread list",
     "uwf thread list --all --after 7d",
     "uwf thread list --status suspended,idle --workflow fix-bug",
+    "uwf thread list --failure rate_limited --tag team=web",
 )
 @click.option("-a", "--all", "everything", is_flag=True, help="Also show finished threads.")
-@click.option("--status", metavar="S,…", help="Only these statuses; `active` is idle or running.")
-@click.option(
-    "--after", type=Moment(), metavar="WHEN", help="Only threads started after a date, or 7d, 12h."
-)
-@click.option("--before", type=Moment(), metavar="WHEN", help="Only threads started before.")
+@filter_options
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Show at most N.")
 @click.option(
     "--offset", type=click.IntRange(min=0), default=0, metavar="N", help="Skip the first N."
 )
-@click.option("--workflow", metavar="W", help="Only threads of this workflow (name or reference).")
 @click.option("--children", is_flag=True, help="Also show threads that other threads called.")
 @click.option("--trials", is_flag=True, help="Also show threads of the trials of uwf-eval.")
-def list_(
-    session: Session,
-    everything: bool,
-    status: str | None,
-    after: int | None,
-    before: int | None,
-    limit: int | None,
-    offset: int,
-    workflow: str | None,
-    children: bool,
-    trials: bool,
-) -> None:
+def list_(session: Session, everything: bool, **options: Any) -> None:
     """List threads, newest first; finished ones only with --all or --status.
 
     A thread that calls another shows the state of that one; --children lists it as well.
     """
     from uwf_core.views.show import task_of
-    from uwf_core.views.thread_list import ThreadFilter, thread_rows
+    from uwf_core.views.thread_list import thread_rows
 
-    chosen = ThreadFilter(
-        all=everything,
-        statuses=_statuses(status),
-        after_ms=after,
-        before_ms=before,
-        limit=limit,
-        offset=offset,
-        workflow=workflow,
-        trials=trials,
-        children=children,
-    )
+    chosen = thread_filter(all=everything, **options)
     engine = session.engine
     text = partial(threads_text, task_of=partial(task_of, engine))
     session.emit_rows("threads", thread_rows(engine, chosen), text)
@@ -99,7 +133,8 @@ _COLUMNS = (
     Column("task", "TASK", least=18, rank=1),
     Column("role", "ROLE", least=5, rank=5),
     Column("reason", "REASON", least=10, rank=3),
-    Column("steps", "STEPS", rank=6, right=True),
+    Column("steps", "STEPS", rank=7, right=True),
+    Column("cost", "COST", rank=6, right=True),
     Column("updated", "UPDATED", rank=4, right=True),
     Column("parent", "CALLED BY", rank=7),
     Column("original", "ORIGINAL", rank=8),
@@ -122,6 +157,8 @@ def threads_text(
             "task": task_of(each["thread"]),
             "reason": _reason(each),
             "folder": each["cwd"] or None,
+            "cost": amounts.cost(each["usage"]),
+            "tagged": ", ".join(f"{k}={v}" for k, v in each["tags"].items()) or None,
             "updated": amounts.ago(each["updatedAtMs"], now),
         }
         for each in threads

@@ -97,10 +97,12 @@ def _new_thread(
     cwd: str | None,
     agents: tuple[str, ...],
     inputs: tuple[str, ...],
+    tags: tuple[str, ...],
     **limits: float | None,
 ) -> "StartOptions":
     from uwf_core.agents.bindings import parse_bindings
     from uwf_core.thread.limits import WORDS
+    from uwf_core.thread.tags import parse_tags
     from uwf_core.threads.start import StartOptions
 
     bindings = parse_bindings(agents)
@@ -116,6 +118,7 @@ def _new_thread(
             for name, value in limits.items()
             if value is not None
         },
+        tags=parse_tags(tags),
     )
 
 

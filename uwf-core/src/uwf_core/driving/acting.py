@@ -33,11 +33,14 @@ class ThreadDriver(WorkflowReader):
         input: Mapping[str, Any] | str | None = None,
         bindings: Mapping[str, str] | None = None,
         limits: Mapping[str, float] | None = None,
+        tags: Mapping[str, str] | None = None,
     ) -> "StartedDocument":
         """Start a thread, run nothing; as `StartOptions` says. Errors as `uwf thread start`."""
         from uwf_core.threads import start
 
-        given = start.StartOptions(workflow, prompt, str(cwd), agent, input, bindings or {}, limits)
+        given = start.StartOptions(
+            workflow, prompt, str(cwd), agent, input, bindings or {}, limits, tags or {}
+        )
         return start.start_thread(self._engine, given, self._watch)
 
     def exec(
@@ -152,6 +155,12 @@ class ThreadDriver(WorkflowReader):
 
         options = ask.AskOptions(text, agent, fork)
         return ask.ask_step(self._engine, step, options, self._watch, cancel or Cancel())
+
+    def tag(self, thread: str, tags: Mapping[str, str]) -> "ThreadDocument":
+        """Give a thread tags; an empty text removes one. Errors as `uwf thread tag`."""
+        from uwf_core.threads import tagging
+
+        return tagging.tag_thread(self._engine, thread, tags, self._watch)
 
     def stop(self, thread: str) -> "ThreadDocument":
         """Stop the process that runs the thread."""

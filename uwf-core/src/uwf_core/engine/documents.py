@@ -21,7 +21,7 @@ class StartedDocument(TypedDict):
 
 
 class FailureDocument(TypedDict):
-    """Why a step failed: a kind of the table of failures, and until when (rate limits)."""
+    """Why a step failed: a kind of failure, and until when (rate limits)."""
 
     kind: str
     message: str
@@ -77,9 +77,9 @@ class RunningDocument(TypedDict):
 
 
 class ThreadRow(Standing):
-    """A row of `thread list`. `depth` counts the calls above it (0: a root), `parent` is the thread
-    that called it last. A thread with an open call shows the state of the called thread. One that
-    came from the original uwf is read-only; `original` is its id there.
+    """A row of `thread list`. `depth`: calls above it (0: a root); `parent`: the thread that called
+    it last; `tags`: those of persons; `original`: its id in the original uwf, then it is read-only.
+    A thread with an open call shows the state of the called thread.
     """
 
     thread: str
@@ -89,6 +89,7 @@ class ThreadRow(Standing):
     head: str
     depth: int
     parent: str | None
+    tags: dict[str, str]
     steps: int
     usage: UsagePayload
     running: RunningDocument | None

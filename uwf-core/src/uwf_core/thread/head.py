@@ -216,6 +216,8 @@ _JSON_TAGS: tuple[tuple[str, Any], ...] = (
 """The fields whose tags are JSON, with the values that are left out."""
 _MAPPINGS = ("limits", "largest", "grants")
 _ROLE = "role."
+GIVEN_TAG = "tag."
+"""Before the name of a tag that a person gave: lists filter by it."""
 _FOLD = "fold"
 
 
@@ -235,6 +237,7 @@ def to_tags(state: ThreadState) -> dict[str, str]:
             tags[tag] = str(fields[name])
     for name, role in state.roles.items():
         tags[_ROLE + name] = _dump([*role[:-1], list(role.usage.values())])
+    tags |= {GIVEN_TAG + name: value for name, value in state.given_tags.items()}
     if state.totals != NOTHING_USED:
         tags["usage"] = _dump(list(state.totals.values()))
     if state.caller is not None:
@@ -265,6 +268,7 @@ def from_tags(thread: str, tags: Mapping[str, str]) -> ThreadState:
         values["roles"] = {
             tag[len(_ROLE) :]: _role(text) for tag, text in tags.items() if tag.startswith(_ROLE)
         }
+        values["given_tags"] = given_tags(tags)
         values["depth"] = int(tags[DEPTH])
         values["totals"] = totals_of(tags.get("usage"))
         values |= {name: json.loads(tags[name]) for name in _MAPPINGS if name in tags}
@@ -276,6 +280,11 @@ def from_tags(thread: str, tags: Mapping[str, str]) -> ThreadState:
         return ThreadState(thread=thread, **values)
     except (KeyError, TypeError) as error:
         raise ValueError(f"not the tags of a thread: {error}") from error
+
+
+def given_tags(tags: Mapping[str, str]) -> dict[str, str]:
+    """The tags that persons gave a thread, of the tags of its head."""
+    return {tag[len(GIVEN_TAG) :]: text for tag, text in tags.items() if tag.startswith(GIVEN_TAG)}
 
 
 def summary_of(tags: Mapping[str, str]) -> ThreadSummary:

@@ -96,7 +96,7 @@ class ThreadState(NamedTuple):
         called_steps: those of threads that it called, less the own steps that called them; totals
             and running_ms have these too.
         ancestors: `[k]` is its newest step whose number is a multiple of 2^k.
-        compacted: its newest Compacted event.
+        compacted: its newest Compacted event. given_tags: those of persons.
     """
 
     thread: str
@@ -123,6 +123,7 @@ class ThreadState(NamedTuple):
     ancestors: tuple[str, ...] = ()
     worktree: Worktree | None = None
     compacted: str | None = None
+    given_tags: Mapping[str, str] = {}
     caller: Caller | None = None
     attempt: OpenAttempt | None = None
     suspension: Suspension | None = None
@@ -335,6 +336,11 @@ def _decision(state: ThreadState, event: Event) -> ThreadState:
     return decided(state, event.payload["next"])
 
 
+def _tagged(state: ThreadState, event: Event) -> ThreadState:
+    tags = {**state.given_tags, **event.payload["tags"]}
+    return state._replace(given_tags={key: tag for key, tag in tags.items() if tag is not None})
+
+
 def _granted(state: ThreadState, event: Event) -> ThreadState:
     scope, to = event.payload["scope"], event.payload["next"]
     amounts = dict(state.grants.get(scope, {}))
@@ -383,6 +389,7 @@ _FOLDS: Final[Mapping[str, Callable[[ThreadState, Event], ThreadState]]] = {
     "granted": _granted,
     "limit": _decision,
     "unrouted": _decision,
+    "tagged": _tagged,
     "cancelled": _decision,
 }
 """By the kind of the event. `started` begins a thread: see `begin`."""

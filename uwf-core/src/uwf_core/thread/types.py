@@ -418,6 +418,12 @@ class UnroutedPayload(_EventPayload):
     next: NextPayload
 
 
+class TaggedPayload(_EventPayload):
+    """A person gave the thread tags, by which lists select; null removes one."""
+
+    tags: dict[str, str | None]
+
+
 class CancelledPayload(_EventPayload):
     """A person cancelled the thread permanently."""
 
@@ -476,6 +482,7 @@ NODES: Final[Mapping[str, Any]] = {
     "granted": GrantedPayload,
     "limit": LimitPayload,
     "unrouted": UnroutedPayload,
+    "tagged": TaggedPayload,
     "cancelled": CancelledPayload,
     "turn": TurnPayload,
     "detail": DetailPayload,
@@ -487,6 +494,6 @@ NODES: Final[Mapping[str, Any]] = {
 
 EVENTS: Final = (
     *("started", "called", "worktree", "compacted"),
-    *("asked", "granted", "limit", "unrouted", "cancelled"),
+    *("asked", "granted", "limit", "unrouted", "tagged", "cancelled"),
 )
 """The kinds of nodes with a separate variable (`thread.names.event_name`)."""

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 class StartOptions(NamedTuple):
     """The word of the workflow, the task, the working folder, the word of `--agent`, the typed
-    input (a value, a JSON object, or items `field=value`), the agents by path of roles, and limits
-    by their names in a workflow.
+    input (a value, a JSON object, or items `field=value`), the agents by path of roles, limits by
+    their names in a workflow, and tags.
     """
 
     workflow: str
@@ -37,6 +37,7 @@ class StartOptions(NamedTuple):
     input: Mapping[str, Any] | str | None = None
     bindings: Mapping[str, str] = {}
     limits: Mapping[str, float] | None = None
+    tags: Mapping[str, str] = {}
 
 
 def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "StartedDocument":
@@ -86,7 +87,16 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
         head = create_thread(engine, thread, definition, payload)
         if caller is not None:
             link_call(engine, caller, head, Ref(payload["prompt"]))
+        if options.tags:
+            _tag(engine, thread, options.tags)
     return {"workflow": workflow, "workflowName": definition.name, "thread": thread}
+
+
+def _tag(engine: "Engine", thread: ThreadId, tags: Mapping[str, str]) -> None:
+    from uwf_core.thread.head import read_head
+    from uwf_core.threads.tagging import save_tags  # not for every thread
+
+    save_tags(engine, read_head(engine.store, thread), tags)
 
 
 def _entry(

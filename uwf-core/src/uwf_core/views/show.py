@@ -20,7 +20,7 @@ from uwf_core.thread.calls import (
     state_below,
 )
 from uwf_core.thread.decisions import Suspension
-from uwf_core.thread.head import ORIGINAL, PARENT, ThreadSummary
+from uwf_core.thread.head import ORIGINAL, PARENT, ThreadSummary, given_tags
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import HEADS
 from uwf_core.thread.state import ThreadState
@@ -151,6 +151,7 @@ def row_of(
         "head": variable.value,
         "depth": state.depth,
         "parent": variable.tags.get(PARENT),
+        "tags": given_tags(variable.tags),
         **status_fields(state),
         "steps": state.steps,
         "usage": state.totals,
@@ -173,6 +174,7 @@ def corrupt_row(thread: ThreadId, message: str) -> "ThreadRow":
         "head": "",
         "depth": 0,
         "parent": None,
+        "tags": {},
         "status": "corrupt",
         "currentRole": None,
         "suspendedRole": None,

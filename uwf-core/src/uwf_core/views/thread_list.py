@@ -15,6 +15,7 @@ from uwf_core.thread.calls import shown_state, threads_in_calls
 from uwf_core.thread.head import (
     DAMAGE,
     DEPTH,
+    GIVEN_TAG,
     ORIGINAL,
     PARENT,
     TRIAL,
@@ -59,6 +60,9 @@ _VARYING = {
 class ThreadFilter(NamedTuple):
     """Which threads to list. Times are ms since 1970, exclusive; `statuses` win over `all`.
     `trials`: also those of uwf-eval's trials; `children`: also those that other threads called.
+
+    `tags`: those of persons. `role`: at which it is or waits. `agent`: which took a step or is
+    bound. `failure`: the kind for which it waits. `text`: in its task, in any case of letters.
     """
 
     all: bool = False
@@ -70,6 +74,16 @@ class ThreadFilter(NamedTuple):
     workflow: str | None = None
     trials: bool = False
     children: bool = False
+    tags: Mapping[str, str] = {}
+    role: str | None = None
+    agent: str | None = None
+    failure: str | None = None
+    text: str | None = None
+
+    @property
+    def looks_inside(self) -> bool:
+        """Whether more than the status and the tags decide."""
+        return any(each is not None for each in (self.role, self.agent, self.failure, self.text))
 
 
 ALL = ThreadFilter(all=True)
@@ -111,8 +125,15 @@ def _rows(engine: "Engine", wanted: ThreadFilter) -> Iterator[str]:
         shown = heads if wanted.trials else [head for head in heads if not head[0].is_trial]
         if not wanted.children:
             shown = [head for head in shown if head[1][head[0].depth] == "0" or not head[0].depth]
+        if wanted.looks_inside:
+            from uwf_core.views.thread_filter import matches  # not for every list
+
+            shown = [head for head in shown if matches(engine, _variable(head[1]), wanted)]
+            damaged_shown: Sequence[str] = ()
+        else:
+            damaged_shown = damaged
         rows = _rows_of(engine, shown, statuses, running, calling)
-        yield from rows if not damaged else _merged(rows, damaged, statuses)
+        yield from rows if not damaged_shown else _merged(rows, damaged_shown, statuses)
         if len(heads) < len(texts) or len(texts) + len(damaged) < size:
             return
         after, size = min([*(HEADS + parts[0] for _, parts in heads[-1:]), *damaged]), PAGE
@@ -198,7 +219,9 @@ class _Layout:
         self.status, self.workflow = places.get("status", 0), places.get("workflow", 0)
         self.depth = places.get(DEPTH, 0)
         self._usage = places.get("usage")
-        self._fixed = itemgetter(*[places[tag] for tag in _FIXED if tag in places] or [0])
+        given = [tag for tag in tags if tag.startswith(GIVEN_TAG)]
+        fixed = [places[tag] for tag in (*_FIXED, *given) if tag in places]
+        self._fixed = itemgetter(*fixed or [0])
         self._varying = {field: places[name] for field, name in _VARYING.items() if name in places}
         self._kind: tuple[str, ...] = ()
         self._writer: _Writer = "", str
@@ -274,7 +297,8 @@ def _statuses(wanted: ThreadFilter) -> Collection[str]:
 
 def _tag_filter(wanted: ThreadFilter) -> dict[str, Sequence[str]]:
     """What the store can leave out by itself. Not by status: any thread may turn out corrupt."""
-    if wanted.workflow is None:
-        return {}
-    key = "workflow" if Ref.matches(wanted.workflow) else "workflowName"
-    return {key: (wanted.workflow,)}
+    found: dict[str, Sequence[str]] = {GIVEN_TAG + k: (v,) for k, v in wanted.tags.items()}
+    if wanted.workflow is not None:
+        key = "workflow" if Ref.matches(wanted.workflow) else "workflowName"
+        found[key] = (wanted.workflow,)
+    return found

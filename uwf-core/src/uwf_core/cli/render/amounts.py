@@ -60,6 +60,13 @@ def size(number: int) -> str:
     return f"{number / 1_000_000:.1f} MB"
 
 
+def cost(usage: Mapping[str, Any]) -> str | None:
+    """The cost, as far as known; None if nothing is known."""
+    if usage["costUsd"] is None:
+        return None
+    return f"{'≥ ' if 'costUsd' in usage['atLeast'] else ''}${usage['costUsd']:.4f}"
+
+
 def usage(usage: Mapping[str, Any] | None) -> str:
     """The usage, as far as known: `3 turns, 12.3k in, 1.1k out, ≥ $0.0123`."""
     if not usage:
@@ -76,6 +83,7 @@ def usage(usage: Mapping[str, Any] | None) -> str:
     ):
         if usage.get(key):
             parts.append(f"{least.get(key, '')}{count(usage[key])} {word}")
-    if usage["costUsd"] is not None:
-        parts.append(f"{least.get('costUsd', '')}${usage['costUsd']:.4f}")
+    spent = cost(usage)
+    if spent is not None:
+        parts.append(spent)
     return ", ".join(parts)

@@ -99,6 +99,16 @@ def _unrouted(event: "RecordedEvent") -> Statement:
     return Statement("unrouted", text, (event.ref,), event.payload["next"]["message"], brief=text)
 
 
+def _tagged(event: "RecordedEvent") -> Statement:
+    payload = event.payload
+    given = ", ".join(
+        f"{name}={value}" if value is not None else f"{name} (removed)"
+        for name, value in sorted(payload["tags"].items())
+    )
+    text = f"{on(payload['atMs'], payload['by'])} tagged the run: {given}."
+    return Statement("tagged", text, (event.ref,))
+
+
 def _cancelled(event: "RecordedEvent") -> Statement:
     who = on(event.payload["atMs"], event.payload["by"])
     text = f"{who} cancelled the run. It cannot be continued."
@@ -123,5 +133,6 @@ _SENTENCES = {
     "granted": _granted,
     "limit": _limit,
     "unrouted": _unrouted,
+    "tagged": _tagged,
     "cancelled": _cancelled,
 }

@@ -10,7 +10,7 @@ KINDS: Final = (
     *("question", "worker", "denied", "attempt", "rejected", "correction", "replaced", "decided"),
     *("called", "branch", "delivered", "open", "worktree"),
     *("field", "file", "text", "wordless", "route", "cost", "prompt"),
-    *("granted", "compacted", "limit", "unrouted", "cancelled", "status", "proof"),
+    *("granted", "compacted", "limit", "unrouted", "tagged", "cancelled", "status", "proof"),
 )
 """The kinds of statements."""
 
