@@ -9,6 +9,7 @@ processors, which other programs disturb least. Only uwf waits until the files a
 
 import os
 import random
+import resource
 import shutil
 import subprocess
 import sys
@@ -57,7 +58,8 @@ def cost(call: Callable[[], object]) -> Cost:
 
 
 def _cpu() -> float:
-    return sum(os.times()[:4])
+    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, who))
 
 
 class All:

@@ -15,7 +15,7 @@ from tests.faults.shim import Shim
 from tests.faults.table import Case, Effort
 from tests.faults.world import Ack, World, unsound
 
-CUT = ("start", "exec", "names", "collect", "import", "calls")
+CUT = ("start", "exec", "names", "collect", "import", "calls", "recorded")
 _HOME = "home"
 _ROUNDS = 4
 """How often the disk chooses at random after each operation."""
@@ -74,7 +74,12 @@ def _recorded(scene: Scene, shim: Shim) -> Recording:
     world.put(scene.home if before else None)
     for words in scene.commands:
         fd = os.memfd_create("log")
-        ended, done = world.play([words], partial(shim.record, world.home.parent, fd))
+
+        def watch(fd: int = fd) -> None:
+            shim.share(world.root / "bin")
+            shim.record(world.home.parent, fd)
+
+        ended, done = world.play([words], watch)
         if not done or done[0].code:
             raise AssertionError(f"{scene.name}: {words} fails by itself: {done} {ended.err}")
         with open(fd, "rb") as file:

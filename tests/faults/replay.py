@@ -166,8 +166,23 @@ class Replay:
                 self._names[path] = None
             case Kind.UNLINK:
                 self._names.pop(path, None)
+            case Kind.LINK:
+                self._names[data.decode()] = self._names[path]
             case Kind.RENAME:
-                self._names[data.decode()] = self._names.pop(path)
+                self._rename(path, data.decode())
+
+    def _rename(self, old: str, new: str) -> None:
+        """A folder takes along what is in it, and what of that is on the disk: which name of the
+        folder is there decides which of both is seen.
+        """
+        self._names[new] = self._names.pop(old)
+        inside = f"{old}/"
+        for names, take in ((self._names, self._names.pop), (self._synced_names, None)):
+            for path in [each for each in names if each.startswith(inside)]:
+                names[f"{new}/{path.removeprefix(inside)}"] = take(path) if take else names[path]
+        for inode, known in self._by_inode.items():
+            if isinstance(known, str) and f"{known}/".startswith(inside):
+                self._by_inode[inode] = new + known.removeprefix(old)
 
     def _with_names_of(self, folders: Collection[str]) -> Names:
         """The names on the disk, those within `folders` as they are now."""

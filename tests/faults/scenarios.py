@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.faults.world import Ack, World
+from tests.faults.world import EDIT, Ack, World
 
 from uwf_core.process import crash_points
 
@@ -174,6 +174,34 @@ def _branches(world: World) -> Plan:
     return [ack, first], [("thread", "exec", root)] * 5
 
 
+def _recorded(world: World) -> Plan:
+    """The files of a folder are recorded, delivered, put elsewhere and freed."""
+    folder = world.root / "files"
+    folder.mkdir(exist_ok=True)
+    ack, thread, edit = _begun_in(world, folder, "recorded")
+    first = world.say("thread", "exec", thread)
+    step = first.document["steps"][0]["step"]
+    return [ack, first], [
+        edit("b"),
+        ("thread", "exec", thread),
+        ("thread", "fork", step, "--with-files"),
+        edit("c"),
+        ("thread", "exec", thread),
+        ("cas", "gc", "--grace", "0s"),
+    ]
+
+
+def _begun_in(world: World, folder: Path, workflow: str) -> tuple[Ack, str, Callable[[str], Words]]:
+    """A thread that works in a folder with a report, and what the user writes there."""
+
+    def edit(text: str) -> Words:
+        return (EDIT, str(folder / "report.txt"), text)
+
+    world.play([edit("a")])
+    ack, thread = start(world, "--cwd", str(folder), workflow=workflow)
+    return ack, thread, edit
+
+
 def dying(where: str) -> Callable[[], None]:
     """Lets the process that calls it die at a crash point, `name:count`."""
 
@@ -194,6 +222,7 @@ SCENARIOS = {
     "calls": _calls,
     "below": _below,
     "branches": _branches,
+    "recorded": _recorded,
 }
 """Each makes a home, and gives what was acknowledged by then and the commands to be run."""
 

@@ -29,9 +29,17 @@ class Kind(IntFlag):
     UNLINK = 64
     MKDIR = 128
     OPEN_TO_WRITE = 256
+    LINK = 512
 
 
-_CHANGES = Kind.WRITE | Kind.TRUNCATE | Kind.RENAME | Kind.UNLINK | Kind.MKDIR | Kind.OPEN_TO_WRITE
+_NAMES = Kind.RENAME | Kind.LINK | Kind.UNLINK | Kind.MKDIR | Kind.OPEN_TO_WRITE
+_STATE_FD = 200
+_WRAPPER = """#!/bin/sh
+state=/proc/$PPID/fd/{fd}
+[ -e "$state" ] && export LD_PRELOAD={library} UWF_FAULTS_STATE="$state"
+exec {git} "$@"
+"""
+_CHANGES = Kind.WRITE | Kind.TRUNCATE | _NAMES
 
 
 class DiskFault(NamedTuple):
@@ -92,7 +100,20 @@ class Shim:
         path = os.environ.get(VARIABLE, "no shim: run this by `python -m tests.faults`")
         if path.startswith("no"):
             raise Skipped(path)
-        self._library = ctypes.CDLL(path)
+        self._path, self._library = path, ctypes.CDLL(path)
+
+    def share(self, folder: Path) -> None:
+        """Let git, started from this process, do as this process does from now on."""
+        if self._library.faults_share(_STATE_FD):
+            raise OSError("the state of the shim cannot be shared")
+        wrapper, git = folder / "git", shutil.which("git")
+        if not wrapper.exists():
+            folder.mkdir(exist_ok=True)
+            draft = folder / f"git-{os.getpid()}"
+            draft.write_text(_WRAPPER.format(fd=_STATE_FD, library=self._path, git=git))
+            draft.chmod(0o755)
+            draft.rename(wrapper)
+        os.environ["PATH"] = f"{folder}:{os.environ['PATH']}"
 
     def record(self, root: Path, log: int) -> None:
         """Write every change below `root` to the file descriptor `log`."""

@@ -71,3 +71,10 @@ graph:
         $mixed: {role: $END, prompt: Done.}
 """
 """A step and two branches, again and again; a branch is a pair of the script."""
+RECORDED = WORKFLOW.replace("name: loop", "name: recorded\nrecord: true").replace(
+    "note: {type: string}}\n      required: [$status, note]",
+    "note: {type: string}, report: {type: string, format: file}}\n"
+    "      required: [$status, note, report]",
+)
+"""Its steps record the files of their folder, and each written one delivers one of these."""
+WORKTREE = RECORDED.replace("name: recorded", "name: worktree\nworkspace: worktree")

@@ -14,13 +14,22 @@ from typing import Any, NamedTuple
 
 from tests.faults.calls import ALL, miscalled
 from tests.faults.forked import Ended, run
-from tests.faults.workflows import BRANCHES, CALLER, PART, WORKFLOW
+from tests.faults.workflows import BRANCHES, CALLER, PART, RECORDED, WORKFLOW, WORKTREE
 
 from uwf_core.client import Client, StepDocument, ThreadDocument
 from uwf_core.errors import UwfError
 
-_WORKFLOWS = {"loop": WORKFLOW, "part": PART, "caller": CALLER, "branches": BRANCHES}
-_DONE = "---\n$status: done\nnote: all of it\n---\nThis is what I wrote.\n"
+_WORKFLOWS = {
+    "loop": WORKFLOW,
+    "part": PART,
+    "caller": CALLER,
+    "branches": BRANCHES,
+    "recorded": RECORDED,
+    "worktree": WORKTREE,
+}
+_DONE = "---\n$status: done\nnote: all of it\nreport: report.txt\n---\nThis is what I wrote.\n"
+EDIT = "edit"
+"""Not a command of uwf: the user writes a file."""
 SCRIPT: dict[str, Any] = {
     "repeat": True,
     "steps": [
@@ -136,6 +145,9 @@ def command(words: Sequence[str]) -> tuple[int, str]:
     """Run `uwf` in this process, as its entry point does: exit code, and what it printed."""
     from uwf_core.cli.main import main
 
+    if words[0] == EDIT:
+        Path(words[1]).write_text(words[2])
+        return 0, "null"
     before = sys.stdout
     sys.stdout = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     try:
@@ -330,8 +342,12 @@ def left_over(home: Path, *, own: bool = True) -> str | None:
 
 
 def _open_to_others(home: Path) -> str | None:
-    """What somebody else could read: files are 0600, folders 0700."""
+    """What somebody else could read: files are 0600, folders 0700. What is below a folder in which
+    agents work has the modes of the user's files.
+    """
     for path in (home, *home.rglob("*")):
+        if "worktrees" in path.relative_to(home).parts[:-1]:
+            continue
         mode = stat.S_IMODE(path.lstat().st_mode)
         if mode & 0o077:
             return f"{path.relative_to(home.parent)} has the mode {mode:o}"

@@ -39,6 +39,7 @@ class RecordedFolder(NamedTuple):
         env: Mapping[str, str] = NO_ENV,
         stdin: bytes = b"",
         strict: bool = False,
+        private: bool = True,
     ) -> bytes:
         """The output of a git command about the folder and its index."""
         return self.repository.git(
@@ -48,6 +49,7 @@ class RecordedFolder(NamedTuple):
             env=env,
             stdin=stdin,
             strict=strict,
+            private=private,
         )
 
 

@@ -17,7 +17,7 @@ from typing import Final
 from uwf_core.files.packs import FAST, write_pack
 from uwf_core.files.repository import FilesRepository
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.process.folders import sync, sync_names
+from uwf_core.process.folders import make_folder, open_private, sync, sync_names
 
 _MANY_FILES: Final = 32
 _MANY_BYTES: Final = 32_000_000
@@ -54,8 +54,8 @@ class Incoming(NamedTuple):
         data = f"commit {len(content)}\0{content}".encode()
         name = sha256(data).hexdigest()
         folder = os.path.join(self.path, name[:2])
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        with open(os.path.join(folder, name[2:]), "wb") as file:
+        make_folder(folder)
+        with open(os.path.join(folder, name[2:]), "wb", opener=open_private) as file:
             file.write(zlib.compress(data, FAST))
         return name
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from uwf_core.files.repository import FilesRepository
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.process.folders import make_folder, sync
+from uwf_core.process.folders import make_folder, open_private, sync
 
 _VERSION: Final = 1
 _CHECKSUM_BYTES: Final = 32
@@ -89,7 +89,7 @@ class ThreadIndex:
         }
         sync(self.path)
         draft = self._note + ".new"
-        with open(draft, "w", encoding="ascii") as file:
+        with open(draft, "w", encoding="ascii", opener=open_private) as file:
             file.write(json.dumps(document))  # json.dump is many times slower
         os.replace(draft, self._note)
 

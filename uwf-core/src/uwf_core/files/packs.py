@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import BinaryIO, Final
 
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.process.folders import open_private
 
 FAST: Final = 1
 """How well to compress: git does the same for an object alone."""
@@ -79,7 +80,7 @@ def write_pack(folder: str, objects: Sequence[str]) -> tuple[str, str]:
         OSError: a file cannot be read or written.
     """
     draft, entries = os.path.join(folder, "pack.new"), list[_Entry]()
-    with open(draft, "wb") as file:
+    with open(draft, "wb", opener=open_private) as file:
         pack = PackFile(file, len(objects))
         for path in sorted(objects):
             offset = file.tell()
@@ -88,7 +89,7 @@ def write_pack(folder: str, objects: Sequence[str]) -> tuple[str, str]:
         checksum = pack.end()
     name = f"pack-{checksum.hex()}"
     os.rename(draft, os.path.join(folder, f"{name}.pack"))
-    with open(os.path.join(folder, f"{name}.idx"), "wb") as file:
+    with open(os.path.join(folder, f"{name}.idx"), "wb", opener=open_private) as file:
         file.write(_index(entries, checksum))
     return f"{name}.pack", f"{name}.idx"
 

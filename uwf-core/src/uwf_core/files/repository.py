@@ -11,7 +11,13 @@ from contextlib import contextmanager
 from typing import BinaryIO, Final
 
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.process.folders import make_lasting_folder, sync, sync_names
+from uwf_core.process.folders import (
+    make_folder,
+    make_lasting_folder,
+    open_private,
+    sync,
+    sync_names,
+)
 from uwf_core.process.git import NO_ENV, own_git
 
 NAME: Final = "files.git"
@@ -40,7 +46,7 @@ _FILES: Final = {
     "config": _CONFIG,
     "info/attributes": _ATTRIBUTES,
 }
-_FOLDERS: Final = ("info", "objects/pack", "objects", "refs/threads")
+_FOLDERS: Final = ("info", "objects/pack", "refs/threads")
 _PERSON = {
     f"GIT_{kind}_{part}": text
     for kind in ("AUTHOR", "COMMITTER")
@@ -62,6 +68,7 @@ class FilesRepository(NamedTuple):
         stdin: bytes | BinaryIO = b"",
         stdout: BinaryIO | None = None,
         strict: bool = False,
+        private: bool = True,
     ) -> bytes:
         """The output of a git command.
 
@@ -72,6 +79,7 @@ class FilesRepository(NamedTuple):
             env: more variables.
             stdin: its input. stdout: a file for its output.
             strict: whether a warning is an error.
+            private: whether the files that it writes are for the user alone.
 
         Raises:
             GitFailed: it failed.
@@ -81,8 +89,15 @@ class FilesRepository(NamedTuple):
             env["GIT_WORK_TREE"] = folder
         if index is not None:
             env["GIT_INDEX_FILE"] = index
-        place = folder or self.path
-        return own_git(place, *words, env=env, stdin=stdin, stdout=stdout, strict=strict)
+        return own_git(
+            folder or self.path,
+            *words,
+            env=env,
+            stdin=stdin,
+            stdout=stdout,
+            strict=strict,
+            private=private,
+        )
 
     @property
     def objects(self) -> str:
@@ -117,7 +132,7 @@ class FilesRepository(NamedTuple):
         draft = (
             f"{place}.lock"  # git takes no reference for it; one of a killed process is replaced
         )
-        with open(draft, "w", encoding="ascii") as file:
+        with open(draft, "w", encoding="ascii", opener=open_private) as file:
             file.write(f"{commit}\n")
             file.flush()
             os.fsync(file.fileno())
@@ -180,13 +195,13 @@ def _make(home: str, path: str) -> None:
     draft = mkdtemp(prefix=_MAKING, dir=home)
     try:
         for folder in _FOLDERS:
-            os.makedirs(os.path.join(draft, folder), mode=0o700, exist_ok=True)
+            make_folder(os.path.join(draft, folder))
         for name, text in _FILES.items():
             file = os.path.join(draft, name)
-            with open(file, "w", encoding="ascii") as opened:
+            with open(file, "w", encoding="ascii", opener=open_private) as opened:
                 opened.write(text)
             sync(file)
-        for folder in (*_FOLDERS, "refs", ""):
+        for folder in (*_FOLDERS, "objects", "refs", ""):
             sync_names(os.path.join(draft, folder))
         try:
             os.rename(draft, path)

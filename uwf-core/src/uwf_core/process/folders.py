@@ -46,6 +46,11 @@ def make_lasting_folder(path: str) -> None:
         path = above
 
 
+def open_private(path: str, flags: int) -> int:
+    """The `opener` of a file that nobody else may read."""
+    return os.open(path, flags, 0o600)
+
+
 def sync(path: str) -> None:
     """Wait until a file is on the disk: what is in it, not its name.
 

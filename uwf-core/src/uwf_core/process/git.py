@@ -47,17 +47,20 @@ def own_git(
     stdin: bytes | BinaryIO = b"",
     stdout: BinaryIO | None = None,
     strict: bool = False,
+    private: bool = True,
 ) -> bytes:
     """The output of a git command without any configuration of the user or the system: for a
     repository that uwf made. `env` names it (`GIT_DIR`, `GIT_WORK_TREE`, `GIT_INDEX_FILE`);
-    `strict` makes a warning an error. `stdin` and `stdout` may be files, for much data; then the
-    output is in that file, and the result is empty.
+    `strict` makes a warning an error; what a `private` one writes, nobody else may read. `stdin`
+    and `stdout` may be files, for much data; then the output is in that file, and the result is
+    empty.
 
     Raises:
         GitFailed: it failed.
     """
     env = {**_NO_CONFIGURATION, **env}
-    return _run(("-C", folder, *words), env, stdin, None, strict=strict, stdout=stdout)
+    umask = 0o077 if private else -1
+    return _run(("-C", folder, *words), env, stdin, None, strict=strict, umask=umask, stdout=stdout)
 
 
 def user_git(
@@ -81,6 +84,7 @@ def _run(
     *,
     strict: bool = False,
     stdout: BinaryIO | None = None,
+    umask: int = -1,
 ) -> bytes:
     import subprocess
 
@@ -95,6 +99,7 @@ def _run(
             stdout=stdout or subprocess.PIPE,
             stderr=subprocess.PIPE,
             timeout=seconds,
+            umask=umask,
             check=False,
         )
     except FileNotFoundError as error:
