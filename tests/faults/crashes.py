@@ -51,17 +51,17 @@ def at_every_point(world: World, effort: Effort) -> Iterator[Case]:
                 deaths += [Death(there, f"{point}:{each}") for each in times]
     for point in set(crash_points.POINTS) - found[False] - found[True] - _WITH_GIT:
         yield Case(point, "no scenario comes to this point")
-    for point in found[False] - found[True] - _WITHOUT_THREADS:
+    for point in found[False] - found[True] - _WITHOUT_CALLS:
         yield Case(point, "no scenario comes to this point during a call")
     chosen = effort.sample(deaths, len(deaths))
     for death, fault in spread(chosen, _die, effort.workers):
         yield Case(f"{death.scene.name}, {death.where}", fault)
 
 
-_WITH_GIT = {"worktree", "worktree-made", "snapshot"}
+_WITH_GIT = {"worktree", "worktree-made"}
 """Points of threads in git repositories: tests/crash/test_kill_worktrees.py kills there."""
-_WITHOUT_THREADS = {"store-draft", "store-made"}
-"""Points that are passed before there is a thread."""
+_WITHOUT_CALLS = {"store-draft", "store-made", "snapshot"}
+"""Points that are passed before there is a thread, or that a call does not change."""
 
 
 def _trace(there: Scene) -> Counter[str]:

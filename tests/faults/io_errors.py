@@ -12,7 +12,7 @@ from tests.faults.shim import DISK_FULL, FAULTS, DiskFault, Kind, Shim
 from tests.faults.table import Case, Effort
 from tests.faults.world import Ack, World, unsound
 
-SCENES = ("start", "exec", "program", "failures", "names", "collect", "import", "calls")
+SCENES = ("start", "exec", "program", "failures", "names", "collect", "import", "calls", "recorded")
 EVERY = 4
 """Not each call but every fourth; with which one it begins, the seed says."""
 _STEPS = 3
@@ -88,6 +88,7 @@ def _calls(there: Scene, shim: Shim, ways: Mapping[str, DiskFault]) -> dict[str,
     world.put(there.home)
 
     def arm() -> None:
+        shim.share(world.root / "bin")
         shim.arm(world.home, next(iter(ways.values())), 1 << 40)
 
     def tell() -> None:
@@ -106,9 +107,14 @@ def _look(shim: Shim, ways: Mapping[str, DiskFault], refusal: Refusal) -> str | 
     reads = [("thread", "list"), ("thread", "show", "@last")] if fault in DISK_FULL.values() else []
     commands = [*there.commands, *reads]
     mine = there.stage()
-    ended, acks = mine.play(commands, lambda: shim.arm(mine.home, fault, refusal.at))
-    # What may never be removed again stays.
-    stays = fault.lasting and bool(fault.kinds & Kind.UNLINK)
+
+    def arm() -> None:
+        shim.share(mine.root / "bin")
+        shim.arm(mine.home, fault, refusal.at)
+
+    ended, acks = mine.play(commands, arm)
+    # What may never be removed again stays, and so does a folder that can never be opened.
+    stays = fault.lasting and bool(fault.kinds & (Kind.UNLINK | Kind.OPEN))
     return _bad_end(len(commands), ended.code, ended.err, acks) or unsound(
         mine, [*there.acks, *acks], there.doomed, gone=stays
     )

@@ -162,14 +162,19 @@ class Replay:
                 file.sync()
             case Kind.SYNC if isinstance(known, str):
                 self._synced_names = self._with_names_of({known})
+            case Kind.MKDIR | Kind.UNLINK | Kind.LINK | Kind.RENAME:
+                self._change_names(kind, path, data.decode())
+
+    def _change_names(self, kind: Kind, path: str, new: str) -> None:
+        match kind:
             case Kind.MKDIR:
                 self._names[path] = None
             case Kind.UNLINK:
                 self._names.pop(path, None)
             case Kind.LINK:
-                self._names[data.decode()] = self._names[path]
+                self._names[new] = self._names[path]
             case Kind.RENAME:
-                self._rename(path, data.decode())
+                self._rename(path, new)
 
     def _rename(self, old: str, new: str) -> None:
         """A folder takes along what is in it, and what of that is on the disk: which name of the

@@ -326,7 +326,10 @@ def _cut_line(home: Path) -> str | None:
     return None
 
 
-DRAFTS = ("*.new", ".*.new", "*.new-*", "runs/.*", "**/calls/*")
+DRAFTS = (
+    *("*.new", ".*.new", "*.new-*", "runs/.*", "**/calls/*"),
+    *("files.git/incoming-*", "files.git/restore-*", "files.git/excludes-*"),
+)
 """What is there only while something is written: beside its place, or for one call."""
 _OWN = re.compile(r"\.[0-9a-f]+\.new$")
 

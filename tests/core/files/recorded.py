@@ -51,7 +51,7 @@ def write(folder: Path, path: str | bytes, content: bytes = b"x", *, mode: int =
 
 
 def content_of(folder: Path) -> Content:
-    """Everything in a folder but `.git` folders."""
+    """Everything in a folder but `.git` folders and what is neither a file nor a link."""
     found, top = {}, os.fsencode(folder)
     for place, folders, files in os.walk(top):
         links = [each for each in folders if os.path.islink(os.path.join(place, each))]
@@ -60,7 +60,7 @@ def content_of(folder: Path) -> Content:
             path = os.path.join(place, name)
             if os.path.islink(path):
                 found[os.path.relpath(path, top)] = ("link", os.readlink(path))
-            else:
+            elif os.path.isfile(path):
                 kind = "program" if os.stat(path).st_mode & stat.S_IXUSR else "file"
                 with open(path, "rb") as file:
                     found[os.path.relpath(path, top)] = (kind, file.read())

@@ -1,6 +1,7 @@
 """A restored folder equals the recorded one, for random edits of every kind.
 
-`UWF_EDIT_SCRIPTS=1000 pytest tests/core/files/test_edit_scripts.py` tries as many.
+`UWF_EDIT_SCRIPTS=1000 pytest --timeout=0 tests/core/files/test_edit_scripts.py` tries as many; the
+results are in the README beside this file.
 """
 
 import os
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from tests.core.files.recorded import Content, content_of, repository, write
 
 from uwf_core.errors import StoreError
+from uwf_core.files.paths import below
 from uwf_core.files.repository import open_repository
 from uwf_core.files.restore import restore
 from uwf_core.files.snapshot import record
@@ -34,11 +36,22 @@ NAMES = st.sampled_from(
         b'q"',
         b"-o",
         b"0:a",
+        b"A",
+        b"\xc3\xa9",
+        b"e\xcc\x81",
+        b"x" * 200,
     )
 )
 PATHS = st.lists(NAMES, min_size=1, max_size=3).map(b"/".join)
 TEXTS = st.sampled_from((b"", b"one\n", b"one\r\ntwo\n", b"\0\xff", b"two\r\n"))
 RULES = st.sampled_from((b"", b"*.log\n", b"*.log\n!*.keep.log\n", b"dir\n", b"/a\nb/\n"))
+ATTRIBUTES = st.sampled_from(
+    (
+        b"* text eol=crlf\n",
+        b"* filter=upper ident\n",
+        b"* working-tree-encoding=UTF-16\n[attr]odd text\n*.log odd\n",
+    )
+)
 EDITS = st.one_of(
     st.tuples(st.just("write"), PATHS, TEXTS),
     st.tuples(st.just("link"), PATHS, st.sampled_from((b"a", b"dir", b"/nowhere", b"../x"))),
@@ -46,8 +59,13 @@ EDITS = st.one_of(
     st.tuples(st.just("delete"), PATHS, st.just(b"")),
     st.tuples(st.just("rename"), PATHS, PATHS),
     st.tuples(st.just("rules"), st.sampled_from((b".gitignore", b"dir/.gitignore")), RULES),
-    st.tuples(st.just("attributes"), st.just(b".gitattributes"), st.just(b"* text eol=crlf\n")),
+    st.tuples(st.just("attributes"), st.just(b".gitattributes"), ATTRIBUTES),
     st.tuples(st.just("track"), PATHS, st.just(b"")),
+    st.tuples(st.just("commit"), st.just(b""), st.just(b"")),
+    st.tuples(st.just("repository"), PATHS, st.just(b"")),
+    st.tuples(st.just("sparse"), PATHS, st.just(b"")),
+    st.tuples(st.just("folder"), PATHS, st.just(b"")),
+    st.tuples(st.just("pipe"), PATHS, st.just(b"")),
 )
 SCRIPTS = st.lists(EDITS, max_size=12)
 THREAD = "01JABCDEFGHJKMNPQRSTVWXYZ0"
@@ -73,15 +91,50 @@ def edit(folder: Path, kind: str, path: bytes, text: bytes) -> None:
         remove(place)
     elif kind == "mode" and os.path.isfile(place) and not os.path.islink(place):
         os.chmod(place, os.stat(place).st_mode ^ 0o100)
-    elif kind == "rename" and os.path.lexists(place) and not text.startswith(path):
-        target = os.path.join(os.fsencode(folder), text)
-        if not path.startswith(text + b"/"):
-            edit(folder, "delete", text, b"")
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            os.rename(place, target)
-    elif kind == "track" and os.path.lexists(place) and (folder / ".git").exists():
-        command = ("git", "-C", folder, "add", "-f", "--", os.fsdecode(path))
+    elif kind == "rename" and os.path.lexists(place):
+        rename(folder, path, text)
+    elif kind in _MAKES and not os.path.lexists(place):
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        _MAKES[kind](place)
+    elif kind in _OF_GIT and (folder / ".git").exists():
+        by_git(folder, kind, path)
+
+
+def rename(folder: Path, old: bytes, new: bytes) -> None:
+    if not new.startswith(old) and not old.startswith(new + b"/"):
+        edit(folder, "delete", new, b"")
+        target = os.path.join(os.fsencode(folder), new)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        os.rename(os.path.join(os.fsencode(folder), old), target)
+
+
+def by_git(folder: Path, kind: str, path: bytes) -> None:
+    for words in _OF_GIT[kind]:
+        named = [word.replace("{path}", os.fsdecode(path)) for word in words]
+        command = ("git", *_PERSON, "-C", os.fspath(folder), *named)
         subprocess.run(command, capture_output=True, check=False)
+
+
+def _make_repository(place: bytes) -> None:
+    os.mkdir(place)
+    repository(Path(os.fsdecode(place)), commit=False)
+    write(Path(os.fsdecode(place)), b"inner")
+
+
+_MAKES = {"repository": _make_repository, "folder": os.mkdir, "pipe": os.mkfifo}
+_OF_GIT = {
+    "track": (("add", "-f", "--", "{path}"),),
+    "commit": (("add", "-A"), ("commit", "-q", "-m", "all")),
+    "sparse": (("sparse-checkout", "set", "--no-cone", "/*", "!/{path}"),),
+}
+_PERSON = (
+    "-c",
+    "user.name=U",
+    "-c",
+    "user.email=u@example.org",
+    "-c",
+    "filter.upper.clean=tr a-z A-Z",
+)
 
 
 def remove(place: bytes) -> None:
@@ -147,9 +200,11 @@ def check_recorded(home: Path, folder: Path, *, in_git: bool) -> str:
     tree = found["tree"]
     assert tree is not None, found["reason"]
     content, has = content_of(folder), recorded(home, tree)
-    assert has == {path: content[path] for path in has}
+    assert has == {path: content[path] for path in has}, found["nested"]
     if in_git:
-        assert has.keys() == not_ignored(folder) & content.keys()
+        outside = {os.fsencode(each) for each in found["nested"]}
+        inside = {each for each in content if not below(each, outside)}
+        assert has.keys() == not_ignored(folder) & inside
     assert found["files"] == len(has)
     assert found["bytes"] == sum(len(each) for _, each in has.values())
     with TemporaryDirectory() as fresh:

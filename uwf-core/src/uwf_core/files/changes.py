@@ -5,8 +5,10 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
-from typing import Final
+from tempfile import TemporaryFile
+from typing import BinaryIO, Final
 
+from uwf_core.files.incoming import EXCLUDES
 from uwf_core.files.index import IndexState
 from uwf_core.files.paths import RealFolders, below, parents
 from uwf_core.files.repository import FilesRepository
@@ -16,6 +18,7 @@ from uwf_core.process.git import NO_ENV, ask_git
 
 _LISTED: Final = ("ls-files", "-z", "-t", "-m", "-d", "-o", "--exclude-standard")
 _OTHER: Final = b"?"
+_CHUNK: Final = 1 << 16
 
 
 class RecordedFolder(NamedTuple):
@@ -40,6 +43,7 @@ class RecordedFolder(NamedTuple):
         stdin: bytes = b"",
         strict: bool = False,
         private: bool = True,
+        stdout: BinaryIO | None = None,
     ) -> bytes:
         """The output of a git command about the folder and its index."""
         return self.repository.git(
@@ -50,6 +54,7 @@ class RecordedFolder(NamedTuple):
             stdin=stdin,
             strict=strict,
             private=private,
+            stdout=stdout,
         )
 
 
@@ -66,7 +71,7 @@ def rules_file(repository: FilesRepository, rules: UserRules) -> Iterator[str]:
         return
     from tempfile import NamedTemporaryFile
 
-    with NamedTemporaryFile(dir=repository.path, prefix="excludes-") as file:
+    with NamedTemporaryFile(dir=repository.path, prefix=EXCLUDES) as file:
         file.write(text)
         file.flush()
         yield file.name
@@ -99,14 +104,19 @@ class Changes(NamedTuple):
         return not (self.sizes or self.gone or self.dropped)
 
 
-def find_changes(place: RecordedFolder, state: IndexState) -> Changes:
+class TooManyFiles(Exception):
+    """There are more files than may be recorded."""
+
+
+def find_changes(place: RecordedFolder, state: IndexState, most: int) -> Changes:
     """Compare a folder with its index. Nothing is written.
 
     Raises:
+        TooManyFiles: more than `most` files are new; the others were not looked for.
         GitFailed: git failed, or could not read a folder.
         OSError: something cannot be read.
     """
-    others, known, nested = _listed(place)
+    others, known, nested = _listed(place, most)
     inner, links, stamps = _look_into_folders(place.folder, state.folders)
     nested |= inner
     rules = _digest(place.rules, stamps)
@@ -132,19 +142,31 @@ def find_changes(place: RecordedFolder, state: IndexState) -> Changes:
     )
 
 
-def _listed(place: RecordedFolder) -> tuple[set[bytes], set[bytes], set[bytes]]:
+def _listed(place: RecordedFolder, most: int) -> tuple[set[bytes], set[bytes], set[bytes]]:
     """The files that the index lacks, its paths that changed, and the repositories inside."""
     others, known, nested = set[bytes](), set[bytes](), set[bytes]()
-    for line in place.git(*_LISTED, strict=True).split(b"\0"):
-        path = line[2:]
-        if line[:1] != _OTHER:
-            known.add(path)
-        elif path.endswith(b"/"):
-            nested.add(path[:-1])
-        else:
-            others.add(path)
-    known.discard(b"")
+    with TemporaryFile(dir=place.repository.path) as out:  # there may be very many
+        place.git(*_LISTED, strict=True, stdout=out)
+        out.seek(0)
+        for line in _lines(out):
+            path = line[2:]
+            if line[:1] != _OTHER:
+                known.add(path)
+            elif path.endswith(b"/"):
+                nested.add(path[:-1])
+            else:
+                others.add(path)
+                if len(others) > most:
+                    raise TooManyFiles
     return others, known, nested
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """The parts of a file that a NUL ends."""
+    rest = b""
+    while chunk := file.read(_CHUNK):
+        *lines, rest = (rest + chunk).split(b"\0")
+        yield from lines
 
 
 def _look_into_folders(

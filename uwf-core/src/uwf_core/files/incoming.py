@@ -22,7 +22,10 @@ from uwf_core.process.folders import make_folder, open_private, sync, sync_names
 _MANY_FILES: Final = 32
 _MANY_BYTES: Final = 32_000_000
 """Git packs what is more: of that, uwf reads nothing."""
-_PREFIX: Final = "incoming-"
+INCOMING: Final = "incoming-"
+RESTORED: Final = "restore-"
+EXCLUDES: Final = "excludes-"
+"""How the names begin of what is in a repository only while a process works with it."""
 _PACK: Final = "pack"
 _NO_SYNC: Final = ("-c", "core.fsync=none")
 _INTO_PACK: Final = ("-c", "core.bigFileThreshold=0", "-c", f"core.compression={FAST}")
@@ -90,7 +93,7 @@ def incoming(repository: FilesRepository) -> Iterator[Incoming]:
     Raises:
         OSError: it cannot be made.
     """
-    path = mkdtemp(prefix=_PREFIX, dir=repository.path)
+    path = mkdtemp(prefix=INCOMING, dir=repository.path)
     try:
         yield Incoming(repository, path)
     finally:
@@ -98,11 +101,14 @@ def incoming(repository: FilesRepository) -> Iterator[Incoming]:
 
 
 def delete_interrupted(repository: FilesRepository) -> None:
-    """Delete what killed processes left. The caller holds the lock alone.
+    """Delete what killed processes left of a snapshot or restore. The caller holds the lock alone.
 
     Raises:
         OSError: the repository cannot be read.
     """
     for name in os.listdir(repository.path):
-        if name.startswith(_PREFIX):
-            shutil.rmtree(os.path.join(repository.path, name), ignore_errors=True)
+        place = os.path.join(repository.path, name)
+        if name.startswith((INCOMING, RESTORED)):
+            shutil.rmtree(place, ignore_errors=True)
+        elif name.startswith(EXCLUDES):
+            os.unlink(place)

@@ -1,8 +1,8 @@
 """The index file of a thread for one folder, and what uwf knows about its content.
 
-What is known lies beside the index file, with the checksum that git wrote at its end: if they do
-not match, since a process died between the two, both are deleted and the next snapshot reads every
-file again.
+What is known lies beside the index file, with the checksum at its end. If that is not the checksum
+of the file, since a process or the power died between the two or the disk damaged one of them, both
+are deleted and the next snapshot reads every file again.
 """
 
 import json
@@ -15,10 +15,11 @@ from typing import Final
 
 from uwf_core.files.repository import FilesRepository
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.process.folders import make_folder, open_private, sync
+from uwf_core.process.folders import make_folder, open_private
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 _CHECKSUM_BYTES: Final = 32
+_DIGEST_CHARACTERS: Final = 64
 _FEW: Final = 64
 _HEADER: Final = b"DIRC" + struct.pack(">I", 2)
 _HEADER_BYTES: Final = 12
@@ -75,22 +76,21 @@ class ThreadIndex:
         return state or IndexState()
 
     def save(self, state: IndexState) -> None:
-        """Note what the index has. The index is on the disk before, so that what the note
-        describes is never a part of it.
+        """Note what the index has.
 
         Raises:
             OSError: it cannot be written.
         """
         document = {
             "version": _VERSION,
-            "checksum": _checksum(self.path),
+            "checksum": _checksum(self.path).hex(),
             **state._asdict(),
             **{key: sorted(map(os.fsdecode, getattr(state, key))) for key in _SETS},
         }
-        sync(self.path)
         draft = self._note + ".new"
         with open(draft, "w", encoding="ascii", opener=open_private) as file:
-            file.write(json.dumps(document))  # json.dump is many times slower
+            text = json.dumps(document)  # json.dump is many times slower
+            file.write(f"{_digest(text)}{text}")
         os.replace(draft, self._note)
 
     def discard(self) -> None:
@@ -173,8 +173,12 @@ def _read(path: str) -> IndexState | None:
     """What is noted about an index file; None if nothing is, or it describes another one."""
     try:
         with open(path + ".json", encoding="ascii") as file:
-            noted = json.load(file)
-        if noted.pop("version") != _VERSION or noted.pop("checksum") != _checksum(path):
+            digest, text = file.read(_DIGEST_CHARACTERS), file.read()
+        noted = json.loads(text)
+        checksum = _checksum(path)
+        if digest != _digest(text) or noted.pop("version") != _VERSION:
+            return None
+        if noted.pop("checksum") != checksum.hex():
             return None
         sets = {key: frozenset(map(os.fsencode, noted[key])) for key in _SETS}
         return IndexState(**{**noted, **sets})
@@ -182,8 +186,19 @@ def _read(path: str) -> IndexState | None:
         return None
 
 
-def _checksum(path: str) -> str:
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def _checksum(path: str) -> bytes:
+    """The checksum at the end of an index file.
+
+    Raises:
+        ValueError: the file has another one.
+    """
     with open(path, "rb") as file:
-        file.seek(0, os.SEEK_END)
-        file.seek(max(0, file.tell() - _CHECKSUM_BYTES))
-        return file.read().hex()
+        data = memoryview(file.read())
+    checksum = sha256(data[:-_CHECKSUM_BYTES]).digest()
+    if checksum != data[-_CHECKSUM_BYTES:]:
+        raise ValueError(f"{path} is damaged")
+    return checksum

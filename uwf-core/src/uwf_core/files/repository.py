@@ -69,6 +69,7 @@ class FilesRepository(NamedTuple):
         stdout: BinaryIO | None = None,
         strict: bool = False,
         private: bool = True,
+        stdout: BinaryIO | None = None,
     ) -> bytes:
         """The output of a git command.
 
@@ -80,6 +81,7 @@ class FilesRepository(NamedTuple):
             stdin: its input. stdout: a file for its output.
             strict: whether a warning is an error.
             private: whether the files that it writes are for the user alone.
+            stdout: a file for its output.
 
         Raises:
             GitFailed: it failed.

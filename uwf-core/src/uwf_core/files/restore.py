@@ -8,6 +8,7 @@ from typing import Final
 
 from uwf_core.errors import StoreError
 from uwf_core.files.changes import RecordedFolder, rules_file
+from uwf_core.files.incoming import RESTORED
 from uwf_core.files.paths import below, parents, place_in, shown
 from uwf_core.files.repository import FilesRepository, find_repository
 from uwf_core.files.user_rules import rules_of
@@ -41,7 +42,8 @@ def restore(home: str, tree: str, folder: str) -> None:
     try:
         rules = rules_of(folder)
         with (
-            TemporaryDirectory(dir=repository.path, prefix="restore-") as work,
+            repository.lock(),
+            TemporaryDirectory(dir=repository.path, prefix=RESTORED) as work,
             rules_file(repository, rules) as excludes,
         ):
             index = os.path.join(work, "index")

@@ -3,7 +3,13 @@
 import os
 from typing import Final
 
-from uwf_core.files.changes import Changes, RecordedFolder, find_changes, rules_file
+from uwf_core.files.changes import (
+    Changes,
+    RecordedFolder,
+    TooManyFiles,
+    find_changes,
+    rules_file,
+)
 from uwf_core.files.freeing import join_packs
 from uwf_core.files.incoming import Incoming, incoming
 from uwf_core.files.index import IndexState, ThreadIndex, indexed_bytes
@@ -84,13 +90,13 @@ def _up_to_date(
 def _update(
     place: RecordedFolder, index: ThreadIndex, thread: str, state: IndexState
 ) -> tuple[IndexState, tuple[bytes, ...]]:
-    changes = find_changes(place, state)
+    try:
+        changes = find_changes(place, state, MOST_FILES)
+    except TooManyFiles:
+        raise _NotRecorded(f"there are more than {MOST_FILES:,} files; {_limits()}") from None
     files, size = _totals(place, state, changes)
     if files > MOST_FILES or size > MOST_BYTES:
-        raise _NotRecorded(
-            f"there are {files:,} files with {size:,} bytes; at most {MOST_FILES:,} files with "
-            f"{MOST_BYTES:,} bytes are recorded"
-        )
+        raise _NotRecorded(f"there are {files:,} files with {size:,} bytes; {_limits()}")
     tree = state.tree
     if tree is None or not changes.is_none:
         with incoming(place.repository) as objects:
@@ -103,6 +109,10 @@ def _update(
     if new != state:
         index.save(new)
     return new, changes.nested
+
+
+def _limits() -> str:
+    return f"at most {MOST_FILES:,} files with {MOST_BYTES:,} bytes are recorded"
 
 
 def _totals(place: RecordedFolder, state: IndexState, changes: Changes) -> tuple[int, int]:

@@ -20,6 +20,7 @@ from uwf_core.files.worktree import (
     has_folder,
 )
 from uwf_core.ids import Ref, ThreadId
+from uwf_core.process.folders import make_folder
 from uwf_core.process.git import GitFailed, user_git
 from uwf_core.thread.history import is_start, read_start, read_step
 from uwf_core.thread.worktree import branch_of
@@ -67,7 +68,7 @@ def fork_with_files(
     )
     try:
         if tree is None:
-            Path(target).mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(target)
         else:
             add_worktree(tree.top, target, tree.head, branch)
         restore(home, str(after["tree"]), target)
