@@ -19,6 +19,7 @@ from tests.faults.leaks import leaks
 from tests.faults.power_cuts import power_cuts
 from tests.faults.processes import processes
 from tests.faults.races import races
+from tests.faults.recorded_files import damaged_files, recorders_at_once
 from tests.faults.scenarios import SCENARIOS, scene
 from tests.faults.table import Experiment
 from tests.faults.world import World, unsound
@@ -38,6 +39,10 @@ def experiments(folder: Path) -> Iterator[Experiment]:
     yield Experiment("flipped bits", 500, partial(flips, World(folder / "flips")))
     yield Experiment("other damage", 400, partial(other_damage, World(folder / "damage")))
     yield Experiment("writers at once", 200, partial(races, World(folder / "races")))
+    files = World(folder / "recorded")
+    yield Experiment("damaged recorded files", 200, partial(damaged_files, files))
+    at_once = World(folder / "recorders")
+    yield Experiment("recorders at once", 50, partial(recorders_at_once, at_once))
     yield Experiment("real processes", 38, partial(processes, World(folder / "processes")))
     yield Experiment("hostile YAML and frontmatter", 150, partial(hostile_text, folder / "text"))
     yield Experiment("hostile schemas", 60, partial(hostile_schemas, folder / "schemas"))

@@ -178,7 +178,7 @@ def _recorded(world: World) -> Plan:
     """The files of a folder are recorded, delivered, put elsewhere and freed."""
     folder = world.root / "files"
     folder.mkdir(exist_ok=True)
-    ack, thread, edit = _begun_in(world, folder, "recorded")
+    ack, thread, edit = begun_in(world, folder, "recorded")
     first = world.say("thread", "exec", thread)
     step = first.document["steps"][0]["step"]
     return [ack, first], [
@@ -191,7 +191,7 @@ def _recorded(world: World) -> Plan:
     ]
 
 
-def _begun_in(world: World, folder: Path, workflow: str) -> tuple[Ack, str, Callable[[str], Words]]:
+def begun_in(world: World, folder: Path, workflow: str) -> tuple[Ack, str, Callable[[str], Words]]:
     """A thread that works in a folder with a report, and what the user writes there."""
 
     def edit(text: str) -> Words:

@@ -11,6 +11,8 @@ from uwf_core.files.repository import FilesRepository, find_repository, referenc
 from uwf_core.process.git import GitFailed
 
 _REFERENCES = "refs/threads/"
+_VERIFY = ("rev-list", "--verify-objects", "--quiet")
+"""A warning is an error, as for a restore: a pack is damaged, perhaps one of other trees."""
 
 
 @contextmanager
@@ -73,7 +75,7 @@ def forget(home: str, threads: Iterable[str]) -> None:
         return
     with reported(repository, "released"), repository.lock():
         for thread in threads:
-            repository.git("update-ref", "-d", reference(thread))
+            repository.drop(thread)
             forget_indexes(repository, thread)
 
 
@@ -97,16 +99,21 @@ def collect(home: str, threads: Collection[str], since_ms: int, *, dry_run: bool
     if repository is None:
         return 0
     with reported(repository, "collected"), repository.lock(alone=True):
-        if not dry_run:
-            for thread in _strays(repository, threads, since_ms):
-                repository.git("update-ref", "-d", reference(thread))
-                forget_indexes(repository, thread)
+        strays = list(_strays(repository, threads, since_ms))
+        for thread in strays if not dry_run else ():
+            repository.drop(thread)
+            forget_indexes(repository, thread)
         return free(repository, since_ms, dry_run=dry_run)
 
 
 def _strays(repository: FilesRepository, threads: Collection[str], since_ms: int) -> Iterable[str]:
-    """The threads whose reference was made before their head, which then never came."""
-    listed = repository.git("for-each-ref", "--format=%(refname)", _REFERENCES).decode()
+    """The threads whose reference was made before their head, which then never came.
+
+    Raises:
+        GitFailed: a reference is damaged; git would free all that it keeps.
+    """
+    words = ("for-each-ref", "--format=%(refname)", _REFERENCES)
+    listed = repository.git(*words, strict=True).decode()
     for name in listed.splitlines():
         thread = name.removeprefix(_REFERENCES)
         try:
@@ -137,7 +144,7 @@ def damaged_trees(home: str, trees: Collection[str]) -> dict[str, str]:
         return dict.fromkeys(trees, "there are no recorded files in the home of uwf")
     try:
         names = "".join(f"{tree}\n" for tree in trees).encode()
-        repository.git("rev-list", "--verify-objects", "--quiet", "--stdin", stdin=names)
+        repository.git(*_VERIFY, "--stdin", stdin=names, strict=True)
     except GitFailed:
         found = {tree: _damage(repository, tree) for tree in trees}
         return {tree: cause for tree, cause in found.items() if cause is not None}
@@ -146,7 +153,7 @@ def damaged_trees(home: str, trees: Collection[str]) -> dict[str, str]:
 
 def _damage(repository: FilesRepository, tree: str) -> str | None:
     try:
-        repository.git("rev-list", "--verify-objects", "--quiet", tree)
+        repository.git(*_VERIFY, tree, strict=True)
     except GitFailed as error:
         return str(error)
     return None

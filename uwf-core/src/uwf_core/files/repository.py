@@ -5,9 +5,10 @@ would send them, and filters would change them.
 """
 
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import BinaryIO, Final
 
 from uwf_core.named_tuple import NamedTuple
@@ -15,10 +16,9 @@ from uwf_core.process.folders import (
     make_folder,
     make_lasting_folder,
     open_private,
-    sync,
     sync_names,
 )
-from uwf_core.process.git import NO_ENV, own_git
+from uwf_core.process.git import NO_ENV, GitFailed, own_git
 
 NAME: Final = "files.git"
 _MAKING = f"{NAME}.new-"
@@ -47,6 +47,7 @@ _FILES: Final = {
     "info/attributes": _ATTRIBUTES,
 }
 _FOLDERS: Final = ("info", "objects/pack", "refs/threads")
+_COMMIT: Final = re.compile(rb"[0-9a-f]{64}\n")
 _PERSON = {
     f"GIT_{kind}_{part}": text
     for kind in ("AUTHOR", "COMMITTER")
@@ -69,7 +70,6 @@ class FilesRepository(NamedTuple):
         stdout: BinaryIO | None = None,
         strict: bool = False,
         private: bool = True,
-        stdout: BinaryIO | None = None,
     ) -> bytes:
         """The output of a git command.
 
@@ -81,7 +81,6 @@ class FilesRepository(NamedTuple):
             stdin: its input. stdout: a file for its output.
             strict: whether a warning is an error.
             private: whether the files that it writes are for the user alone.
-            stdout: a file for its output.
 
         Raises:
             GitFailed: it failed.
@@ -116,12 +115,16 @@ class FilesRepository(NamedTuple):
 
         Raises:
             OSError: its reference cannot be read.
+            GitFailed: the reference is damaged.
         """
         try:
-            with open(os.path.join(self.path, reference(thread)), encoding="ascii") as file:
-                return file.read().strip()
+            with open(os.path.join(self.path, reference(thread)), "rb") as file:
+                line = file.read()
         except FileNotFoundError:
             return None
+        if not _COMMIT.fullmatch(line):
+            raise GitFailed(f"{reference(thread)} is damaged")
+        return line.decode().strip()
 
     def set_newest(self, thread: str, commit: str) -> None:
         """Let the reference of a thread be a commit; that is on the disk afterwards. The caller
@@ -134,11 +137,20 @@ class FilesRepository(NamedTuple):
         draft = (
             f"{place}.lock"  # git takes no reference for it; one of a killed process is replaced
         )
-        with open(draft, "w", encoding="ascii", opener=open_private) as file:
-            file.write(f"{commit}\n")
-            file.flush()
-            os.fsync(file.fileno())
+        _write(draft, f"{commit}\n")
         os.rename(draft, place)
+        sync_names(os.path.dirname(place))
+
+    def drop(self, thread: str) -> None:
+        """Delete the reference of a thread, also a damaged one.
+
+        Raises:
+            OSError: it cannot be deleted.
+        """
+        place = os.path.join(self.path, reference(thread))
+        for path in (place, f"{place}.lock"):
+            with suppress(FileNotFoundError):
+                os.unlink(path)
         sync_names(os.path.dirname(place))
 
     @contextmanager
@@ -172,21 +184,53 @@ def reference(thread: str) -> str:
 
 
 def find_repository(home: str) -> FilesRepository | None:
-    """The repository of a home, None if nothing was recorded."""
+    """The repository of a home, None if nothing was recorded.
+
+    Raises:
+        OSError: it cannot be read.
+    """
     path = os.path.join(home, NAME)
-    return FilesRepository(path) if os.path.isdir(path) else None
+    if not os.path.isdir(path):
+        return None
+    _repair(path)
+    return FilesRepository(path)
 
 
 def open_repository(home: str) -> FilesRepository:
     """The repository of a home, made if it is missing. Several processes may do that at once.
 
     Raises:
-        OSError, GitFailed: it cannot be made.
+        OSError: it cannot be made or read.
     """
-    path = os.path.join(home, NAME)
-    if not os.path.isdir(path):
-        _make(home, path)
-    return FilesRepository(path)
+    found = find_repository(home)
+    if found is None:
+        _make(home, os.path.join(home, NAME))
+    return found or FilesRepository(os.path.join(home, NAME))
+
+
+def _repair(path: str) -> None:
+    """Write the files anew by which git treats the repository as uwf needs it, if they are not as
+    uwf wrote them: with other attributes, git would change the bytes of files.
+    """
+    for name, text in _FILES.items():
+        place = os.path.join(path, name)
+        try:
+            with open(place, "rb") as file:
+                if file.read() == text.encode():
+                    continue
+        except FileNotFoundError:
+            make_folder(os.path.dirname(place))
+        draft = f"{place}.new-{os.getpid()}"
+        _write(draft, text)
+        os.rename(draft, place)
+
+
+def _write(path: str, text: str) -> None:
+    """Write a file that nobody else may read, and wait until it is on the disk."""
+    with open(path, "w", encoding="ascii", opener=open_private) as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _make(home: str, path: str) -> None:
@@ -199,10 +243,7 @@ def _make(home: str, path: str) -> None:
         for folder in _FOLDERS:
             make_folder(os.path.join(draft, folder))
         for name, text in _FILES.items():
-            file = os.path.join(draft, name)
-            with open(file, "w", encoding="ascii", opener=open_private) as opened:
-                opened.write(text)
-            sync(file)
+            _write(os.path.join(draft, name), text)
         for folder in (*_FOLDERS, "objects", "refs", ""):
             sync_names(os.path.join(draft, folder))
         try:
