@@ -1,5 +1,6 @@
 """Nodes of a home, stored here under the same references."""
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from uwf_core.cas.hashing import META
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from uwf_core.cas.store import Store
 
 _DEEPEST = 64
+_REMEMBERED = 4096
+"""How many nodes are remembered: types and workflows, which nearly every step needs, are few."""
 
 
 class NodeCopy:
@@ -25,13 +28,11 @@ class NodeCopy:
     def __init__(self, home: OriginalHome, store: "Store") -> None:
         self.home = home
         self.store = store
-        self._known: dict[str, OriginalNode] = {}
+        self._node = lru_cache(_REMEMBERED)(home.node)
 
     def node(self, ref: str) -> OriginalNode:
-        """A node of the home, read once; raises as `OriginalHome.node`."""
-        if ref not in self._known:
-            self._known[ref] = self.home.node(ref)
-        return self._known[ref]
+        """A node of the home; raises as `OriginalHome.node`."""
+        return self._node(ref)
 
     def copy(self, ref: str, depth: int = 0) -> Ref:
         """Store a node.

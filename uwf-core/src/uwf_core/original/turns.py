@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.api.sums import UsagePayload
 from uwf_core.errors import MissingNodeError
 from uwf_core.ids import Ref
-from uwf_core.original.fields import mapping, number, text, texts
+from uwf_core.original.fields import NotImported, mapping, number, text, texts
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -22,35 +22,36 @@ class TurnChains:
 
     def __init__(self, copy: "NodeCopy") -> None:
         self._copy = copy
-        self._turns: dict[tuple[object, ...], list[Turn]] = {}
+        self._turns: dict[tuple[object, ...], list[str]] = {}
 
     def add(self, newest: str | None) -> None:
         """Read a chain from its newest turn back; one that is incomplete ends where it breaks."""
-        found: list[Turn] = []
+        found: list[tuple[str, str]] = []
         while newest is not None and len(found) < _LONGEST:
             try:
                 turn = mapping(self._copy.node(newest).payload, "a turn")
-            except MissingNodeError:
+            except (MissingNodeError, NotImported):
                 break
-            found.append(turn)
+            found.append((newest, text(turn, "owner")))
             newest = text(turn, "prev") or None
-        for turn in reversed(found):
+        for ref, owner in reversed(found):
             try:
-                begun = mapping(self._copy.node(text(turn, "owner")).payload, "the start of a step")
-            except MissingNodeError:
+                begun = mapping(self._copy.node(owner).payload, "the start of a step")
+            except (MissingNodeError, NotImported):
                 continue
-            self._turns.setdefault(_key(begun), []).append(turn)
+            self._turns.setdefault(_key(begun), []).append(ref)
 
     def of(self, step: Mapping[str, Any]) -> list[Turn]:
         """The turns of a step, oldest first: those of its detail, else those of the chains."""
         try:
             detail = mapping(self._copy.node(text(step, "detail")).payload, "a detail")
-            named = [mapping(self._copy.node(each).payload, "a turn") for each in _refs(detail)]
+            turns = [mapping(self._copy.node(each).payload, "a turn") for each in _refs(detail)]
         except MissingNodeError:
-            named, detail = [], {}
-        if not named and text(detail, "text"):
+            turns, detail = [], {}
+        if not turns and text(detail, "text"):
             return [{"role": "assistant", "content": text(detail, "text")}]
-        return named or self._turns.get(_key(step), [])
+        chained = () if turns else self._turns.get(_key(step), ())
+        return turns or [mapping(self._copy.node(each).payload, "a turn") for each in chained]
 
 
 def session_of(copy: "NodeCopy", step: Mapping[str, Any]) -> str | None:

@@ -32,13 +32,15 @@ def publish_original(copy: "NodeCopy", ref: str) -> Ref:
 
 
 def _workflow(copy: "NodeCopy", payload: Mapping[str, Any]) -> Workflow:
-    given = mapping(payload.get("roles"), "the roles")
+    given = mapping(payload.get("roles"), "`roles` of the workflow")
     roles = {name: _role(copy, name, role) for name, role in given.items()}
     return Workflow(
         name=text(payload, "name") or "workflow",
         description=text(payload, "description"),
         roles=roles,
-        graph=_graph(mapping(payload.get("graph"), "the graph"), {*roles, END, SUSPEND}),
+        graph=_graph(
+            mapping(payload.get("graph"), "`graph` of the workflow"), {*roles, END, SUSPEND}
+        ),
     )
 
 
@@ -67,8 +69,8 @@ def _graph(given: Mapping[str, Any], known: set[str]) -> dict[str, dict[str, Edg
 
 def _edges(name: str, given: Any, known: set[str]) -> dict[str, Edge]:
     edges = {
-        status: mapping(target, f"the edge {name}.{status}")
-        for status, target in mapping(given, f"the edges of {name!r}").items()
+        status: mapping(target, f"`graph.{name}.{status}` of the workflow")
+        for status, target in mapping(given, f"`graph.{name}` of the workflow").items()
     }
     for status, target in edges.items():
         if text(target, "role") not in known:
