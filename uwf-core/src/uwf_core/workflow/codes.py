@@ -92,5 +92,6 @@ CODES: Final[dict[str, str]] = {
     "template-syntax": "an invalid template in a prompt or location",
     "template-unknown-field": "a template uses a field that the status does not have",
     "template-optional-field": "a template uses a field that the status does not require",
+    "template-liquid": "a tag of Liquid (`{% if … %}`), which the original uwf renders",
     "template-at-start": "a template at $START, where there is no output yet",
 }

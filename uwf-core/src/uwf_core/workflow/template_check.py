@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.shape.mismatch import suggestion
+from uwf_core.shape.mismatch import short, suggestion
 from uwf_core.workflow.alternatives import alternatives, as_mapping
 from uwf_core.workflow.blank_prompt import Text, skippable, text_of
 from uwf_core.workflow.definition import END, START, SUSPEND
@@ -37,6 +37,7 @@ def check_templates(
             if isinstance(template, Problem):
                 yield template
                 continue
+            yield from _liquid(scalar, places)
             names = [*placed_names(template, scalar, places)]
             analysis = analyses.get(edge.source)
             variant = variant_of(analysis, edge.status)
@@ -56,6 +57,22 @@ def read_template(scalar: YamlScalar, places: "Places") -> Template | Problem:
     except TemplateError as error:
         place = places.of_tags(scalar)(error.line, error.column)
         return error_at(place, "template-syntax", error.message, error.hint or "")
+
+
+def _liquid(scalar: YamlScalar, places: "Places") -> Iterator[Problem]:
+    """A warning for a tag of Liquid, in which the original uwf writes templates."""
+    if "{%" not in scalar.text:
+        return
+    found = re.search(r"{%-?\s*(?:if|unless|for|case|assign|capture)\b[^%]*%}", scalar.text)
+    if found is not None:
+        before = scalar.text[: found.start()]
+        line, column = before.count("\n") + 1, found.start() - before.rfind("\n")
+        yield warning_at(
+            places.of_tags(scalar)(line, column),
+            "template-liquid",
+            f"{short(found[0])} is a tag of Liquid, and stays plain text",
+            "write {{#name}} … {{/name}} for what may be absent, or for each item of a list",
+        )
 
 
 class Prompt(NamedTuple):
