@@ -158,3 +158,21 @@ def test_a_node_with_another_size_than_its_parts_is_found(
     uwf.export_thread(uwf.step(step)["thread"], tmp_path / "t.tar")
     with pytest.raises(BundleError, match="has 7 bytes"):
         verify_bundle(str(tmp_path / "t.tar"))
+
+
+def test_show_and_diff_name_delivered_files(project: Project, uwf: Client) -> None:
+    threads = []
+    for content in ("one", "other"):
+        (project.folder / "report.md").write_text(content)
+        threads.append(uwf.step(run(project, uwf, {"report": "report.md"}))["thread"])
+    [shown] = uwf.show(threads[1])["files"]
+    assert (shown["path"], shown["size"]) == ("report.md", 5)
+    text = project.uwf("thread", "show", threads[1], "--format", "text").stdout
+    assert "report.md (5 bytes)\n" in text and "next: uwf step files" in text
+    diff = project.uwf("thread", "diff", *threads, "--format", "text")
+    assert diff.exit_code == 1
+    assert "the delivered files report.md differ" in diff.stdout
+    assert "3 bytes" in diff.stdout and "5 bytes" in diff.stdout
+    [row] = project.uwf("thread", "diff", *threads).document["rows"]
+    assert [each["aspect"] for each in row["differences"]] == ["file"]
+    assert row["b"]["files"] == {"report.md": shown["file"]}

@@ -10,9 +10,12 @@ from uwf_core.cli.outcome import print_outcome
 from uwf_core.cli.params import quota_option, thread_argument
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
+from uwf_core.cli.render.escape import one_line
 from uwf_core.cli.render.table import fields
 from uwf_core.cli.session import Session, as_json
 from uwf_core.errors import DefinitionError
+
+_SHOWN_FILES = 5
 
 
 @command("show", "uwf thread show @last", "uwf thread show 01JD8 --format json")
@@ -94,11 +97,25 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("stack", _stack_text(document.get("stack", ()), screen)),
             ("called", _called_text(document, screen)),
             ("compacted", _compacted_text(document)),
+            ("files", _files_text(document)),
             ("next", "\n".join(document.get("next", ()))),
             ("hint", document.get("hint")),
         ],
         screen,
     )
+
+
+def _files_text(document: Mapping[str, Any]) -> str | None:
+    """The files that the newest step delivered."""
+    files = document.get("files")
+    if not files:
+        return None
+    shown = [
+        f"{one_line(each['path'])} ({amounts.size(each['size'])})" for each in files[:_SHOWN_FILES]
+    ]
+    more = [f"and {len(files) - _SHOWN_FILES} more"] if len(files) > _SHOWN_FILES else []
+    command = f"next: uwf step files {document['head']} -o DIR"
+    return "\n".join([*shown, *more, command])
 
 
 def _worktree_text(worktree: Mapping[str, Any] | None) -> str | None:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         ThreadRow,
     )
     from uwf_core.engine.engine import Engine
+    from uwf_core.engine.file_documents import FileDocument
 
 
 def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
@@ -57,6 +58,7 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
             "stack": [],
             "children": [],
             "compacted": None,
+            "files": [],
             "next": [],
             "hint": _hint(row, None, None),
         }
@@ -77,9 +79,20 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
         "stack": _stack(engine.store, thread.stack),
         "children": [_called(each) for each in thread.called],
         "compacted": thread.compacted if thread.is_sound else None,
+        "files": _delivered(thread) if thread.is_sound else [],
         "next": commands,
         "hint": hint,
     }
+
+
+def _delivered(thread: "ThreadRecord") -> "list[FileDocument]":
+    """The files that the newest step delivered."""
+    newest = next(thread.newest_first(), None)
+    if newest is None or not newest.files:
+        return []
+    from uwf_core.views.steps import files_of_step
+
+    return files_of_step(newest)
 
 
 def used_with_calls(engine: "Engine", state: ThreadState) -> "UsagePayload":

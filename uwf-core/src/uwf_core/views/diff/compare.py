@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from uwf_core.views.recorded import ThreadRecord
     from uwf_core.views.recorded_step import StepRecord
 
-_RESULT = {"output", "text", "route"}
+_RESULT = {"output", "text", "file", "route"}
 """The aspects of a call that follow from the steps of the called thread."""
 
 
@@ -210,10 +210,18 @@ def _side(step: "StepRecord", *, is_whole: bool) -> ComparedStep:
         "usage": _usage(step),
         "attempts": failures_of(step),
         "corrections": len(node["corrections"]),
+        "files": node["artifacts"] or {},
+        "tree": _tree_after(step),
         "instruction": step.edge_prompt if is_whole else None,
         "output": dict(step.output) if is_whole else None,
         "text": step.body if is_whole else None,
     }
+
+
+def _tree_after(step: "StepRecord") -> str | None:
+    workspace = step.node["workspace"]
+    after = workspace and workspace["after"]
+    return after and after["tree"]
 
 
 def _usage(step: "StepRecord") -> UsagePayload:

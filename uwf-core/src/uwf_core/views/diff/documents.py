@@ -10,13 +10,13 @@ class StepDifference(TypedDict):
     """One aspect in which two steps differ, with the value of each side: a text, the JSON value of
     a field, or null where a side has none.
 
-    `part`: of a prompt (`form`, `role`, `task`, `history`, `person`, `instruction`), or the path of
-    a field. `line`: the first line of a text that differs, from 1.
+    `part`: of a prompt (`form`, `role`, `task`, `history`, `person`, `instruction`), the path of a
+    field, or that of a delivered file. `line`: the first line of a text that differs, from 1.
     """
 
     aspect: Literal[
-        "task", "role", "folder", "prompt", "output", "text", "route", "attempts", "corrections",
-        "end", "workflow",
+        "task", "role", "folder", "prompt", "output", "text", "file", "route", "attempts",
+        "corrections", "end", "workflow",
     ]  # fmt: skip
     part: str | None
     line: int | None
@@ -43,8 +43,9 @@ class DivergenceDocument(StepDifference):
 class ComparedStep(TypedDict):
     """A step of one side. `attempts` are the kinds of failure of the attempts before it,
     `corrections` counts rejected replies; `usage` and `durationMs` contain both. `route` is the
-    next role, `$END` or `$SUSPEND`. `instruction`, `output` and `text` are null in a row without a
-    difference.
+    next role, `$END` or `$SUSPEND`. `files` are the delivered ones, each with its node, and `tree`
+    the recorded ones after the step, or null. `instruction`, `output` and `text` are null in a row
+    without a difference.
     """
 
     step: str
@@ -62,6 +63,8 @@ class ComparedStep(TypedDict):
     usage: UsagePayload
     attempts: list[str]
     corrections: int
+    files: dict[str, str]
+    tree: str | None
     instruction: str | None
     output: dict[str, Any] | None
     text: str | None

@@ -17,6 +17,7 @@ _PARTS = {
     "instruction": "the prompts differ in the instruction",
     "prompt": "the prompts differ",
 }
+_FIXED = {"role": "another role runs"}
 
 
 def sentence(
@@ -54,6 +55,8 @@ def _end(
 
 
 def _what(found: "StepDifference") -> str:
+    if found["aspect"] in _FIXED:
+        return _FIXED[found["aspect"]]
     a, b = found["a"], found["b"]
     at_line = "" if found["line"] is None else f" at line {found['line']}"
     match found["aspect"]:
@@ -61,14 +64,14 @@ def _what(found: "StepDifference") -> str:
             return f"the tasks differ{at_line}"
         case "workflow":
             return f"only the workflow differs: {a} in A, {b} in B"
-        case "role":
-            return "another role runs"
         case "folder":
             return f"the folders differ: {a} in A, {b} in B"
         case "prompt":
             return _PARTS.get(found["part"] or "", "the prompts differ") + at_line
         case "output":
             return f"the outputs differ in the field {found['part']}"
+        case "file":
+            return _delivered(found["part"] or "", found["a"], found["b"])
         case "text":
             return f"the texts beside the outputs differ{at_line}"
         case "route":
@@ -77,6 +80,12 @@ def _what(found: "StepDifference") -> str:
             return f"the failed attempts differ: {_kinds(a)} in A, {_kinds(b)} in B"
         case _:
             return f"the corrections differ: {len(a)} in A, {len(b)} in B"
+
+
+def _delivered(path: str, a: str | None, b: str | None) -> str:
+    if a is None or b is None:
+        return f"only {'B' if a is None else 'A'} delivers the file {path}"
+    return f"the delivered files {path} differ"
 
 
 def _target(route: str) -> str:

@@ -66,6 +66,7 @@ def step_differences(
     yield from outputs
     if a.node["body"] != b.node["body"] and not sides.same(a.body, b.body):
         yield difference("text", a.body, b.body, line=sides.line(a.body, b.body))
+    yield from _delivered(a, b)
     if outputs or a.role != b.role:
         yield from routes
     if failures_of(a) != failures_of(b):
@@ -98,6 +99,21 @@ def _output(a: "StepRecord", b: "StepRecord", sides: Sides) -> Iterator[StepDiff
 
 def _status_first(output: Mapping[str, Any]) -> dict[str, Any]:
     return {**{key: output[key] for key in ("$status",) if key in output}, **output}
+
+
+def _delivered(a: "StepRecord", b: "StepRecord") -> Iterator[StepDifference]:
+    """The delivered files of one side, and those with other bytes or permissions."""
+    mine, other = a.node["artifacts"] or {}, b.node["artifacts"] or {}
+    if mine == other:
+        return
+    for path in sorted({*mine, *other}):
+        if mine.get(path) != other.get(path):
+            yield difference("file", *(_file(side, path) for side in (a, b)), part=path)
+
+
+def _file(step: "StepRecord", path: str) -> str | None:
+    found = next((each for each in step.files if each.path == path), None)
+    return None if found is None else f"{found.size} bytes, mode {found.mode:04o}, {found.ref}"
 
 
 def _route(a: "NextPayload", b: "NextPayload", sides: Sides) -> Iterator[StepDifference]:
