@@ -26,7 +26,7 @@ ROW = {
     *("startedAtMs", "updatedAtMs", "depth", "parent", "original"),
 }
 SHOWN = ROW | {
-    *("worktree", "compacted"),
+    *("worktree", "compacted", "files"),
     *("task", "input", "agent", "bindings", "form", "next", "hint", "stack", "children"),
 }
 USAGE = {

@@ -15,7 +15,7 @@ from uwf_core.testing.project import Project
 from uwf_core.views.thread_list import thread_rows
 
 ONLY_IN_SHOW = {
-    *("worktree", "compacted"),
+    *("worktree", "compacted", "files"),
     *("task", "input", "agent", "bindings", "form", "stack", "children", "next", "hint"),
 }
 

@@ -17,7 +17,6 @@ _PARTS = {
     "instruction": "the prompts differ in the instruction",
     "prompt": "the prompts differ",
 }
-_FIXED = {"role": "another role runs"}
 
 
 def sentence(
@@ -55,13 +54,11 @@ def _end(
 
 
 def _what(found: "StepDifference") -> str:
-    if found["aspect"] in _FIXED:
-        return _FIXED[found["aspect"]]
     a, b = found["a"], found["b"]
     at_line = "" if found["line"] is None else f" at line {found['line']}"
     match found["aspect"]:
-        case "task":
-            return f"the tasks differ{at_line}"
+        case "role":
+            return "another role runs"
         case "workflow":
             return f"only the workflow differs: {a} in A, {b} in B"
         case "folder":
@@ -72,8 +69,9 @@ def _what(found: "StepDifference") -> str:
             return f"the outputs differ in the field {found['part']}"
         case "file":
             return _delivered(found["part"] or "", found["a"], found["b"])
-        case "text":
-            return f"the texts beside the outputs differ{at_line}"
+        case "task" | "text":
+            what = "tasks" if found["aspect"] == "task" else "texts beside the outputs"
+            return f"the {what} differ{at_line}"
         case "route":
             return f"the same output leads to {_target(a)} in A, to {_target(b)} in B"
         case "attempts":
