@@ -25,8 +25,8 @@ HALF_DONE = r" Your last attempt at this step ended before you delivered \(%s: [
     r"changes may be half done, so check the current state before you continue\."  # fmt: skip
 VARYING = r"(?ms)^(`{4,})\n.*?^\1$|^## `\$status: .*?`$|^Next: .*?$|^ *- `(?!\$status: \$SU).*?$|\s"
 SENTENCES = "5a25ee6b cf4a5007 6fded545 418be25c".split()  # of the form of a deliverable: digests
-CALLED = """Thread %s called this thread as a part of a larger run (`uwf thread read %s` prints it). \
-The task of the whole run:"""
+CALLED = re.compile(r"Thread (\w+) called this thread as a part of a larger run \(`uwf thread read \1` prints it\)\. "
+                    r"The task of the whole run:\n\n")  # fmt: skip
 TITLES = "Goal", "Capabilities", "Procedure", "Output"
 NO_TASK = "The thread was started without a task text."
 ASKED = ("You asked:", "A person answered:", "A person let you continue without an answer.",
@@ -44,8 +44,7 @@ def read_bundle(path):
     manifest = json.load(tar.extractfile("manifest.json"))
     for ref, digest in manifest["nodes"]:
         node = cbor2.load(tar.extractfile(f"cas/{ref}.bin"))
-        hashed = cbor2.dumps(node["payload"])
-        hashed = hashed if ref == node["type"] else node["type"].encode() + hashed
+        hashed = (b"" if ref == node["type"] else node["type"].encode()) + cbor2.dumps(node["payload"])
         number, digits = xxhash.xxh64_intdigest(hashed), "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
         name = "".join(digits[number >> 5 * place & 31] for place in range(12, -1, -1))
         need(name == ref and hashlib.sha256(hashed).hexdigest() == digest, ref, "is changed")
@@ -128,9 +127,9 @@ def events(key):
     return (n for n in NODES.values() if isinstance(n, dict) and {key, "atMs", "thread"} <= n.keys())
 
 
-def before(key, step):
+def before(key, own):
     """The events of the thread of a step, of the kind that has this key, newest first."""
-    found = (n for n in events(key) if n["thread"] == step["thread"] and n["seq"] < step["seq"])
+    found = [n for n in events(key) if n["thread"] == own["thread"] and n["seq"] < own["seq"]]
     return sorted(found, key=lambda n: -n["seq"])
 
 
@@ -189,9 +188,9 @@ class Attempt:
         self.last, self.call = NODES[chain[-1]] if chain else None, next(iter(before("parentHead", step)), None)
         self.input = NODES.get((self.call or start)["input"]) if workflow["input"] else None
         since = self.last["seq"] if chain and self.last["thread"] == step["thread"] else 0
+        self.is_own = any(n["thread"] == step["thread"] for n in events("workflowName"))  # else a fork inherited it
         self.entered = self.call and since < self.call["seq"]
         self.replaces = step["replaces"] and NODES[step["replaces"]]
-        self.waited = chain and not self.entered and self.last["next"]["reason"] == "role"
 
     def data(self, step=None):
         found = {**NODES[step["output"]], "_body": NODES.get(step["body"]) or ""} if step else {}
@@ -217,14 +216,15 @@ class Attempt:
 
     def derived(self):
         """The role that had to run, and the moderator's instruction."""
-        start = self.workflow["graph"]["$START"]
         if self.replaces:
             return self.replaces["role"], NODES.get(self.replaces["edgePrompt"])
         if self.last is None:
-            return self.follow(start["new"])[1:]
+            return self.follow(self.workflow["graph"]["$START"]["new"])[1:]
         if self.entered or self.last["next"]["status"] == "completed":
-            _, role, text = self.follow(start["resume"])
-            return role, "\n\n".join(filter(None, (text, self.entered and NODES[self.call["prompt"]])))
+            _, role, text = self.follow(self.workflow["graph"]["$START"]["resume"])
+            recorded = NODES[self.step["edgePrompt"]]
+            whole = "\n\n".join(filter(None, (text, self.entered and NODES[self.call["prompt"]])))
+            return role, recorded if not self.is_own and recorded.startswith(f"{text}\n\n") else whole
         return self.route(self.last)[1:]
 
     def instruction(self, text, base):
@@ -232,7 +232,8 @@ class Attempt:
         known = [base, *ASKED, *(t for each in (*self.tries, self.step) for t, _ in own_sayings(each))]
         known += [NODES.get(NODES[t["question"]]["message"]) for t in self.tries if t.get("question")]
         known += [dumped(json.loads(NODES[t["answer"]])) for t in (*self.tries, self.step) if t["answer"]]
-        return (text.startswith(base) or self.waited) and base in text and made_of(text, known)
+        waited = self.last and not self.entered and self.last["next"]["reason"] == "role"
+        return (text.startswith(base) or waited) and base in text and made_of(text, known)
 
     def prompt(self, base, what):
         """Each part of the prompt, in its order, is derived or copied from a node."""
@@ -288,18 +289,19 @@ class Attempt:
         while root["parent"]:
             root = NODES[root["parent"]]
             root = NODES[root["start"]] if "start" in root else root
-        parts.take(*[CALLED % (caller, caller), fenced(NODES[root["prompt"]])] * bool(caller))
+        found = parts.may(CALLED)
+        need(not self.is_own or (found and found[1]) == caller, parts.what, "another caller")
+        parts.take(*[fenced(NODES[root["prompt"]])] * bool(found))
         parts.take(*["# Input", "The typed input of the thread:", given] * bool(given))
 
     def history(self, parts):
         """How far the thread is, and the steps before, all but those that the session knows."""
-        step, chain, what = self.step, self.chain, parts.what
-        cwd, kind = re.escape(dumped(step["cwd"])), self.tries[-1].get("failure") if self.tries else None
+        step, chain, kind = self.step, self.chain, self.tries[-1].get("failure") if self.tries else None
         parts.take(re.compile(
             rf"# Progress\n\nThis is step {step['number']} of the thread\. You, the {step['role']}, have "
             r"(not replied yet|replied (once|\d+ times) before(, in this session|\. This is a new session: your "
             r"earlier replies(, or a summary of them,)? are below))\. "
-            rf"Your working folder is {cwd}\.({HALF_DONE % kind})?(\n\n)"))  # fmt: skip
+            rf"Your working folder is {re.escape(dumped(step['cwd']))}\.({HALF_DONE % kind})?(\n\n)"))  # fmt: skip
         parts.may("# What happened " + ("since your last reply" if parts.own else "before"))
         begin = parts.summary(chain)
         if left := parts.may(re.compile(r"\((\d+) earlier steps? (is|are) left out for length: `uwf .*`\)\n\n")):
@@ -307,7 +309,7 @@ class Attempt:
         known = [0] + [n for n, ref in enumerate(chain, 1) if NODES[ref]["role"] == step["role"]] * parts.own
         first = int(found[1]) - 1 if (found := re.match(r"## Step (\d+): ", parts.rest)) else len(chain)
         known += [len(chain)] * bool(parts.own and (self.tries or self.replaces))
-        need(first == begin or first in known, what, "the history begins at step", first + 1)
+        need(first == begin or first in known, parts.what, "the history begins at step", first + 1)
         for ref in chain[first:]:
             parts.take(step_text(ref, parts.rest))
         if parts.may("# What you said last\n\nYour next reply replaces this one:"):
@@ -321,8 +323,7 @@ class Attempt:
         self.prompt(recorded[1], what)
         if "next" in self.step and not self.step["failure"]:
             decided, (status, role, text) = self.step["next"], self.route(self.step)
-            asks = decided["message"] if status == "suspended" and text else text
-            found = decided["status"], decided["role"], asks
+            found = decided["status"], decided["role"], decided["message"] if status == "suspended" and text else text
             need((status, role, text) == found, what, "leads to", status, role, text)
             self.reply(what)
 

@@ -33,6 +33,8 @@ def a_run_is_resumed_reported_and_compared(uwf: Uwf) -> None:
     uwf("eval compare walk walk", has={"verdict": "cannot_tell", "tested.0.difference": 0})
     uwf("eval compare walk walk --fail-if cannot_tell", code=1)
     uwf("eval export walk -o trials", has={"bundles.#": 2, "withoutThread": 0})
+    uwf("eval export walk --format inspect -o walk.eval", has={"samples": 2, "format": "inspect"})
+    uwf.expect(zipfile.is_zipfile(uwf.folder / "walk.eval"), "walk.eval is not a log of Inspect")
     names = sorted(path.name for path in (uwf.folder / "trials").iterdir())
     uwf.same("the files", names, ["run.json", "trial-1.tar", "trial-2.tar"])
 
