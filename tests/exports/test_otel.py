@@ -137,3 +137,16 @@ def test_a_service_that_fails_neither_delays_nor_fails_a_run(
     assert (done.exit_code, done.document["status"]) == (0, "completed")
     assert "OpenTelemetry" in done.stderr
     assert took < 3 * plain + 8, (took, plain)
+
+
+def test_an_sdk_that_cannot_be_imported_is_reported_once(tmp_path: Path, tool: Any) -> None:
+    tool("opentelemetry.sdk")
+    project = calling.calling_project(tmp_path)
+    broken = tmp_path / "broken" / "opentelemetry"
+    broken.mkdir(parents=True)
+    (broken / "__init__.py").write_text("raise ImportError('half of an upgrade')")
+    project.env["PYTHONPATH"] = str(broken.parent)
+    project.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = "http://127.0.0.1:9"
+    done = project.uwf("run", "outer", "-p", "x")
+    assert (done.exit_code, done.document["status"]) == (0, "completed")
+    assert done.stderr.count("half of an upgrade") == 1

@@ -1,5 +1,6 @@
 """Evaluations, by the commands of uwf-eval: a task, two runs of it, their comparison."""
 
+import zipfile
 from typing import Any
 from xml.etree import ElementTree
 

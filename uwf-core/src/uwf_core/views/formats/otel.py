@@ -48,6 +48,7 @@ class SpanSender:
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._fault: str | None = None
+        self._is_over = False  # nothing can be sent
 
     def put(self, event: object) -> None:
         """Take an event; returns at once.
@@ -60,8 +61,9 @@ class SpanSender:
                 self._thread = threading.Thread(target=self._serve, name="uwf-otel", daemon=True)
                 self._thread.start()
                 atexit.register(self._finish)
-            self._is_idle.clear()
-            self._events.put(event)
+            if not self._is_over:
+                self._is_idle.clear()
+                self._events.put(event)
             fault, self._fault = self._fault, None
         if fault is not None:
             raise RuntimeError(fault)
@@ -72,8 +74,9 @@ class SpanSender:
 
             exporting = Exporting()
         except BaseException as error:
-            self._fault = f"cannot start OpenTelemetry: {error}"
-            self._is_idle.set()
+            with self._lock:
+                self._fault, self._is_over = f"cannot start OpenTelemetry: {error}", True
+                self._is_idle.set()
             return
         while True:
             self._send(exporting, [self._events.get()])
