@@ -12,7 +12,7 @@ from uwf_core.cli.command import Group, write_examples, write_lines
 from uwf_core.cli.command_table import COMMANDS, Noun
 from uwf_core.cli.error_report import explain, report
 from uwf_core.cli.session import Session, now_ms
-from uwf_core.cli.shutdown import raise_on_signals
+from uwf_core.cli.shutdown import raise_on_signals, send_notices
 from uwf_core.errors import AgentStuck, ExitCode, UsageError
 
 _STDERR = 2
@@ -133,6 +133,8 @@ def main(
             from uwf_core.cli.error_report import LoggedCall, write_log
 
             write_log(session, LoggedCall(arguments, started_ms, code, error))
+        if session.opened is not None:
+            send_notices(session.opened)
         if not isinstance(error, AgentStuck):
             session.close()
     except (Exception, KeyboardInterrupt) as problem:

@@ -13,11 +13,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode
 from uwf_core.process.cancel import Cancel
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
 
 _STDOUT, _STDERR = 1, 2
 _end_now: Final = os._exit  # kept here, since it raises in our code too while a plugin's runs
@@ -39,6 +42,19 @@ def leave(session: Session, code: int) -> None:
             f"note: a plugin's thread is still running ({names}); the command ends without it"
         )
         os._exit(code)
+
+
+def send_notices(engine: "Engine") -> None:
+    """Start the sender of notices if an earlier one has left some; a look at a folder if not."""
+    due = f"{engine.home}/notices/due"
+    try:
+        is_due = bool(os.listdir(due))  # noqa: PTH208 (pathlib is not needed here)
+    except OSError:  # nothing was ever due
+        return
+    if is_due:
+        from uwf_core.engine.notices import send_left
+
+        send_left(engine)
 
 
 def end_process(code: int) -> int:

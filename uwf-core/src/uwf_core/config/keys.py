@@ -178,6 +178,32 @@ class WorkspaceSettings(NamedTuple):
     ] = False
 
 
+_KINDS_OF_NOTICES = ("suspended", "failed", "completed", "limit")
+
+
+class NotifySettings(NamedTuple):
+    """How the user learns that a thread has stopped or ended."""
+
+    command: Annotated[
+        tuple[Annotated[str, _NO_NUL], ...], "A program and its arguments, called for each event."
+    ] = ()
+    services: Annotated[tuple[Text, ...], "URLs of services for the extra `notify` (apprise)."] = ()
+    events: Annotated[
+        tuple[Literal["suspended", "failed", "completed", "limit"], ...], "The events to send."
+    ] = _KINDS_OF_NOTICES  # type: ignore[assignment]
+
+    def conflict(self) -> str | None:
+        """Why the keys cannot be combined."""
+        both = bool(self.command and self.services)
+        return "command and services cannot be combined; keep one" if both else None
+
+
+class WebSettings(NamedTuple):
+    """The page of `uwf web`."""
+
+    url: Annotated[_Address | None, "Its address, for the links of notices."] = None
+
+
 class ModelOverrides(NamedTuple):
     """Models for single purposes."""
 
@@ -196,7 +222,8 @@ class PluginSettings(NamedTuple):
 
 class Config(NamedTuple):
     """config.yaml. The providers, models and agents of two layers are merged by name, the mappings
-    below `agentOverrides`, `modelOverrides`, `plugins`, `limits` and `workspace` by key.
+    below `agentOverrides`, `modelOverrides`, `plugins`, `limits`, `workspace`, `notify` and `web`
+    by key.
     """
 
     providers: Annotated[Mapping[str, Provider], Names("a provider"), "Model services."] = {}
@@ -226,6 +253,8 @@ class Config(NamedTuple):
     workspace: Annotated[WorkspaceSettings, "The folders in which threads work."] = (
         WorkspaceSettings()
     )
+    notify: Annotated[NotifySettings, "Notices of threads that stop or end."] = NotifySettings()
+    web: Annotated[WebSettings, "The page of uwf web."] = WebSettings()
     wait_limits: Annotated[
         _Span | None, "How long a run may wait in all when services ask to wait: 30m, 2h."
     ] = None
@@ -244,6 +273,9 @@ CHOICES = frozenset(
     ("defaultAgent", "agentOverrides", "defaultModel", "modelOverrides", "limits", "workflowPaths")
 )
 """The keys that an untrusted project may set: they choose among what the user has."""
+
+USER_KEYS = frozenset(("notify", "web"))
+"""The keys that no project may set, trusted or not."""
 
 USER_OPTIONS = frozenset(("allowProtected",))
 """Options of agents that no project may set, trusted or not."""

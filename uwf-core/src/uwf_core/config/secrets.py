@@ -23,6 +23,7 @@ def secrets(settings: "Settings") -> frozenset[str]:
     for agent in settings.agents.values():
         found.update(_in_options(agent.options))
     found.update(_url_password(settings.store))
+    found.update(settings.notify.services)  # their addresses contain tokens
     return frozenset(value for value in found if value.strip())
 
 

@@ -23,8 +23,10 @@ from uwf_core.config.keys import (
     Config,
     Leaf,
     ModelSetting,
+    NotifySettings,
     Path,
     Provider,
+    WebSettings,
     WorkspaceSettings,
     parse_key,
     shape_at,
@@ -89,6 +91,8 @@ class Settings(NamedTuple):
     extractors: tuple[str, ...]
     limits: CallLimits
     workspace: WorkspaceSettings
+    notify: NotifySettings
+    web: WebSettings
     wait_limits: str | None
     origins: Mapping[Path, Origin]
     notices: tuple[str, ...]

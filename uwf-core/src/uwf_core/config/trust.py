@@ -23,7 +23,7 @@ from uwf_core.config.home import (
     read_private,
     write_private,
 )
-from uwf_core.config.keys import CHOICES, USER_OPTIONS, Leaf, Path, key_text
+from uwf_core.config.keys import CHOICES, USER_KEYS, USER_OPTIONS, Leaf, Path, key_text
 from uwf_core.errors import ConfigError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import climb, foreign_error, is_own
@@ -247,6 +247,10 @@ def _without_user_options(leaves: dict[Path, Leaf]) -> Allowed:
     """All but these options: an agent could extend its permissions in a file that it writes."""
     taken, ignored = dict(leaves), list[str]()
     for path, leaf in leaves.items():
+        if path[0] in USER_KEYS:
+            del taken[path]
+            ignored.append(key_text(path))
+            continue
         given = leaf.value.get("options", {}) if path[0] == "agents" else {}
         names = [name for name in given if name in USER_OPTIONS]
         if names:

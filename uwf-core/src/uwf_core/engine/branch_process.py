@@ -68,6 +68,10 @@ class BranchProcess:
         )
         limits = ProcessLimits(total_seconds=None, grace_seconds=grace, output_bytes=_OUTPUT_BYTES)
         result = run_program(program, limits, cancel=run.cancel, on_line=self._line)
+        if engine.settings.notify.command or engine.settings.notify.services:
+            from uwf_core.engine.notices import send_soon  # a sender below a reaper would end
+
+            send_soon(engine)
         if self.outcome is None:
             self.error = _why(self.thread, result)
 

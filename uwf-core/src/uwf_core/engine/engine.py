@@ -56,6 +56,7 @@ class Engine:
         pass_env: names of variables that every agent gets, whatever it declares.
         durable: whether what is stored waits for the disk.
         via: the surface that a person uses (`cli`, `python`).
+        has_sent_notices: whether this process has started the sender of notices.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Engine:
         self.pass_env = tuple(pass_env)
         self.durable = durable
         self.via = via
+        self.has_sent_notices = False
         self._starts: dict[str, StartPayload] = {}
         self.definitions: Definitions = (
             beside.definitions if beside else Definitions(lambda: self.store)

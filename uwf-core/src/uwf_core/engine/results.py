@@ -7,7 +7,8 @@ that keeps it for `thread wait`, `$UWF_HOME/runs/<thread>.json`.
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from uwf_core.errors import UwfError
@@ -99,6 +100,22 @@ class Listener:
         """Call the function for notices."""
         if self._on_notice is not None:
             self._on_notice(text)
+
+
+@contextmanager
+def with_notices(engine: "Engine", thread: ThreadId) -> Iterator[None]:
+    """Mark a thread before its run, and have its events sent afterwards, if the user wants that."""
+    notify = engine.settings.notify
+    if not (notify.command or notify.services):
+        yield
+        return
+    from uwf_core.engine import notices  # not for every user
+
+    notices.mark_due(engine, thread)
+    try:
+        yield
+    finally:
+        notices.send_soon(engine)
 
 
 FOLDER = "runs"

@@ -21,6 +21,7 @@ from uwf_core.engine.results import (
     exec_document,
     forget_run,
     save_run,
+    with_notices,
 )  # fmt: skip
 from uwf_core.engine.step import run_step
 from uwf_core.errors import (
@@ -160,7 +161,7 @@ def locked_thread(engine: "Engine", word: str, watch: Watch, cancel: "Cancel") -
         WrongStateError: it was called, and its result is recorded or its caller cancelled.
     """
     thread = find_thread(engine, word)
-    with locked_head(engine, thread, watch.notice) as head:
+    with with_notices(engine, thread), locked_head(engine, thread, watch.notice) as head:
         if head.state.caller is not None:
             from uwf_core.thread.calls import check_open  # not for every step
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 VARIABLE = "UWF_TEST_CRASH"
 
 POINTS = (
+    "notice-sent",  # a notice is sent, and not marked
     "store-draft",  # a new store is written, and not yet in its place
     "store-made",  # … and is
     "locked",  # a lock is acquired, its holder is not recorded yet

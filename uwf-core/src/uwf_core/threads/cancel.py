@@ -8,6 +8,7 @@ from uwf_core.api.events import ThreadEnded
 from uwf_core.engine.advance import recover
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.nodes import save_event
+from uwf_core.engine.notices import forget_notices
 from uwf_core.engine.results import Broadcast, Watch, errors_file, forget_run
 from uwf_core.errors import CorruptNodeError, UnknownIdError, WrongStateError
 from uwf_core.ids import ThreadId
@@ -110,6 +111,7 @@ def remove_thread(engine: "Engine", word: str) -> "RemovedDocument":
         forget(engine.home, (thread, *below))
     for each in (thread, *below):
         forget_run(engine.home, each)
+        forget_notices(engine.home, each)
         Path(errors_file(engine.home, each)).unlink(missing_ok=True)
     return {
         "thread": thread,
