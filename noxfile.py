@@ -247,7 +247,8 @@ def walkthrough(session: nox.Session) -> None:
 @check
 def browser(session: nox.Session) -> None:
     """The pages for people in a real browser, which stays a system's: `UWF_BROWSER` names one,
-    else Chromium or Chrome is looked for. `UWF_PICTURES=FOLDER` keeps pictures of the pages.
+    else Chromium or Chrome is looked for. `UWF_PICTURES=FOLDER` keeps pictures of the pages;
+    `-- --pictures` only makes those of the documentation.
     """
     names = ("chromium", "chromium-browser", "google-chrome", "chrome")
     known = (os.environ.get("UWF_BROWSER"), *map(shutil.which, names))
@@ -255,10 +256,13 @@ def browser(session: nox.Session) -> None:
     if program is None:
         session.skip(f"no browser: none of {', '.join(names)} is here (Debian: chromium)")
     install(session, "tests", "browser")
+    session.env["UWF_BROWSER"] = program
+    if "--pictures" in session.posargs:
+        session.run("python", "tests/browser/pictures.py", "docs/pictures")
+        return
     axe = ROOT / ".nox" / ".axe"
     session.run("python", "docs/mermaid/prepare.py", str(axe), "tests/browser/package.json")
     session.env["UWF_AXE"] = str(axe / "node_modules" / "axe-core" / "axe.min.js")
-    session.env["UWF_BROWSER"] = program
     session.run("pytest", "-n", "0", "tests/browser", *session.posargs)
 
 

@@ -57,9 +57,9 @@ def thread_graph(
 def workflow_picture(workflow: Mapping[str, Any]) -> Markup:
     """The picture of a workflow without the table and without links, beside its text."""
     title = f"Graph of the workflow {workflow['name']}"
-    return tag(
-        "div", graph_svg(Drawing(shape_of(workflow), title, lambda node: None)), class_="graph-box"
-    )
+    picture = graph_svg(Drawing(shape_of(workflow), title, lambda node: None))
+    # Without links, only the box itself can take the focus of who scrolls with the keyboard.
+    return tag("div", picture, class_="graph-box", tabindex="0", role="region", aria_label="Graph")
 
 
 def _box(drawing: Drawing, roles: Mapping[str, Any], link_to: Any) -> Markup:

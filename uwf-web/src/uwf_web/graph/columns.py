@@ -12,7 +12,7 @@ _STRAIGHT = 6.0
 
 
 def set_columns(rows: Sequence[Sequence[Spot]], chains: Sequence[Sequence[Spot]]) -> None:
-    """Set `x` of every spot; the leftmost edge is at 0. `chains`: the spots of each edge."""
+    """Set `x` of every spot. `chains`: the spots of each edge."""
     for row in rows:
         _settle(row, [0.0] * len(row), [1.0] * len(row))
     sweeps = _SWEEPS if sum(map(len, rows)) <= MANY else _SWEEPS // 6
@@ -23,10 +23,6 @@ def set_columns(rows: Sequence[Sequence[Spot]], chains: Sequence[Sequence[Spot]]
     room = {id(spot): row for row in rows for spot in row}
     for chain in chains:
         _straighten(chain[1:-1], room)
-    left = min((spot.x - spot.left for row in rows for spot in row), default=0.0)
-    for row in rows:
-        for spot in row:
-            spot.x -= left
 
 
 def _pull(spot: Spot, sweep: int, is_early: bool) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 After Sugiyama, Tagawa and Toda (1981): layers, an order with few crossings, columns, paths.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from uwf_core.named_tuple import NamedTuple
@@ -80,13 +81,14 @@ def _set_heights(rows: Sequence[Sequence[Spot]]) -> Size:
     """Set top and bottom of each row, and shift all by the margin. Gaps grow with what they hold,
     so that no curve is too flat.
     """
+    left = min((spot.x - spot.left for row in rows for spot in row), default=0.0) - MARGIN
     bottom, width = 0.0, 0.0
     for row in rows:
         far = max((abs(spot.x - up.x) for spot in row for up in spot.ups), default=0.0)
         top = bottom + (_GAP + min(far * _SLOPE, _MORE) if bottom else MARGIN)
         bottom = top + max(spot.height for spot in row)
         for spot in row:
-            spot.top, spot.bottom, spot.x = top, bottom, spot.x + MARGIN
+            spot.top, spot.bottom, spot.x = top, bottom, spot.x - left
             width = max(width, spot.x + spot.right)
     return Size(width + MARGIN, bottom + MARGIN)
 
@@ -97,45 +99,38 @@ def _middle(spot: Spot) -> float:
 
 def _ports(
     chains: Sequence[Sequence[Spot]], boxes: Sequence[Rectangle], spots: Sequence[Spot]
-) -> list[tuple[Point, Point]]:
-    """Where each chain leaves its upper node and reaches its lower one: side by side, in the order
-    of where they lead.
+) -> list[dict[bool, Point]]:
+    """Where each chain leaves its upper node (True) and reaches its lower one (False): side by
+    side, in the order of where they lead.
     """
     box_of = {id(spot): box for spot, box in zip(spots, boxes, strict=True)}
-    lower_side: dict[int, list[tuple[float, int]]] = {id(spot): [] for spot in spots}
-    upper_side: dict[int, list[tuple[float, int]]] = {id(spot): [] for spot in spots}
+    leads: dict[tuple[int, bool], list[tuple[float, int]]] = defaultdict(list)
     for number, chain in enumerate(chains):
         if len(chain) > 1:
-            lower_side[id(chain[0])].append((chain[1].x, number))
-            upper_side[id(chain[-1])].append((chain[-2].x, number))
-    starts, ends = dict[int, Point](), dict[int, Point]()
-    for side, found, is_lower in ((lower_side, starts, True), (upper_side, ends, False)):
-        for key, leads in side.items():
-            box = box_of[key]
-            step = min(_PORT, box.width / (len(leads) + 1))
-            y = box.y + (box.height if is_lower else 0.0)
-            for place, (_, number) in enumerate(sorted(leads)):
-                x = box.x + box.width / 2 + (place - (len(leads) - 1) / 2) * step
-                found[number] = (x, y)
-    return [(starts.get(n, (0, 0)), ends.get(n, (0, 0))) for n in range(len(chains))]
+            leads[id(chain[0]), True].append((chain[1].x, number))
+            leads[id(chain[-1]), False].append((chain[-2].x, number))
+    found: list[dict[bool, Point]] = [{} for _ in chains]
+    for (key, is_lower), ends in leads.items():
+        box = box_of[key]
+        step = min(_PORT, box.width / (len(ends) + 1))
+        first = box.x + (box.width - (len(ends) - 1) * step) / 2
+        for place, (_, number) in enumerate(sorted(ends)):
+            found[number][is_lower] = (first + place * step, box.y + is_lower * box.height)
+    return found
 
 
-def _path(line: Line, chain: Sequence[Spot], ports: tuple[Point, Point], is_back: bool) -> Path:
-    start, end = ports
+def _path(line: Line, chain: Sequence[Spot], ports: dict[bool, Point], is_back: bool) -> Path:
+    start, end = ports[True], ports[False]
     points = [start, (start[0], chain[0].bottom)]
     for spot in chain[1:-1]:
         points += [(spot.x, spot.top), (spot.x, spot.bottom)]
     points += [(end[0], chain[-1].top), end]
     holder = chain[-2] if is_back else chain[1]
-    label = _centred(holder.x, _middle(holder), line.label)
-    return Path(tuple(points[::-1] if is_back else points), label)
+    x, y = holder.x - line.label.width / 2, _middle(holder) - line.label.height / 2
+    return Path(tuple(points[::-1] if is_back else points), Rectangle(x, y, *line.label))
 
 
 def _loop(box: Rectangle, label: Size) -> Path:
     right, middle = box.x + box.width, box.y + box.height / 2
     ends = ((right, middle - box.height / 5), (right, middle + box.height / 5))
     return Path(ends, Rectangle(right + LOOP, middle - label.height / 2, *label), is_loop=True)
-
-
-def _centred(x: float, y: float, size: Size) -> Rectangle:
-    return Rectangle(x - size.width / 2, y - size.height / 2, *size)

@@ -5,7 +5,7 @@
   if (!form) return;
   const text = document.getElementById("text");
   const section = document.getElementById("check");
-  const said = document.getElementById("said");
+  const said = document.getElementById("news");
   const place = document.getElementById("place");
   const WAIT_MS = 400, QUIET_MS = 1500;
   let timer = 0, quiet = 0, running = null, checked = text.value, saved = text.value;
