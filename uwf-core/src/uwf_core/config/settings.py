@@ -322,7 +322,6 @@ def read_settings(data: bytes, file: str) -> dict[Path, Leaf]:
     Raises:
         ConfigError: it is not YAML, or has unknown keys or invalid values; see `problems`.
     """
-    from uwf_core.config.original import hinted
     from uwf_core.workflow.yaml_shape import read_shape
     from uwf_core.workflow.yaml_source import YamlMapping, compose_all
 
@@ -332,7 +331,10 @@ def read_settings(data: bytes, file: str) -> dict[Path, Leaf]:
     problems = list(composed.problems)
     if composed.node is not None:
         found = read_shape(Config, composed.node, name="the configuration")[1]
-        problems += map(hinted, found)
+        if found:
+            from uwf_core.config.original import hinted  # for errors only
+
+            problems += map(hinted, found)
     if problems:
         raise config_error(problems, file)
     assert isinstance(composed.node, YamlMapping)
