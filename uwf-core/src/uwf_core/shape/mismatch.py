@@ -11,8 +11,8 @@ ABSENT: Final = object()
 """The result of a value that does not fit; the mismatch is recorded."""
 MAX_MISMATCHES: Final = 201
 """The limit of recorded mismatches, one more than are reported: nobody reads thousands."""
-_MOST_COMPARED, _LONGEST = 100, 64
-"""The limits of a suggestion: names to compare, and characters of each."""
+_MOST_COMPARED, _LONGEST, _MOST_WORK = 100, 64, 5_000
+"""The limits of a suggestion: names to compare, characters of each, and products of these."""
 
 
 class FieldFault(ValueError):
@@ -86,8 +86,23 @@ def nearest(word: str, names: Iterable[str]) -> str | None:
     some = (name for name in itertools.islice(names, _MOST_COMPARED) if len(name) <= _LONGEST)
     by_lower = {name.lower().replace("_", ""): name for name in some}
     typed = word[:_LONGEST].lower().replace("_", "")
-    close = get_close_matches(typed, by_lower, n=1, cutoff=0.6)
+    close = get_close_matches(typed, _few(typed, list(by_lower)), n=1, cutoff=0.6)
     return by_lower[close[0]] if close else None
+
+
+def _few(typed: str, names: list[str]) -> list[str]:
+    """Those that are worth a comparison, which takes the product of the lengths: all of them, or
+    those that have the most in common with what was typed.
+    """
+    if len(typed) * sum(map(len, names)) <= _MOST_WORK:
+        return names
+    parts = _parts(typed)
+    likely = sorted(names, key=lambda name: -len(parts & _parts(name)))
+    return likely[: max(1, _MOST_WORK // (len(typed) * max(map(len, names), default=1) or 1))]
+
+
+def _parts(text: str) -> set[str]:
+    return {*text, *(text[at : at + 2] for at in range(len(text)))}
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

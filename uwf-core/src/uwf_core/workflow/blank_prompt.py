@@ -18,8 +18,10 @@ from uwf_core.workflow.template import (
 )
 from uwf_core.workflow.variants import BODY
 
-MAX_VISITS = 10_000
+MAX_VISITS = 5_000
 """Nodes of one template that are looked at; beyond it the prompt counts as blank in some case."""
+MAX_VISITS_TOGETHER = 50_000
+"""The same, of all templates of a file."""
 
 _Key = tuple[tuple[Path, ...], Path]
 _Known = Mapping[_Key, bool]
@@ -33,14 +35,24 @@ class Text(IntEnum):
     ALWAYS = 2
 
 
-def text_of(template: Template, fields: Fields, *, has_body: bool) -> Text:
+class BlankWork:
+    """What is left for the templates of one file; `left` counts visits."""
+
+    def __init__(self) -> None:
+        self.left = MAX_VISITS_TOGETHER
+
+
+def text_of(template: Template, fields: Fields, work: BlankWork, *, has_body: bool) -> Text:
     """Whether a template renders text.
 
     A value that is present counts as text, unless it is `_body`, which may be empty (always is
     without `has_body`). So does a variable that may be missing or null, which has a separate
     warning.
     """
-    return _Cases(fields, has_body=has_body).of_nodes(template.nodes, (), {})
+    cases = _Cases(fields, min(MAX_VISITS, work.left), has_body=has_body)
+    found = cases.of_nodes(template.nodes, (), {})
+    work.left -= cases.visits
+    return found
 
 
 def skippable(template: Template, fields: Fields) -> list[str]:
@@ -56,8 +68,9 @@ def _may_skip(name: TemplateName, fields: Fields) -> bool:
 
 
 class _Cases:
-    def __init__(self, fields: Fields, *, has_body: bool) -> None:
+    def __init__(self, fields: Fields, most: int, *, has_body: bool) -> None:
         self.fields = fields
+        self.most = most
         self.has_body = has_body
         self.visits = 0
 
@@ -65,7 +78,7 @@ class _Cases:
         self, nodes: "Sequence[TemplateNode]", stack: tuple[Path, ...], known: _Known
     ) -> Text:
         best = max((self._of_node(each, stack, known) for each in nodes), default=Text.NEVER)
-        if best is not Text.PERHAPS or self.visits > MAX_VISITS:
+        if best is not Text.PERHAPS or self.visits > self.most:
             return best
         for path in _sections(nodes):
             if self._is_true(stack, path, known) is None:
@@ -93,7 +106,7 @@ class _Cases:
 
     def _of_section(self, node: TemplateSection, stack: tuple[Path, ...], known: _Known) -> Text:
         is_true = self._is_true(stack, node.path, known)
-        if is_true is node.inverted or self.visits > MAX_VISITS:
+        if is_true is node.inverted or self.visits > self.most:
             return Text.NEVER if is_true is node.inverted else Text.PERHAPS
         within = stack if node.inverted else (*stack, node.path)
         inner = self.of_nodes(node.children, within, known)

@@ -4,13 +4,16 @@ A name is looked up in the item of the list first, then in the output that took 
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
+from uwf_core.cas.bounds import MAX_PROBLEMS
 from uwf_core.shape.mismatch import suggestion
 from uwf_core.workflow.alternatives import alternatives, as_mapping
+from uwf_core.workflow.blank_prompt import BlankWork
 from uwf_core.workflow.fan_out import INDEX
 from uwf_core.workflow.fields import Fields, Presence, ValueShape, item_shape
-from uwf_core.workflow.input_types import input_faults, output_schema
+from uwf_core.workflow.input_types import InputWork, input_faults, output_schema
 from uwf_core.workflow.joins import list_type
 from uwf_core.workflow.parsed import ParsedBranch, ParsedFanOut, ParsedWorkflow
 from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
@@ -86,15 +89,19 @@ def check_branch_templates(
     input_schema: dict[str, Any] | None = None,
 ) -> Iterator[Problem]:
     """Every error in the prompts and locations of branches."""
-    places = Places(parsed.sources)
+    places, work = Places(parsed.sources), BlankWork()
     for fan_out in parsed.fan_outs.values():
         data = branch_data(fan_out, analyses, input_schema)
         for branch in fan_out.branches:
-            yield from _of_branch(branch, fan_out, data, places)
+            yield from _of_branch(branch, fan_out, data, places, work)
 
 
 def _of_branch(
-    branch: ParsedBranch, fan_out: ParsedFanOut, data: BranchData | None, places: Places
+    branch: ParsedBranch,
+    fan_out: ParsedFanOut,
+    data: BranchData | None,
+    places: Places,
+    work: BlankWork,
 ) -> Iterator[Problem]:
     for scalar in (branch.prompt, branch.location):
         if scalar is None:
@@ -105,12 +112,13 @@ def _of_branch(
             continue
         names = placed_names(template, scalar, places)
         fields = None if data is None else data.fields
-        problems = [] if data is None else [p for each in names for p in _name(*each, data)]
+        found = () if data is None else (p for each in names for p in _name(*each, data))
+        problems = [*islice(found, MAX_PROBLEMS + 1)]  # the check lists no more
         yield from problems
         if scalar is branch.prompt:
             named = "" if branch.name is None else f".parallel.{branch.name}"
             where = f"the prompt of {fan_out.place}{named}"
-            yield from blank_problems(Prompt(where, scalar, template, fields), problems)
+            yield from blank_problems(Prompt(where, scalar, template, fields, work), problems)
 
 
 def _name(name: TemplateName, place: Place, data: BranchData) -> Iterator[Problem]:
@@ -138,7 +146,10 @@ def _where(data: BranchData) -> str:
 
 
 def check_branch_inputs(
-    parsed: ParsedWorkflow, analyses: Mapping[str, Analysis], inputs: Mapping[str, Any]
+    parsed: ParsedWorkflow,
+    analyses: Mapping[str, Analysis],
+    inputs: Mapping[str, Any],
+    work: InputWork,
 ) -> Iterator[Problem]:
     """Every branch whose item, or output for `parallel`, does not fill the typed input of the
     workflow that it calls. `inputs` has the schema of these by role.
@@ -148,10 +159,12 @@ def check_branch_inputs(
         for branch in fan_out.branches:
             wanted = None if branch.role is None else inputs.get(branch.role.text)
             if wanted is not None and data is not None:
-                yield from _input(branch, data, wanted)
+                yield from _input(branch, data, wanted, work)
 
 
-def _input(branch: ParsedBranch, data: BranchData, wanted: Any) -> Iterator[Problem]:
+def _input(
+    branch: ParsedBranch, data: BranchData, wanted: Any, work: InputWork
+) -> Iterator[Problem]:
     assert branch.role is not None
     where, hint = data.fan_out.place, "change the output, or the `input` of the called workflow"
     given: Any = output_schema(data.variant)
@@ -161,7 +174,7 @@ def _input(branch: ParsedBranch, data: BranchData, wanted: Any) -> Iterator[Prob
             message = f"the items that {where} gives to {branch.role.text!r} as its input are not "
             yield error_at(branch.role.place, "input-mismatch", message + "mappings", hint)
             return
-    for field, message, is_certain in input_faults(given, wanted):
+    for field, message, is_certain in input_faults(given, wanted, work):
         problem = error_at if is_certain else warning_at
         text = f"the input of {branch.role.text!r} has the field {field!r}, which {message}"
         yield problem(branch.role.place, "input-mismatch", f"{text} ({where})", hint)

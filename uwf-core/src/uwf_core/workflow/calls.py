@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.workflow.definition import SELF, START
+from uwf_core.workflow.input_types import InputWork, input_faults, output_schema
 from uwf_core.workflow.parsed import ParsedEdge, ParsedRole, ParsedWorkflow, is_worktree
 from uwf_core.workflow.problem import Problem, error_at, warning_at
 from uwf_core.workflow.result_type import Edges, result_schema
@@ -71,14 +72,15 @@ class Calls:
         if own is not None:
             of_self = {name: own for name, word in self.found.items() if word == SELF}
             self.inputs |= of_self
+        work = InputWork()
         for edge in parsed.edges() if self.inputs else ():
             wanted = None if edge.role is None else self.inputs.get(edge.role.text)
             if wanted is not None:
-                yield from _input_problems(edge, analyses.get(edge.source), wanted, own)
+                yield from _input_problems(edge, analyses.get(edge.source), wanted, own, work)
         if self.inputs and parsed.fan_outs:
             from uwf_core.workflow.branch_templates import check_branch_inputs
 
-            yield from check_branch_inputs(parsed, analyses, self.inputs)
+            yield from check_branch_inputs(parsed, analyses, self.inputs, work)
 
     def _called(self, name: str, role: ParsedRole) -> RoleSchema:
         """The result type of another workflow, empty after an error."""
@@ -119,16 +121,19 @@ class Calls:
 
 
 def _input_problems(
-    edge: ParsedEdge, analysis: Analysis | None, wanted: Any, own: Mapping[str, Any] | None
+    edge: ParsedEdge,
+    analysis: Analysis | None,
+    wanted: Any,
+    own: Mapping[str, Any] | None,
+    work: InputWork,
 ) -> Iterator[Problem]:
-    from uwf_core.workflow.input_types import input_faults, output_schema
 
     assert edge.role is not None
     variant = variant_of(analysis, edge.status)
     if edge.source != START and variant is None:
         return  # another error
     given = own if edge.source == START and own is not None else output_schema(variant)
-    for field, message, is_certain in input_faults(given, wanted):
+    for field, message, is_certain in input_faults(given, wanted, work):
         problem = error_at if is_certain else warning_at
         yield problem(
             edge.role.place,

@@ -16,12 +16,15 @@ from uwf_core.workflow.role_schema import RoleSchema
 from uwf_core.workflow.variants import INPUT
 from uwf_core.workflow.yaml_nodes import types_of
 
+_FILES = 3
+"""The joint results of a file may have as many values as the schemas of so many files."""
+
 
 def check_fan_outs(
     parsed: ParsedWorkflow, schemas: Mapping[str, RoleSchema], own: Mapping[str, Any] | None
 ) -> Iterator[Problem]:
     """Every error of the edges to branches. `own` is the schema of the typed input, or None."""
-    graph = parsed.root.values.get("graph")
+    graph, budget = parsed.root.values.get("graph"), Budget(files=_FILES)
     for name, fan_out in parsed.fan_outs.items():
         key = getattr(graph, "keys", {}).get(name)
         if key is not None:
@@ -38,7 +41,7 @@ def check_fan_outs(
         listed = None if wrong else listed
         yield from check_branches(parsed, fan_out, schemas, own, listed)
         yield from _then(parsed, fan_out, schemas, listed)
-        yield from _stored(fan_out, schemas.get(name))
+        yield from _stored(fan_out, schemas.get(name), budget)
 
 
 # -- the list --------------------------------------------------------------------------------------
@@ -164,12 +167,12 @@ def _common(fan_out: ParsedFanOut, schemas: Mapping[str, RoleSchema]) -> list[st
     return common_statuses([BranchType(name, role_variants(name, schemas)) for name in roles])
 
 
-def _stored(fan_out: ParsedFanOut, joint: RoleSchema | None) -> Iterator[Problem]:
+def _stored(fan_out: ParsedFanOut, joint: RoleSchema | None, budget: Budget) -> Iterator[Problem]:
     """Why the type of the joint result cannot be stored: types within types can be too deep."""
     from uwf_core.cas.schemas import schema_problems
 
-    if joint is None or not joint.analysis.variants:
+    if joint is None or not joint.analysis.variants or budget.is_spent:
         return
-    for invalid in schema_problems(joint.schema, budget=Budget())[:1]:
+    for invalid in schema_problems(joint.schema, budget=budget)[:1]:
         message = f"the joint result of {fan_out.place}: {invalid.message}"
         yield error_at(fan_out.key.place, "invalid-schema", message, invalid.hint or "")

@@ -71,9 +71,7 @@ class Fields:
 
     def presence(self, name: TemplateName) -> Presence:
         """Whether the value of `name` is present; the tag of a section needs only PERHAPS."""
-        found, shape = self._scope(name.section_stack).find(name.path)
-        is_nullable = any("null" in types_of(each) for each in shape)
-        return Presence.NULLABLE if found is Presence.ALWAYS and is_nullable else found
+        return self._scope(name.section_stack).presence(name.path)
 
     def is_true(self, stack: tuple[Path, ...], path: Path) -> bool | None:
         """Whether a section over `path` within the sections `stack` is rendered; None: perhaps."""
@@ -105,6 +103,16 @@ class _Scope:
         self.contexts = contexts
         self.guarded = guarded
         self._found: dict[Path, tuple[Presence, ValueShape]] = {}
+        self._presences: dict[Path, Presence] = {}
+
+    def presence(self, path: Path) -> Presence:
+        """As `find`, with the values that can be null told apart."""
+        if path not in self._presences:
+            found, shape = self.find(path)
+            is_nullable = any("null" in types_of(each) for each in shape)
+            is_certain = found is Presence.ALWAYS
+            self._presences[path] = Presence.NULLABLE if is_certain and is_nullable else found
+        return self._presences[path]
 
     def find(self, path: Path) -> tuple[Presence, ValueShape]:
         """Whether `path` is present, and the shape of its value."""

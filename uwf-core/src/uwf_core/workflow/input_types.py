@@ -1,6 +1,6 @@
 """The typed input of a call: what it takes from an output, and whether the types fit. Pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from uwf_core.named_tuple import NamedTuple
@@ -10,6 +10,8 @@ from uwf_core.workflow.yaml_nodes import at, types_of
 
 _DEEPEST = 8
 """Levels of nested fields that are compared; deeper ones count as unknown."""
+_MOST_COMPARED = 5_000
+"""Fields that are compared in one file, each with each alternative."""
 
 
 class InputFault(NamedTuple):
@@ -44,17 +46,38 @@ def output_schema(variant: Variant | None) -> dict[str, Any]:
     }
 
 
-def input_faults(given: Any, wanted: Any) -> list[InputFault]:
-    """Why values of the schema `given` do not fill an input of the schema `wanted`. What cannot be
-    decided is left out.
+class InputWork:
+    """What the comparisons of one file may still take; `left` counts fields."""
+
+    def __init__(self) -> None:
+        self.left = _MOST_COMPARED
+
+
+def input_faults(given: Any, wanted: Any, work: InputWork | None = None) -> list[InputFault]:
+    """Why values of the schema `given` may not fill an input of the schema `wanted`. What `work`
+    does not allow to compare is a doubt; the values of patterns, lengths and ranges are left out.
     """
-    tried = [list(_faults(given, each, "", _DEEPEST)) for each in alternatives(wanted)]
+    work = work or InputWork()
+    faults = _fewest(given, alternatives(wanted), "", _DEEPEST, work)
+    if work.left > 0:
+        return faults
+    return [*faults, InputFault("", "is too complex to be compared with the output", False)]
+
+
+def _fewest(
+    given: Any, wanted: Sequence[Mapping[str, Any]], path: str, depth: int, work: InputWork
+) -> list[InputFault]:
+    """The faults against the alternative that has the fewest."""
+    tried = [list(_faults(given, each, path, depth, work)) for each in wanted]
     return min(tried, key=len, default=[])
 
 
-def _faults(given: Any, wanted: Mapping[str, Any], path: str, depth: int) -> Iterator[InputFault]:
-    outputs = alternatives(given)
-    if not outputs or not depth:
+def _faults(
+    given: Any, wanted: Mapping[str, Any], path: str, depth: int, work: InputWork
+) -> Iterator[InputFault]:
+    work.left -= 1
+    outputs = alternatives(given) if depth and work.left > 0 else ()
+    if not outputs:
         return
     for name in as_list(wanted.get("required")):
         field = f"{path}{name}"
@@ -66,10 +89,15 @@ def _faults(given: Any, wanted: Mapping[str, Any], path: str, depth: int) -> Ite
     for name, schema in as_mapping(wanted.get("properties")).items():
         field = f"{path}{name}"
         if all(_presence(each, name) in ("always", "perhaps") for each in outputs):
-            yield from _of_field(at(given, name), schema, field, depth)
+            yield from _of_field(at(given, name), schema, field, depth, work)
 
 
-def _of_field(given: Any, wanted: Any, field: str, depth: int) -> Iterator[InputFault]:
+def _of_field(
+    given: Any, wanted: Any, field: str, depth: int, work: InputWork
+) -> Iterator[InputFault]:
+    work.left -= 1
+    if work.left <= 0:
+        return
     mine, its = types_of(given), types_of(wanted)
     if mine and not mine & its:
         message = f"is {_words(mine)} in the output, and {_words(its)} in the input"
@@ -84,12 +112,9 @@ def _of_field(given: Any, wanted: Any, field: str, depth: int) -> Iterator[Input
             yield InputFault(field, "has no value in the output that the input allows", True)
         return
     if "object" in mine & its:
-        tried = [
-            list(_faults(given, each, f"{field}.", depth - 1)) for each in alternatives(wanted)
-        ]
-        yield from min(tried, key=len, default=[])
+        yield from _fewest(given, alternatives(wanted), f"{field}.", depth - 1, work)
     if "array" in mine & its and depth:
-        yield from _of_field(at(given, 0), at(wanted, 0), f"{field}.0", depth - 1)
+        yield from _of_field(at(given, 0), at(wanted, 0), f"{field}.0", depth - 1, work)
 
 
 def _presence(schema: Mapping[str, Any], name: str) -> str:

@@ -7,10 +7,11 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from uwf_core.cas.bounds import MAX_PROBLEMS
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.mismatch import short, suggestion
 from uwf_core.workflow.alternatives import alternatives, as_mapping
-from uwf_core.workflow.blank_prompt import Text, skippable, text_of
+from uwf_core.workflow.blank_prompt import BlankWork, Text, skippable, text_of
 from uwf_core.workflow.definition import END, START, SUSPEND
 from uwf_core.workflow.fields import Fields, Presence
 from uwf_core.workflow.load import FILE_STYLE
@@ -28,7 +29,7 @@ def check_templates(
     input_schema: dict[str, Any] | None = None,
 ) -> Iterator[Problem]:
     """Every error in prompts and locations."""
-    places = Places(parsed.sources)
+    places, work = Places(parsed.sources), BlankWork()
     for edge in parsed.edges():
         for scalar in (edge.prompt, edge.location):
             if scalar is None:
@@ -42,11 +43,12 @@ def check_templates(
             analysis = analyses.get(edge.source)
             variant = variant_of(analysis, edge.status)
             fields = Fields(variant, input_schema) if variant or edge.source == START else None
-            problems = [*_names(edge, names, fields, analysis, input_schema)]
+            found = _names(edge, names, fields, analysis, input_schema)
+            problems = [*islice(found, MAX_PROBLEMS + 1)]  # the check lists no more
             yield from problems
             if scalar is edge.prompt:
                 where = f"the prompt of {edge.source}.{edge.status}"
-                prompt = Prompt(where, scalar, template, fields, _has_body(edge, parsed))
+                prompt = Prompt(where, scalar, template, fields, work, _has_body(edge, parsed))
                 yield from blank_problems(prompt, problems, runs=_leads_to_role(edge))
 
 
@@ -77,13 +79,15 @@ def _liquid(scalar: YamlScalar, places: "Places") -> Iterator[Problem]:
 
 class Prompt(NamedTuple):
     """A prompt: its name in messages, its text, and the names that it can use, None if they are
-    unknown because of another error. `has_body`: whether there can be a `_body`.
+    unknown because of another error. `work`: what is left for the file. `has_body`: whether there
+    can be a `_body`.
     """
 
     where: str
     scalar: YamlScalar
     template: Template
     fields: Fields | None
+    work: BlankWork
     has_body: bool = True
 
 
@@ -104,7 +108,7 @@ def blank_problems(
         return
     if any(each.severity == "error" for each in others):
         return
-    text = text_of(template, prompt.fields, has_body=prompt.has_body)
+    text = text_of(template, prompt.fields, prompt.work, has_body=prompt.has_body)
     if text is Text.NEVER:
         yield error_at(place, "blank-prompt", f"{prompt.where} always renders blank", hint)
     elif text is Text.PERHAPS:
