@@ -71,7 +71,7 @@ _WORKFLOW_ROWS: Final[Mapping[str, Entry]] = {
         ("--allow-programs",),
     ),
     "check": Row(
-        "workflow_check:check", "Report every error in workflow files", _FILE, ("--bound",)
+        "workflow_check:check", "Report every error in workflow files", _FILE, ("--bound", "--fix")
     ),
     "diff": Row("diff:workflow_diff", "Compare two workflows by meaning", ("workflow",)),
     "graph": Row("workflow:graph", "Draw a workflow as Mermaid text", ("workflow",)),
