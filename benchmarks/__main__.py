@@ -11,6 +11,7 @@ from typing import NamedTuple
 from benchmarks import (
     branches,
     builtin,
+    checking,
     comparing,
     evaluation,
     graph,
@@ -88,6 +89,7 @@ def benches(size: Size, peers: Peers, most: float = 0.5) -> dict[str, Bench]:
         "long": lambda folder: steps.long_threads(folder, size.rounds, size.long_thread),
         "diff": lambda folder: comparing.thread_diff(folder, size.rounds, size.compared),
         "views": lambda folder: reading.views(folder, size.rounds),
+        "check": lambda _folder: checking.fifty_roles(size.rounds),
         "store": lambda folder: store.put_and_get(folder, size.nodes),
         "graph": lambda folder: graph.beside_git(folder, size.rounds, size.nodes),
         **({"memory": lambda folder: graph.memory(folder, size.large)} if size.large else {}),

@@ -129,7 +129,8 @@ def test_the_parts_that_are_taught_are_a_workflow_with_a_program_that_calls_anot
 
 def test_the_branches_that_are_taught_are_accepted_by_the_check(uwf, project):
     graph = blocks("workflow-authoring", "yaml")[3]
-    task = "{type: object, properties: {title: {type: string}, details: {type: string}}, required: [title]}"
+    fields = "{title: {type: string}, details: {type: string}}"
+    task = f"{{type: object, properties: {fields}, required: [title]}}"
     tasks = f"tasks: {{type: array, items: {task}}}"
     text = _workflow("plan", "planned, tasks").replace("worker", "planner")
     text = text.replace("tasks: {type: string}", tasks)
@@ -148,7 +149,8 @@ ROLES_OF_BRANCHES = """\
     goal: Work.
     frontmatter:
       oneOf:
-        - {properties: {$status: {const: done}, summary: {type: string}}, required: [$status, summary]}
+        - properties: {$status: {const: done}, summary: {type: string}}
+          required: [$status, summary]
         - {properties: {$status: {const: stuck}}, required: [$status]}
   reviewer:
     goal: Review.

@@ -167,3 +167,67 @@ def test_the_list_without_a_bound_is_named_by_its_path() -> None:
         "cycle": [],
         "openList": "developer/planner/planned",
     }
+
+
+def _table(edges: str, limits: str = "", *, roles: str = "ab") -> dict[str, Any]:
+    """The completed mapping of a graph as `a>b` or `a>$END`, with limits of roles as `a=3`."""
+    most = dict(each.split("=") for each in limits.split())
+    graph: dict[str, dict[str, Any]] = {name: {} for name in roles}
+    for number, edge in enumerate(edges.split()):
+        source, target = edge.split(">")
+        graph[source][f"s{number}"] = {"role": target, "prompt": "x"}
+    begin = {"role": roles[0], "prompt": "x"}
+    return check_text(
+        json.dumps(
+            {
+                "version": 1,
+                "name": "w",
+                **({"limits": {"maxSteps": int(most.pop("all"))}} if "all" in most else {}),
+                "roles": {
+                    name: {
+                        "goal": "g",
+                        **({"limits": {"maxVisits": int(most[name])}} if name in most else {}),
+                        "frontmatter": {
+                            "oneOf": [
+                                {"properties": {"$status": {"const": s}}, "required": ["$status"]}
+                                for s in graph[name]
+                            ]
+                        },
+                    }
+                    for name in roles
+                },
+                "graph": {"$START": {"new": begin, "resume": begin}, **graph},
+            }
+        ),
+        "w.yaml",
+    ).require()
+
+
+@pytest.mark.parametrize(
+    ("edges", "limits", "most"),
+    [
+        ("a>$END", "", 1),
+        ("a>b b>$END", "", 2),
+        ("a>b a>$END b>$END", "", 2),
+        ("a>b a>c b>$END c>$END", "", 2),
+        ("a>b b>c c>$END", "", 3),
+        ("a>b a>c b>d c>d d>$END", "", 3),
+        ("a>b a>c b>c c>$END", "", 3),
+        ("a>b b>c c>d d>$END a>d", "", 4),
+        ("a>a a>$END", "", None),
+        ("a>a a>$END", "a=5", 5),
+        ("a>b b>a b>$END", "", None),
+        ("a>b b>a b>$END", "b=3", 7),
+        ("a>b b>a b>$END", "a=3", 6),
+        ("a>b b>a b>$END", "a=2 b=5", 4),
+        ("a>b b>a b>$END", "all=10", 10),
+        ("a>b b>b b>c c>$END", "b=4", 6),
+        ("a>b b>c c>b c>$END", "c=2", 6),
+        ("a>b b>c c>a c>$END", "", None),
+        ("a>b b>c c>a c>$END", "a=2", 6),
+        ("a>b b>$SUSPEND b>$END", "", 2),  # a suspension ends the run
+    ],
+)
+def test_the_bound_of_a_table_of_graphs(edges: str, limits: str, most: int | None) -> None:
+    names = "".join(sorted({each for each in edges if each in "abcd"}))
+    assert bound(_table(edges, limits, roles=names)).agent_calls == most

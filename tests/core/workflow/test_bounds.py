@@ -55,6 +55,74 @@ _STATUSES = [
 ]
 _ENUM = {"enum": [f"v{n}" for n in range(5_000)]}
 
+_CHOICE = [
+    {"type": "object", "properties": {"q": {"anyOf": [{"type": "string"}] * 6}}} for _ in range(8)
+]
+
+
+def _statuses(count: int, **fields: Any) -> dict[str, Any]:
+    each = [
+        {"properties": {"$status": {"const": f"s{n}"}, **fields}, "required": ["$status"]}
+        for n in range(count)
+    ]
+    return {"goal": "g", "frontmatter": {"oneOf": each}}
+
+
+def _graph(roles: dict[str, Any], edges: dict[str, Any], **more: Any) -> str:
+    begin = {"role": next(iter(roles)), "prompt": "x"}
+    graph = {"$START": {"new": begin, "resume": begin}, **edges}
+    return json.dumps({"version": 1, "name": "w", "roles": roles, "graph": graph, **more}, indent=0)
+
+
+def _typos() -> str:
+    """Statuses that are as near to each other as they can be."""
+    roles = {"a": {"goal": "g", "frontmatter": {"oneOf": [
+        {"properties": {"$status": {"const": "s" * 60 + str(n)}}, "required": ["$status"]}
+        for n in range(64)
+    ]}}}  # fmt: skip
+    edges = {"s" * 58 + str(n): {"role": "$END", "prompt": "x"} for n in range(400)}
+    return _graph(roles, {"a": edges})
+
+
+def _inputs() -> str:
+    """Inputs with many alternatives, each compared with many outputs."""
+    fields = {"p0": {"anyOf": _CHOICE}}
+    roles = {"a": _statuses(60, **fields), "s": {"workflow": "$SELF"}}
+    edges = {
+        "a": {f"s{n}": {"role": "$END" if n else "s", "prompt": "x"} for n in range(60)},
+        "s": {f"s{n}": {"role": "s" if n else "$END", "prompt": "x"} for n in range(60)},
+    }
+    wanted = {"p0": {"anyOf": _CHOICE}}
+    inputs = [{"type": "object", "required": [f"p{n}"], "properties": wanted} for n in range(60)]
+    return _graph(roles, edges, input={"anyOf": inputs})
+
+
+def _blank() -> str:
+    """Prompts of sections that can be skipped in a million ways."""
+    fields = {f"f{n}": {"type": "boolean"} for n in range(8)}
+    prompt = "".join(
+        f"{{{{#f{n % 8}}}}}{{{{^f{(n + 1) % 8}}}}}x{{{{/f{(n + 1) % 8}}}}}{{{{/f{n % 8}}}}}"
+        for n in range(30)
+    )
+    names = [f"r{n}" for n in range(20)]
+    edge = {f"s{n}": {"role": "r0", "prompt": prompt} for n in range(20)}
+    edges = {name: {**edge, "s0": {"role": after, "prompt": "x"}}
+             for name, after in zip(names, [*names[1:], "$END"], strict=True)}  # fmt: skip
+    return _graph({name: _statuses(20, **fields) for name in names}, edges)
+
+
+def _fans() -> str:
+    """Joint results of many branches, each with many statuses."""
+    roles = {"a": _statuses(60, l={"type": "array", "items": {"type": "string"}})}
+    for each in roles["a"]["frontmatter"]["oneOf"]:
+        each["required"].append("l")
+    roles["b"] = _statuses(60, q={"type": "string"})
+    then = {each: {"role": "$END", "prompt": "x"} for each in ("$mixed", "$empty", "s0", "s1")}
+    then |= {f"s{n}": {"role": "$END", "prompt": "x"} for n in range(60)}
+    edge = {"forEach": "l", "role": "b", "prompt": "{{.}}", "shared": True, "then": then}
+    return _graph(roles, {"a": {f"s{n}": edge for n in range(60)}})
+
+
 HOSTILE = {
     "a pattern": (_of({"pattern": r"\s|" * 1_500}), "invalid-schema"),
     "a huge enum": (_of({"enum": [f"v{n}" for n in range(95_000)]}), "too-many-nodes"),
@@ -89,12 +157,15 @@ HOSTILE = {
         "too-many-problems",
     ),
     "tags without end": (_workflow({"a": _role({})}, "{{x}}" * 16_000), "template-syntax"),
+    "typos of near names": (_typos(), "unknown-status"),
+    "joint results of many statuses": (_fans(), "invalid-schema"),
     "a name of many parts": (
         _workflow({"a": _role({})}, f"{{{{{'x.' * 9_999}x}}}}"), "template-syntax"
     ),
 }  # fmt: skip
 
 TAKEN = {
+    "prompts of sections alone": _blank(),
     "a wide allOf": _workflow({"a": {"allOf": [
         {"properties": {**STATUS, f"p{n}": {}}, "required": ["$status", f"p{n}"]}
         for n in range(1_000)
@@ -111,6 +182,11 @@ TAKEN = {
         {"a": _role({}, additionalProperties=True)}, _sections(64)
     ),
 }  # fmt: skip
+
+
+def test_what_is_too_complex_to_compare_is_a_doubt() -> None:
+    doubts = [each for each in _checked(_inputs()).problems if "too complex" in each.message]
+    assert {each.severity for each in doubts} == {"warning"}
 
 
 def _checked(text: str) -> Checked:
