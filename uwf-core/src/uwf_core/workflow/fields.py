@@ -106,7 +106,7 @@ class _Scope:
         self._presences: dict[Path, Presence] = {}
 
     def presence(self, path: Path) -> Presence:
-        """As `find`, with the values that can be null told apart."""
+        """As `find`; values that can be null are distinguished."""
         if path not in self._presences:
             found, shape = self.find(path)
             is_nullable = any("null" in types_of(each) for each in shape)

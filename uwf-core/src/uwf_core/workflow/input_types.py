@@ -67,7 +67,7 @@ def input_faults(given: Any, wanted: Any, work: InputWork | None = None) -> list
 def _fewest(
     given: Any, wanted: Sequence[Mapping[str, Any]], path: str, depth: int, work: InputWork
 ) -> list[InputFault]:
-    """The faults against the alternative that has the fewest."""
+    """The reasons for the alternative that has the fewest."""
     tried = [list(_faults(given, each, path, depth, work)) for each in wanted]
     return min(tried, key=len, default=[])
 
