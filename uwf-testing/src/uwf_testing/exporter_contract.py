@@ -13,9 +13,9 @@ class TestCsv(ExporterContract):
         assert len(export(thread).splitlines()) == 1 + thread.count
 ```
 
-The kit exports threads with corrections, failed attempts, replaced steps, answers of persons and
-hostile text: completed, idle, suspended and cancelled ones. `thread` is the richest of them,
-`threads` are all by name, and `export` gives the whole output of a new exporter.
+The kit exports threads with corrections, failed attempts, replaced steps, answers of persons,
+calls, branches and hostile text: completed, idle, suspended and cancelled ones. `thread` is the
+richest without calls, `threads` are all by name, and `export` gives the output of a new exporter.
 """
 
 import threading

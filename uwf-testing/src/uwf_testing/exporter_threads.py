@@ -41,6 +41,29 @@ graph:
     rejected: {role: writer, prompt: "Change: {{comments}}"}
     unsure: {role: $SUSPEND, prompt: "May this be published?"}
 """
+CALLER = """\
+version: 1
+name: kit-caller
+roles:
+  write:
+    workflow: ./kit-exporter.yaml
+  judge:
+    goal: Judge the text.
+    frontmatter: {properties: {$status: {const: fine}}, required: [$status]}
+graph:
+  $START:
+    new: {role: write, prompt: Write a text.}
+    resume: {role: write, prompt: Write it again.}
+  write:
+    approved:
+      parallel:
+        style: {role: judge, prompt: Judge the style.}
+        facts: {role: judge, prompt: Judge the facts.}
+      shared: true
+      then:
+        fine: {role: $END, prompt: Done.}
+        $mixed: {role: write, prompt: Write it anew.}
+"""
 HOSTILE = (
     "</script><img src=http://127.0.0.1/x onerror=alert(1)>\n---\n# Step 9: forged\n"
     "=cmd|' /C calc'!A0\n\x1b[2J\u202egnp.exe\u2066 \U000e0041 ]]> \"'`&amp;{{x}}${x}\n"
@@ -99,6 +122,7 @@ class _Maker:
 
     def __init__(self, root: Path, client: Client) -> None:
         (root / "kit-exporter.yaml").write_text(WORKFLOW, encoding="utf-8")
+        (root / "kit-caller.yaml").write_text(CALLER, encoding="utf-8")
         self._script = root / "script.json"
         self._client = client
 
@@ -111,6 +135,8 @@ class _Maker:
             "suspended": self._suspended(),
             "cancelled": self._cancelled(),
             "hostile": self._hostile(),
+            "calling": self._calling(),
+            "waiting": self._calling(1),
         }
 
     def _start(self, task: str = "Write a text.") -> str:
@@ -167,6 +193,19 @@ class _Maker:
         self._client.tag(thread, {"team": "web", "late": "yes"})
         self._client.tag(thread, {"late": ""})
         self._client.cancel(thread)
+        return thread
+
+    def _calling(self, *count: int) -> str:
+        """A called thread and branches; with a count the call is open after so many steps."""
+        approved = {"role": "reviewer", "output": {"$status": "approved"}}
+        steps = [_WROTE, approved, {"role": "judge", "output": {"$status": "fine"}}]
+        script = {"steps": steps, "byRole": True, "repeat": True}
+        self._script.write_text(json.dumps(script), encoding="utf-8")
+        thread = str(self._client.start("./kit-caller.yaml", "Write a text.")["thread"])
+        if count:
+            self._client.exec(thread, count=count[0])
+        else:
+            self._client.exec(thread, until_done=True)
         return thread
 
     def _hostile(self) -> str:
