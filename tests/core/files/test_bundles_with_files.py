@@ -271,3 +271,12 @@ def test_an_imported_step_takes_a_worktree_of_the_repository_where_you_are(tmp_p
         thread = there.list()[0]["thread"]
     assert git(tmp_path / "copy", "branch", "--show-current") == f"uwf/{thread}"
     assert git(project.folder, "worktree", "list").count("\n") == 0
+
+
+def test_rm_says_that_the_plain_folder_of_a_fork_stays(here):
+    last = steps_of(here)[-1]
+    thread = fork_step(here._engine, last, folder="")["thread"]
+    folder = Path(here.show(thread)["cwd"])
+    [left] = here.remove(thread)["worktrees"]
+    assert (left["folder"], left["removed"], left["branch"]) == (str(folder), False, "")
+    assert left["command"] == f"rm -r {folder}" and folder.is_dir()

@@ -240,7 +240,7 @@ def removed_text(document: Mapping[str, Any], _screen: Screen) -> str:
 def _worktree_lines(document: Mapping[str, Any]) -> list[str]:
     lines = []
     for each in document.get("worktrees") or ():
-        what = "branch" if each["removed"] else "worktree"
+        what = "branch" if each["removed"] else "worktree" if each["branch"] else "folder"
         if each["reason"] is not None:
             place = each["branch"] if each["removed"] else each["folder"]
             lines += [f"{what} {place} kept: {each['reason']}", f"to remove it: {each['command']}"]

@@ -12,7 +12,9 @@ class WorktreeDocument(TypedDict):
 
 
 class RemovedWorktree(TypedDict):
-    """A worktree that `thread rm` removed or kept: why, and the command that removes the rest."""
+    """A worktree that `thread rm` removed or kept: why, and the command that removes the rest. With
+    an empty `branch`: the plain folder of a fork with files.
+    """
 
     thread: str
     folder: str

@@ -101,7 +101,7 @@ def remove_thread(engine: "Engine", word: str) -> "RemovedDocument":
         below = descendants_of(store, thread)
         for child in below:
             locks.enter_context(thread_lock(store, child, engine.now_ms()))
-        worktrees = [kept for each in (*below, thread) for kept in _without_worktree(store, each)]
+        worktrees = [kept for each in (*below, thread) for kept in _without_worktree(engine, each)]
         with store.transaction():
             for each in (thread, *below):
                 _delete_names(store, each)
@@ -123,17 +123,19 @@ def remove_thread(engine: "Engine", word: str) -> "RemovedDocument":
     }
 
 
-def _without_worktree(store: "Store", thread: ThreadId) -> "list[RemovedWorktree]":
-    """Remove the worktree of a thread, if it has one; what is left of it."""
+def _without_worktree(engine: "Engine", thread: ThreadId) -> "list[RemovedWorktree]":
+    """Remove the worktree of a thread, if it has one; what is left of it, or of the folder that a
+    fork with files has in its place.
+    """
     try:
-        own = read_head(store, thread).state.worktree
+        own = read_head(engine.store, thread).state.worktree
     except (UnknownIdError, CorruptNodeError):  # `rm` is the way to delete a damaged thread
         return []
-    if own is None:
+    if own is None and not Path(engine.home, "worktrees", thread).is_dir():
         return []
-    from uwf_core.threads.worktree import remove_worktree_of  # for threads with one
+    from uwf_core.threads.worktree import plain_folder_of, remove_worktree_of  # for few threads
 
-    return remove_worktree_of(thread, own)
+    return plain_folder_of(engine.home, thread) if own is None else remove_worktree_of(thread, own)
 
 
 def _check_removable(engine: "Engine", thread: ThreadId, status: "Status") -> None:

@@ -3,7 +3,7 @@
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from uwf_core.files.worktree import has_changes, is_worktree, remove_worktree
+from uwf_core.files.worktree import folder_of, has_changes, is_worktree, remove_worktree
 from uwf_core.process.git import GitFailed
 
 if TYPE_CHECKING:
@@ -43,3 +43,21 @@ def remove_worktree_of(thread: "ThreadId", own: "Worktree") -> "list[RemovedWork
         reason = command = None  # type: ignore[assignment]
     gone: RemovedWorktree = {**found, "removed": True, "branchRemoved": is_gone}
     return [{**gone, "reason": reason, "command": command}]
+
+
+def plain_folder_of(home: str, thread: "ThreadId") -> "list[RemovedWorktree]":
+    """The folder that a fork with files got outside of git. It stays: nothing says what of it is
+    stored elsewhere.
+    """
+    folder = folder_of(home, thread)
+    return [
+        {
+            "thread": thread,
+            "folder": folder,
+            "branch": "",
+            "removed": False,
+            "branchRemoved": False,
+            "reason": "it is a plain folder, of which git knows no changes",
+            "command": f"rm -r {quote(folder)}",
+        }
+    ]
