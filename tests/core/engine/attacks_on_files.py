@@ -47,6 +47,16 @@ def objects(change: Callable[[list[File]], Any]) -> Attack:
     return attack
 
 
+def altered(kind: bytes) -> Attack:
+    """The last byte of an object differs, and so not its size."""
+
+    def attack(archive: Archive) -> bytes:
+        found = next(each for each in archive.objects if each.content.startswith(kind))
+        return archive.rewrite(found.name, found.content[:-1] + b"!").data()
+
+    return attack
+
+
 def named(name: str) -> Attack:
     """The last object has another name, and the manifest has that name too."""
 
@@ -71,9 +81,9 @@ def git_names(**fields: str) -> Attack:
     return attack
 
 
-def many_times(levels: int) -> tuple[File, ...]:
+def many_times(levels: int, file: File) -> tuple[File, ...]:
     """A tree that names the tree below it ten times, and so on: small, with 10^levels files."""
-    found = [BLOB]
+    found = [file]
     for _ in range(levels):
         mode = "100644" if len(found) == 1 else "40000"
         found.insert(0, tree(*(entry(mode, b"%d" % at, found[0]) for at in range(10))))
@@ -106,9 +116,8 @@ FILE_ATTACKS: dict[str, Attack] = {
     "no object but one": objects(lambda found: found.__delitem__(slice(1, None))),
     "an object more": objects(lambda found: found.append(recorded("blob", b"hidden"))),
     "a tree more": objects(lambda found: found.append(tree())),
-    "an altered object": lambda archive: archive.rewrite(
-        archive.objects[0].name, archive.objects[0].content[:-1] + b"!"
-    ).data(),
+    "an altered file": altered(b"blob"),
+    "an altered tree": altered(b"tree"),
     "an object that is not in the manifest": lambda archive: archive.replace(
         "manifest.json", recorded("blob", b"x"), archive["manifest.json"]
     ).data(),
@@ -161,8 +170,9 @@ FILE_ATTACKS: dict[str, Attack] = {
     },
     "a folder called .git": planted(tree(entry("40000", b".git", tree(FILE))), tree(FILE), BLOB),
     "a folder called ..": planted(tree(entry("40000", b"..", tree(FILE))), tree(FILE), BLOB),
-    "a file 10^9 times": planted(*many_times(9)),
-    "a file 10^300 times": planted(*many_times(300)),
+    "an empty file 10^9 times": planted(*many_times(9, recorded("blob", b""))),
+    "a file 10^300 times": planted(*many_times(300, BLOB)),
+    "a file of 1 MB 10^4 times": planted(*many_times(4, recorded("blob", bytes(1_000_000)))),
     "a path of 6,000 bytes": planted(*nested(30, b"n" * 200)),
     "a path of 3,000 folders": planted(*nested(3_000, b"n")),
     "a link to an absolute path": links(b"/etc/passwd"),

@@ -46,8 +46,8 @@ def remove_worktree_of(thread: "ThreadId", own: "Worktree") -> "list[RemovedWork
 
 
 def plain_folder_of(home: str, thread: "ThreadId") -> "list[RemovedWorktree]":
-    """The folder that a fork with files got outside of git. It stays: nothing says what of it is
-    stored elsewhere.
+    """The folder that a fork with files got outside of git. It stays, because it may have the only
+    copy of what was changed there.
     """
     folder = folder_of(home, thread)
     return [
