@@ -2,8 +2,12 @@
 byte changed.
 """
 
+from collections.abc import Iterator, Mapping
+
 import pytest
 from refusals import World
+
+from uwf_core.cli.command_table import COMMANDS, Entry, Noun
 
 USAGE, UNKNOWN, STATE, AMBIGUOUS = "usage", "unknown-id", "wrong-state", "ambiguous-id"
 NO_THREAD = "01JD0000000000000000000000"
@@ -59,12 +63,33 @@ WRONG_WORDS = [
     ("thread", "read", "idle", "--quota", "0"),
     ("thread", "resume", "suspended", "-p", " "),
     ("step", "ask", "@last", "-p", ""),
+    ("inbox", "--answer"),
+    ("watch", "a", "b"),
+    ("thread", "list", "--tag", "x"),
+    ("thread", "list", "--failure", "tired"),
+    ("thread", "tag", "idle", "x"),
+    ("thread", "tag", "idle", "a b=c"),
+    ("thread", "tag", "idle", "a=" + "x" * 300),
+    ("thread", "tag", "idle"),
+    ("thread", "start", "loop", "-p", "x", "--tag", "x"),
+    ("run", "loop", "-p", "x", "--tag", "a=b\nc"),
+    ("thread", "rm"),
+    ("thread", "rm", "completed", "--status", "completed"),
+    ("thread", "rm", "--status", "completed"),
+    ("thread", "rm", "--status", "idle"),
+    ("thread", "cancel", "--agent", "mock"),
+    ("thread", "cancel", "idle", "fresh", "--head", NO_NODE),
+    ("prune",),
+    ("prune", "--older-than", "soon"),
 ]
 
 ON_A_THREAD = ("show", "exec", "resume", "stop", "cancel", "wait", "rm", "read")
 UNKNOWN_IDS = [
     *(("thread", word, NO_THREAD) for word in ON_A_THREAD),
     ("thread", "poke", NO_THREAD, "-p", "x"),
+    ("thread", "tag", NO_THREAD, "a=b"),
+    ("thread", "cancel", "idle", NO_THREAD),
+    ("watch", NO_THREAD),
     ("thread", "show", "01JD"),
     ("thread", "show", "01"),
     ("thread", "show", ""),
@@ -111,6 +136,10 @@ WRONG_STATES = [
     *(("thread", "cancel", name) for name in ("completed", "cancelled")),
     *(("thread", "rm", name) for name in ("idle", "fresh", "suspended", "failed")),
     *(("thread", "stop", name) for name in ("idle", "completed", "failed")),
+    ("thread", "rm", "fresh", "completed"),
+    ("thread", "cancel", "cancelled", "idle"),
+    ("thread", "exec", "idle", "--head", NO_NODE),
+    ("thread", "resume", "suspended", "-p", "x", "--head", NO_NODE),
 ]
 
 BAD_ANSWERS = ["colour=blue", "{", "[]", "null", "colour", '{"colour": 1e999}', "=red", "[1]"]
@@ -127,6 +156,17 @@ def files(world: World) -> None:
     (world.folder / "latin1.md").write_bytes(b"caf\xe9")
 
 
+def commands(entries: Mapping[str, Entry], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for name, entry in entries.items():
+        if isinstance(entry, Noun):
+            yield from commands(entry.rows, (*path, name))
+        else:
+            yield (*path, name)
+
+
+COMMANDS_BY_WORDS = [*commands(COMMANDS)]
+
+
 def name_of(words: object) -> str:
     return " ".join(words)[:60] if isinstance(words, tuple) else str(words)
 
@@ -134,6 +174,13 @@ def name_of(words: object) -> str:
 @pytest.mark.parametrize("words", WRONG_WORDS, ids=name_of)
 def test_wrong_words_change_nothing(world: World, words: tuple[str, ...]) -> None:
     world.refuse(2, USAGE, *filled(world, words))
+
+
+@pytest.mark.parametrize("words", sorted(COMMANDS_BY_WORDS), ids=name_of)
+def test_no_command_that_rejects_an_option_changes_anything(
+    world: World, words: tuple[str, ...]
+) -> None:
+    world.refuse(2, USAGE, *words, "--frobnicate")
 
 
 @pytest.mark.parametrize("words", UNKNOWN_IDS, ids=name_of)

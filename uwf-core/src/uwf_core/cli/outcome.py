@@ -331,7 +331,7 @@ def end_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Scr
     """Where a run has led: the status, its role, the message unless it is that of the last step,
     and the commands of which each continues the thread.
     """
-    why = f" ({document['suspendReason']})" if document["suspendReason"] else ""
+    why = f" {reason_text(document['suspendReason'], screen)}" if document["suspendReason"] else ""
     role = thread["suspendedRole"] or thread["currentRole"]
     who = f": {role}" if role else ""
     lines = [f"{document['thread']} {screen.status(document['status'])}{why}{who}"]
@@ -340,6 +340,12 @@ def end_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Scr
     for number, command in enumerate(thread["next"]):
         lines.append(screen.paint(f"{'  or:' if number else 'next:'} {command}", "dim"))
     return "\n".join(lines)
+
+
+def reason_text(reason: str, screen: Screen) -> str:
+    """Why a thread waits: red if a role failed."""
+    text = f"({reason})"
+    return screen.paint(text, "error") if reason == "failure" else text
 
 
 def step_line(step: Mapping[str, Any], screen: Screen, root: str) -> str:

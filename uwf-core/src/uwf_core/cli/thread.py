@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from uwf_core.cli.command import command
-from uwf_core.cli.outcome import print_outcome
+from uwf_core.cli.outcome import print_outcome, reason_text
 from uwf_core.cli.params import quota_option, thread_argument
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
@@ -72,7 +72,7 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
     running = document["running"]
     status = screen.status(document["status"])
     if document["suspendReason"]:
-        status += f" ({document['suspendReason']})"
+        status += f" {reason_text(document['suspendReason'], screen)}"
     return fields(
         [
             ("thread", document["thread"]),

@@ -145,7 +145,10 @@ def _selected(
 
     is_filtered = any(chosen.values())
     if words and is_filtered:
-        raise UsageError("THREAD cannot be combined with options that select threads")
+        raise UsageError(
+            "THREAD cannot be combined with options that select threads",
+            hint="name the threads, or select them",
+        )
     if not (words or is_filtered):
         raise UsageError("no thread is named", hint="name them, or select them: --status, --tag …")
     if words:
@@ -195,7 +198,7 @@ def _confirm(
     session.stderr.write("continue? (y or n): ")
     session.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError("nothing has changed")
+        raise UsageError("nothing has changed", hint="answer y to continue, or use --yes")
 
 
 def _each(
