@@ -56,15 +56,11 @@ def _watch_one(session: Session, thread: "ThreadId", screen: "WatchScreen") -> i
     from uwf_core.views.following import Follower
 
     session.thread = thread
-    follower, was_asked = Follower(session.engine, thread), False
-    while True:
+    follower, runs = Follower(session.engine, thread), True
+    while runs:
         for look in _looks(session, follower):
             screen.show({thread: look})
-        if was_asked or not screen.answer(thread):
-            if not is_run(session.engine, thread):
-                break
-        else:
-            was_asked = False
+        runs = screen.answer(thread) or is_run(session.engine, thread)
     screen.stop()
     outcome = wait_thread(session.engine, thread)
     if session.format != "text":

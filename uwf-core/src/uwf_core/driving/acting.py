@@ -1,5 +1,6 @@
 """The client's methods that act on threads: each is a command."""
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -73,7 +74,7 @@ class ThreadDriver(WorkflowReader):
         thread: str,
         text: str | None = None,
         *,
-        answer: str | None = None,
+        answer: str | Mapping[str, Any] | None = None,
         grant: str | None = None,
         until_done: bool = False,
         agent: str | None = None,
@@ -86,6 +87,8 @@ class ThreadDriver(WorkflowReader):
         from uwf_core.engine.run import RunOptions
         from uwf_core.threads.resume import Input, resume_thread
 
+        if isinstance(answer, Mapping):
+            answer = json.dumps(answer)
         said = Input(text, answer, () if grant is None else (grant,))
         options = RunOptions(until_done=until_done, agent=agent, cwd=cwd, head=head)
         if background:
