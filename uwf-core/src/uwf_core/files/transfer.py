@@ -85,7 +85,8 @@ class KeptFiles:
         try:
             if found is None:
                 raise GitFailed("nothing is recorded")
-            self._found = dict(self._read(found, trees))
+            self._places = dict(self._read(found, trees))
+            self._objects = {name: place.object for name, place in self._places.items()}
         except GitFailed as error:
             self._file.close()
             damaged = damaged_trees(home, trees)
@@ -108,11 +109,11 @@ class KeptFiles:
 
     def found(self) -> Mapping[str, GitObject]:
         """All of them, sorted by name."""
-        return {name: position.object for name, position in self._found.items()}
+        return self._objects
 
     def content(self, name: str) -> Iterator[bytes]:
         """The content of one, in chunks."""
-        offset, each = self._found[name]
+        offset, each = self._places[name]
         yield from _chunks(self._file, offset, each.size)
 
     def _read(
