@@ -1,5 +1,7 @@
 """`kill -9` while worktrees are made: the next exec goes on, with one worktree for each thread."""
 
+import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,34 @@ def test_a_thread_that_is_killed_goes_on_with_one_worktree(tmp_path: Path, point
         assert sorted(each.name for each in own.glob("*.txt")) == [
             *("a.txt", "b.txt", "c.txt", "mine.txt")
         ]
+
+
+SLOW_GIT = """#!/bin/sh
+case "$*" in *"worktree add"*) touch "{folder}/begun"; sleep 1.5 ;; esac
+exec {git} "$@"
+"""
+
+
+def test_git_of_a_killed_thread_is_waited_for(tmp_path: Path) -> None:
+    project = worktree_project(
+        tmp_path, "echo b > b.txt", "echo c > c.txt", workspace="workspace: worktree"
+    )
+    slow = tmp_path / "slow"
+    slow.mkdir()
+    (slow / "git").write_text(SLOW_GIT.format(folder=slow, git=shutil.which("git")))
+    (slow / "git").chmod(0o755)
+    project.env["PATH"] = f"{slow}:{project.env['PATH']}"
+    with project.client() as uwf:
+        root = uwf.start("each", "The task.")["thread"]
+        with project.start_uwf("thread", "exec", root) as process:
+            while not (slow / "begun").exists():
+                assert process.poll() is None, process.communicate()
+                time.sleep(0.02)
+            process.kill()
+        outcome = project.uwf("thread", "exec", root)
+        assert outcome.exit_code == 0, outcome.stderr
+        assert uwf.show(root)["status"] == "idle", uwf.show(root)
+        check(project, uwf, root)
 
 
 @pytest.mark.parametrize("point", ["worktree:1", "worktree-made:1", "record:1", "committed:3"])

@@ -42,7 +42,7 @@ WORKTREES = (
         "worktrees",
         "an interrupted worktree stays in the way",
         "engine/worktree.py",
-        "        clear_worktree(tree, folder, branch)\n",
+        "            clear_worktree(tree, folder, branch)\n",
         "",
         "tests/crash/test_kill_worktrees.py::"
         "test_a_branch_that_is_killed_goes_on_with_one_worktree",

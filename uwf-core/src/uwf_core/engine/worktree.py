@@ -16,6 +16,7 @@ from uwf_core.files.worktree import (
     folder_of,
     has_folder,
     is_worktree,
+    making_worktree,
 )
 from uwf_core.process import crash_points
 from uwf_core.process.git import GitFailed
@@ -87,9 +88,10 @@ def _with_new_worktree(run: "Run") -> "Run":
     try:
         base = base or commit_of_state(tree, message, without=engine.home)
         _check_folder(tree, base, origin)
-        clear_worktree(tree, folder, branch)
-        crash_points.reach("worktree")
-        add_worktree(tree.top, folder, base, branch)
+        with making_worktree(folder) as lock:
+            clear_worktree(tree, folder, branch)
+            crash_points.reach("worktree")
+            add_worktree(tree.top, folder, base, branch, inherits=(lock,))
     except (GitFailed, OSError) as error:
         message = f"cannot make a git worktree for {origin!r}: {error}"
         raise RoutingFailed(message, hint=_CURE) from error

@@ -8,7 +8,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -102,17 +102,48 @@ def commit_of_state(tree: WorkingTree, message: str, *, without: str | None = No
     return commit
 
 
-def add_worktree(top: str, folder: str, commit: str, branch: str, *, checkout: bool = True) -> None:
+@contextmanager
+def making_worktree(folder: str) -> Iterator[int]:
+    """A lock for one block, for `add_worktree`. The git of a process that was killed in this block
+    holds it as long as it runs: it is waited for.
+
+    Raises:
+        OSError: the lock file cannot be opened.
+    """
+    import fcntl
+
+    above, name = os.path.split(folder)
+    make_folder(above)
+    path = os.path.join(above, f".{name}.lock")
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield descriptor
+    finally:
+        os.unlink(path)  # nobody else waits for it: the caller holds the lock of the thread
+        os.close(descriptor)
+
+
+def add_worktree(
+    top: str,
+    folder: str,
+    commit: str,
+    branch: str,
+    *,
+    checkout: bool = True,
+    inherits: Sequence[int] = (),
+) -> None:
     """Add a worktree with a new branch at a commit. Neither may exist: see `clear_worktree`.
 
     Args:
         top: a working tree of the repository. folder: of the worktree.
         commit: at which the branch begins. branch: its name.
         checkout: whether to write the files; without them, the index is empty too.
+        inherits: file descriptors that git keeps open, such as that of `making_worktree`.
     """
     make_folder(os.path.dirname(folder))
     words = ("worktree", "add", "--quiet", "--no-track", *(() if checkout else ("--no-checkout",)))
-    _git(top, *words, "-b", branch, folder, commit)
+    _git(top, *words, "-b", branch, folder, commit, inherits=inherits)
     if checkout:
         _check_out_beyond(top, folder)
 
@@ -262,8 +293,14 @@ def _is_in_others(folder: str, branch: str, base: str) -> bool:
 # -- what the functions above use ------------------------------------------------------------------
 
 
-def _git(folder: str, *words: str, env: Mapping[str, str] = NO_ENV, stdin: bytes = b"") -> bytes:
-    return user_git(folder, *_QUIET, *words, env=env, stdin=stdin)
+def _git(
+    folder: str,
+    *words: str,
+    env: Mapping[str, str] = NO_ENV,
+    stdin: bytes = b"",
+    inherits: Sequence[int] = (),
+) -> bytes:
+    return user_git(folder, *_QUIET, *words, env=env, stdin=stdin, inherits=inherits)
 
 
 def _lines(folder: str, *words: str, env: Mapping[str, str] = NO_ENV) -> list[str]:

@@ -3,7 +3,7 @@ the user. Hooks never run, and no setting of the caller's environment redirects 
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import BinaryIO
 
@@ -64,16 +64,20 @@ def own_git(
 
 
 def user_git(
-    folder: str, *words: str, env: Mapping[str, str] = NO_ENV, stdin: bytes = b""
+    folder: str,
+    *words: str,
+    env: Mapping[str, str] = NO_ENV,
+    stdin: bytes = b"",
+    inherits: Sequence[int] = (),
 ) -> bytes:
     """The output of a git command as the user's own would give it, with the filters of the user's
-    configuration, but without hooks.
+    configuration, but without hooks. `inherits` are file descriptors that git keeps open.
 
     Raises:
         GitFailed: it failed.
     """
     own = {name: os.environ[name] for name in _USER_VARIABLES if name in os.environ}
-    return _run(("-C", folder, *words), {**own, **env}, stdin, None)
+    return _run(("-C", folder, *words), {**own, **env}, stdin, None, inherits=inherits)
 
 
 def _run(
@@ -85,6 +89,7 @@ def _run(
     strict: bool = False,
     stdout: BinaryIO | None = None,
     umask: int = -1,
+    inherits: Sequence[int] = (),
 ) -> bytes:
     import subprocess
 
@@ -100,6 +105,7 @@ def _run(
             stderr=subprocess.PIPE,
             timeout=seconds,
             umask=umask,
+            pass_fds=inherits,
             check=False,
         )
     except FileNotFoundError as error:
