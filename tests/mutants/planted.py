@@ -5,6 +5,7 @@ from tests.mutants.of_bundled_files import BUNDLED_FILES
 from tests.mutants.of_calls import CALLS
 from tests.mutants.of_compaction import COMPACTION
 from tests.mutants.of_recorded_branches import RECORDED_BRANCHES
+from tests.mutants.of_recorded_files import RECORDED_FILES
 from tests.mutants.of_runs import RUNS
 from tests.mutants.of_storage import STORAGE
 from tests.mutants.of_strangers import STRANGERS
@@ -17,6 +18,7 @@ MUTANTS = (
     *BRANCHES,
     *BUNDLED_FILES,
     *RECORDED_BRANCHES,
+    *RECORDED_FILES,
     *COMPACTION,
     *STRANGERS,
     *WORKTREES,

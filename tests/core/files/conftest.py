@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.core.files.delivering import delivering
-from tests.core.files.recorded import EDIT, TWICE, repository, write
+from tests.core.files.recorded import EDIT, TWICE, Recorder, repository, write
 
 from uwf_core.client import Client
 from uwf_core.config.trust import trust
@@ -34,3 +34,11 @@ def twice(request: Any, tmp_path: Path) -> Project:
         repository(project.folder)
     trust(str(project.home), str(project.folder))
     return project
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recorder:
+    """A folder, and a home in which it is recorded; the user has no rules."""
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    return Recorder(tmp_path)

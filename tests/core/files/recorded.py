@@ -7,8 +7,13 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from uwf_core.files.repository import FilesRepository
+from uwf_core.files.repository import FilesRepository, find_repository
+from uwf_core.files.restore import restore
+from uwf_core.files.snapshot import record
 from uwf_core.testing.project import Project
+from uwf_core.thread.types import SnapshotPayload
+
+THREAD = "01JABCDEFGHJKMNPQRSTVWXYZ0"
 
 TWICE = """
 version: 1
@@ -110,3 +115,34 @@ def run(project: Project) -> list[str]:
     done = project.uwf("run", "twice", "-p", "The task.")
     assert done.exit_code == 0, done.stderr
     return [step["step"] for step in done.document["steps"]]
+
+
+class Recorder:
+    """A home, and a folder that is recorded there."""
+
+    def __init__(self, root: Path) -> None:
+        self.home, self.folder = root / "home", root / "folder"
+        self.home.mkdir(mode=0o700)
+        self.folder.mkdir()
+
+    def record(self, thread: str = THREAD) -> SnapshotPayload:
+        return record(str(self.home), thread, str(self.folder))
+
+    def tree(self, thread: str = THREAD) -> str:
+        found = self.record(thread)
+        assert found["tree"] is not None, found["reason"]
+        return found["tree"]
+
+    def restore(self, tree: str) -> None:
+        restore(str(self.home), tree, str(self.folder))
+
+    @property
+    def files(self) -> FilesRepository:
+        found = find_repository(str(self.home))
+        assert found is not None
+        return found
+
+    def paths(self) -> set[bytes]:
+        tree = self.tree()
+        listed = self.files.git("ls-tree", "-r", "-z", "--name-only", tree)
+        return {path for path in listed.split(b"\0") if path}

@@ -8,54 +8,20 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.core.files.recorded import content_of, empty, git, object_file, repository, write
+from tests.core.files.recorded import (
+    THREAD,
+    Recorder,
+    content_of,
+    empty,
+    git,
+    object_file,
+    repository,
+    write,
+)
 
 from uwf_core.errors import StoreError
 from uwf_core.files import snapshot
-from uwf_core.files.repository import FilesRepository, find_repository
-from uwf_core.files.restore import restore
-from uwf_core.files.snapshot import record
 from uwf_core.files.user_rules import tree_around
-
-THREAD = "01JABCDEFGHJKMNPQRSTVWXYZ0"
-
-
-class Recorder:
-    """A home and a folder."""
-
-    def __init__(self, root: Path) -> None:
-        self.home, self.folder = root / "home", root / "folder"
-        self.home.mkdir(mode=0o700)
-        self.folder.mkdir()
-
-    def record(self, thread: str = THREAD) -> snapshot.SnapshotPayload:
-        return record(str(self.home), thread, str(self.folder))
-
-    def tree(self, thread: str = THREAD) -> str:
-        found = self.record(thread)
-        assert found["tree"] is not None, found["reason"]
-        return found["tree"]
-
-    def restore(self, tree: str) -> None:
-        restore(str(self.home), tree, str(self.folder))
-
-    @property
-    def files(self) -> FilesRepository:
-        found = find_repository(str(self.home))
-        assert found is not None
-        return found
-
-    def paths(self) -> set[bytes]:
-        tree = self.tree()
-        listed = self.files.git("ls-tree", "-r", "-z", "--name-only", tree)
-        return {path for path in listed.split(b"\0") if path}
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path / "user"))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    return Recorder(tmp_path)
 
 
 def every_kind(folder: Path) -> None:
@@ -250,30 +216,6 @@ def test_an_unreadable_file_gives_a_reason_and_a_later_snapshot_succeeds(here):
     assert here.paths() == {b"a"}
 
 
-@pytest.mark.parametrize("damage", ["index", "note", "objects", "lock"])
-def test_a_damaged_index_or_a_lost_object_is_made_again(here, damage):
-    write(here.folder, "a")
-    write(here.folder, "b/c")
-    tree = here.tree()
-    index = next(each for each in Path(here.files.path, "indexes").rglob(THREAD))
-    if damage == "objects":
-        empty(Path(here.files.packs))
-        here.files.git("update-ref", "-d", f"refs/threads/{THREAD}")
-        write(here.folder, "b/d")
-        (here.folder / "b/d").unlink()
-        write(here.folder, "new")
-        assert here.tree() != tree
-        return
-    if damage == "lock":
-        index.with_name(index.name + ".lock").write_bytes(b"")
-        write(here.folder, "new")
-        assert here.tree() != tree
-        return
-    file = index if damage == "index" else index.with_name(index.name + ".json")
-    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-    assert here.tree() == tree
-
-
 def test_processes_that_record_for_the_first_time_at_once_make_one_repository(here):
     write(here.folder, "a")
     threads = [f"01JABCDEFGHJKMNPQRSTVWXYZ{each}" for each in range(8)]
@@ -295,6 +237,8 @@ def test_a_user_who_commits_meanwhile_is_not_disturbed(here):
             try:
                 git(here.folder, "add", "-A")
                 git(here.folder, "commit", "-q", "-m", str(number))
+                if number % 10 == 0:
+                    git(here.folder, "gc", "-q", "--prune=now")
             except subprocess.CalledProcessError as error:
                 failed.append(error.stderr)
         ended.set()
