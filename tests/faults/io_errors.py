@@ -12,7 +12,18 @@ from tests.faults.shim import DISK_FULL, FAULTS, DiskFault, Kind, Shim
 from tests.faults.table import Case, Effort
 from tests.faults.world import Ack, World, unsound
 
-SCENES = ("start", "exec", "program", "failures", "names", "collect", "import", "calls", "recorded")
+SCENES = (
+    "start",
+    "exec",
+    "program",
+    "failures",
+    "names",
+    "collect",
+    "import",
+    "calls",
+    "recorded",
+    "worktree",
+)
 EVERY = 4
 """Not each call but every fourth; with which one it begins, the seed says."""
 _STEPS = 3

@@ -1,11 +1,13 @@
 """What uwf is doing when something goes wrong. A new scenario is a line in SCENARIOS."""
 
 import os
+import shutil
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.core.files.recorded import repository
 from tests.faults.world import EDIT, Ack, World
 
 from uwf_core.process import crash_points
@@ -31,9 +33,9 @@ class Scene(NamedTuple):
     def own(self) -> "Scene":
         """The same for this process alone, with threads of its own, if it starts programs: a
         command that cleans up after a killed run of a thread ends whatever bears the thread's
-        mark, in a copy of its home too.
+        mark, in a copy of its home too. A worktree is in one home alone as well.
         """
-        if self.name not in _WITH_PROGRAMS:
+        if self.name not in _OWN:
             return self
         made = _own(self.world, self.name, os.getpid())
         return made._replace(commands=made.commands[: len(self.commands)])
@@ -45,7 +47,7 @@ class Scene(NamedTuple):
         return mine
 
 
-_WITH_PROGRAMS = ("program", "failures", "below")
+_OWN = ("program", "failures", "below", "worktree")
 
 
 def start(world: World, *words: str, workflow: str = "loop") -> tuple[Ack, str]:
@@ -191,6 +193,18 @@ def _recorded(world: World) -> Plan:
     ]
 
 
+def _worktree(world: World) -> Plan:
+    """A thread works in a git worktree, which is made first."""
+    folder = world.root / f"repository-{world.home.name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    (folder / "report.txt").write_text("all of it")
+    repository(folder)
+    ack, thread, edit = begun_in(world, folder, "worktree")
+    diff = ("thread", "diff", thread)
+    return [ack], [("thread", "exec", thread), edit("b"), ("thread", "exec", thread), diff]
+
+
 def begun_in(world: World, folder: Path, workflow: str) -> tuple[Ack, str, Callable[[str], Words]]:
     """A thread that works in a folder with a report, and what the user writes there."""
 
@@ -223,6 +237,7 @@ SCENARIOS = {
     "below": _below,
     "branches": _branches,
     "recorded": _recorded,
+    "worktree": _worktree,
 }
 """Each makes a home, and gives what was acknowledged by then and the commands to be run."""
 
