@@ -6,7 +6,7 @@ _SNAPSHOTS = "tests/core/files/test_snapshots.py"
 _SAFELY = "tests/core/files/test_recorded_safely.py"
 _KEEPING = "tests/core/files/test_keeping.py"
 _DELIVERY = "tests/core/files/test_delivery_attacked.py"
-_POWER = "row: power --scene recorded"
+_POWER = "row: power --scene recorded --short"
 
 RECORDED_FILES = (
     Mutant(

@@ -78,7 +78,7 @@ def edit(folder: Path, kind: str, path: bytes, text: bytes) -> None:
     parents = [path[:cut] for cut, byte in enumerate(path) if byte == ord("/")]
     for parent in parents:
         above = os.path.join(os.fsencode(folder), parent)
-        if os.path.islink(above) or os.path.isfile(above):
+        if os.path.lexists(above) and (os.path.islink(above) or not os.path.isdir(above)):
             os.unlink(above)
     if kind in ("write", "link", "rules", "attributes"):
         remove(place)

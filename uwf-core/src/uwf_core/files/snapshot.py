@@ -20,6 +20,8 @@ from uwf_core.process import crash_points
 from uwf_core.process.git import GitFailed
 from uwf_core.thread.types import SnapshotPayload, WorkspacePayload
 
+_BATCH: Final = 10_000
+"""For each file that git packs, it looks through all that this command has packed before."""
 MOST_FILES: Final = 100_000
 MOST_BYTES: Final = 1_000_000_000
 
@@ -145,9 +147,9 @@ def _write(place: RecordedFolder, changes: Changes, objects: Incoming) -> str:
         names = b"".join(path + b"\0" for path in changes.dropped)
         place.git("update-index", "-z", "--force-remove", "--stdin", stdin=names)
     present = sorted({*changes.sizes, *changes.gone})
-    if present:
-        names = b"".join(path + b"\0" for path in present)
-        options, env = objects.writing(len(changes.sizes), sum(changes.sizes.values()))
+    options, env = objects.writing(len(changes.sizes), sum(changes.sizes.values()))
+    for begin in range(0, len(present), _BATCH):
+        names = b"".join(path + b"\0" for path in present[begin : begin + _BATCH])
         words = (*options, "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
         place.git(*words, env=env, stdin=names, strict=True)
     options, env = objects.writing()
