@@ -62,6 +62,8 @@ __all__ = [
 ]  # fmt: skip
 
 _HOME = {
+    "BundleDocument": "uwf_core.engine.bundle_documents",
+    "ImportDocument": "uwf_core.engine.bundle_documents",
     "ProblemsDocument": "uwf_core.views.workflows",
     "FilesDocument": "uwf_core.engine.file_documents",
     "FormDocument": "uwf_core.views.form",

@@ -94,8 +94,8 @@ class KeptFiles:
             raise StoreError(
                 f"the files {trees[tree]} are missing or damaged: {damaged.get(tree, error)}",
                 where=home,
-                hint="next: uwf cas verify. The files of an imported thread may have stayed where "
-                "it ran. Without --with-files, a bundle does not contain files",
+                hint="a bundle made without --with-files contains no files: those of an imported "
+                "thread are where it ran; next: uwf cas verify",
             ) from error
         except BaseException:
             self._file.close()

@@ -176,7 +176,10 @@ def _moved(store: "Store", head: Head, ref: Ref, state: ThreadState, damage: str
 
 def origin_tags(head: "Variable") -> dict[str, str]:
     """The tags of an import, which a head keeps when its state changes; empty if it has none."""
-    return {tag: head.tags[tag] for tag in (IMPORTED, ORIGINAL) if tag in head.tags}
+    tags = head.tags
+    if IMPORTED not in tags and ORIGINAL not in tags:
+        return {}
+    return {tag: tags[tag] for tag in (IMPORTED, ORIGINAL) if tag in tags}
 
 
 _Kind = TypeVar("_Kind")
@@ -237,7 +240,7 @@ def to_tags(state: ThreadState) -> dict[str, str]:
             tags[tag] = str(fields[name])
     for name, role in state.roles.items():
         tags[_ROLE + name] = _dump([*role[:-1], list(role.usage.values())])
-    tags |= {GIVEN_TAG + name: value for name, value in state.given_tags.items()}
+    tags |= _given(state.given_tags)
     if state.totals != NOTHING_USED:
         tags["usage"] = _dump(list(state.totals.values()))
     if state.caller is not None:
@@ -246,6 +249,10 @@ def to_tags(state: ThreadState) -> dict[str, str]:
         if fields[name] != empty:
             tags[name] = _dump(fields[name])
     return tags
+
+
+def _given(tags: Mapping[str, str]) -> dict[str, str]:
+    return {GIVEN_TAG + name: value for name, value in tags.items()} if tags else {}
 
 
 def is_current(tags: Mapping[str, str]) -> bool:

@@ -66,7 +66,7 @@ def steps_of(store: "Store", head: "Head", seen: set[str]) -> Iterator[Step]:
 
 def wrong_git_name(kind: str, payload: Mapping[str, Any]) -> str | None:
     """What a node of a bundle names to git that is neither an id nor the branch of its thread: git
-    could take it for an option, or uwf for something of the user's.
+    could take it for an option, or use a branch of the user.
     """
     if kind == "worktree" and payload["branch"] != branch_of(payload["thread"]):
         return f"the branch of a worktree is {payload['branch']!r}"

@@ -167,13 +167,14 @@ def types_of(schema: Any) -> frozenset[str]:
     allowed = _named_types(schema)
     if "const" in schema:
         allowed &= {type_of(schema["const"])}
-    if isinstance(schema.get("enum"), list):
+    if "enum" in schema and isinstance(schema["enum"], list):
         allowed &= {type_of(each) for each in schema["enum"]}
-    for each in _listed(schema, "allOf"):
-        allowed &= types_of(each)
+    if "allOf" in schema:
+        for each in _listed(schema, "allOf"):
+            allowed &= types_of(each)
     for word in _ALTERNATIVES:
-        if given := _listed(schema, word):
-            allowed &= frozenset().union(*(types_of(each) for each in given))
+        if word in schema and schema[word] and isinstance(schema[word], list):
+            allowed &= frozenset().union(*(types_of(each) for each in schema[word]))
     return allowed
 
 
@@ -208,8 +209,9 @@ def _named_types(schema: Mapping[str, Any]) -> frozenset[str]:
     if "type" not in schema:
         return _ALL
     named = schema["type"]
+    if isinstance(named, str):
+        return frozenset(("number", "integer")) if named == "number" else frozenset((named,))
     types = frozenset(each for each in _listed(schema, "type") if isinstance(each, str))
-    types |= {named} if isinstance(named, str) else frozenset()
     return types | {"integer"} if "number" in types else types
 
 
