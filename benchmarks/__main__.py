@@ -19,6 +19,7 @@ from benchmarks import (
     startup,
     steps,
     store,
+    web,
 )
 from benchmarks.figures import Figure, table
 
@@ -97,6 +98,7 @@ def benches(size: Size, peers: Peers, most: float = 0.5) -> dict[str, Bench]:
         "eval": lambda folder: evaluation.trials(
             folder, size.rounds, size.trials, peers.eval_seconds
         ),
+        "web": lambda folder: web.pages(folder, size.rounds, size.threads[1]),
         "results": lambda folder: evaluation.reading(folder, size.rounds, size.stored_trials),
     }
 

@@ -8,6 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "eval" / "report"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
 
 
 @pytest.fixture(scope="session")

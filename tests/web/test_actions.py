@@ -1,9 +1,16 @@
 """What a person does with a form is what the command would do, and is recorded as theirs."""
 
-import pytest
-from web_site import WebSite
+from web_site import LETTER, WebSite
 
-from uwf_web.forms import values_of, variants_of
+INPUT = """
+input:
+  properties:
+    size: {enum: [1, 2, big]}
+    flag: {type: boolean}
+    names: {type: array, items: {type: string}}
+    note: {type: string}
+  required: [size]
+"""
 
 
 def test_a_run_is_started_sent_back_once_and_approved(web: WebSite) -> None:
@@ -72,37 +79,19 @@ def test_fork_poke_exec_ask_and_export(web: WebSite) -> None:
         assert found.content
 
 
-SCHEMA = {
-    "properties": {
-        "size": {"enum": [1, 2, "big"]},
-        "flag": {"type": "boolean"},
-        "names": {"type": "array", "items": {"type": "string"}},
-        "more": {"type": "object"},
-        "note": {"type": "string"},
-        "share": {"type": "number"},
-    },
-    "required": ["size"],
-}
-
-
-@pytest.mark.parametrize(
-    ("form", "values"),
-    [
-        ({"size": "2"}, {"size": 2, "flag": False}),
-        ({"size": "big", "flag": "true"}, {"size": "big", "flag": True}),
-        ({"size": "1", "names": "a\r\n\r\nb"}, {"size": 1, "flag": False, "names": ["a", "b"]}),
-        ({"size": "1", "more": '{"a": 1}', "note": "@x", "share": "0.5"},
-         {"size": 1, "flag": False, "more": {"a": 1}, "note": "@x", "share": 0.5}),
-    ],
-)  # fmt: skip
-def test_values_have_the_types_of_the_schema(form: dict, values: dict) -> None:
-    given = {f"field.{name}": value for name, value in form.items()}
-    assert values_of(SCHEMA, None, given) == values
-
-
-def test_each_field_has_the_control_that_fits() -> None:
-    kinds = {each.name: each.kind for each in variants_of(SCHEMA)[0].fields}
-    assert kinds == {
-        "size": "choice", "flag": "flag", "names": "lines", "more": "json", "note": "long",
-        "share": "number",
-    }  # fmt: skip
+def test_the_input_of_a_workflow_is_typed_by_its_schema(web: WebSite) -> None:
+    text = LETTER.replace("roles:", INPUT + "roles:", 1)
+    web.project.workflow("letter", text)
+    page = web.visitor.get("/start/letter").text
+    assert all(f'name="field.{name}"' in page for name in ("size", "flag", "names", "note"))
+    fields = {"size": "2", "flag": "true", "names": "a\r\n\r\nb", "note": "@x"}
+    form = next(each for each in web.visitor.forms("/start/letter"))
+    typed = {f"field.{name}": value for name, value in fields.items()}
+    given = {**form["fields"], **typed, "text": "Task", "cwd": str(web.project.folder)}
+    answer = web.visitor.post("/start/letter", given)
+    assert answer.status_code == 303, answer.text
+    thread = answer.headers["location"].rpartition("/")[2]
+    with web.project.client() as uwf:
+        assert uwf.show(thread)["input"] == {
+            "size": 2, "flag": True, "names": ["a", "b"], "note": "@x"
+        }  # fmt: skip

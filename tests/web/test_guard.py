@@ -1,6 +1,7 @@
 """What other sites, and programs that speak HTTP badly, cannot do."""
 
 import re
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -97,7 +98,7 @@ def test_a_form_that_is_too_large_or_none_is_rejected(web: WebSite) -> None:
         assert send("POST", path, headers, content=body).status_code in (400, 403)
 
 
-def test_a_read_only_server_shows_and_does_nothing(tmp_path) -> None:
+def test_a_read_only_server_shows_and_does_nothing(tmp_path: Path) -> None:
     web = WebSite(tmp_path, read_only=True)
     thread = web.waiting()
     assert web.visitor.forms(f"/threads/{thread}") == []
@@ -105,7 +106,7 @@ def test_a_read_only_server_shows_and_does_nothing(tmp_path) -> None:
     web.until(thread, "suspended", 1)
 
 
-def test_below_a_base_path_every_link_begins_with_it(tmp_path) -> None:
+def test_below_a_base_path_every_link_begins_with_it(tmp_path: Path) -> None:
     web = WebSite(tmp_path, base="/uwf")
     thread = web.waiting()
     page = web.visitor.get(f"/uwf/threads/{thread}").text
@@ -113,3 +114,14 @@ def test_below_a_base_path_every_link_begins_with_it(tmp_path) -> None:
     assert len(links) > 10
     assert [each for each in links if not each.startswith("/uwf/")] == []
     assert web.visitor.get(f"/threads/{thread}").status_code == 401
+
+
+def test_127_0_0_1_works_with_a_warning_and_another_host_if_it_is_allowed(tmp_path: Path) -> None:
+    web = WebSite(tmp_path, allowed_hosts=("page.example",))
+    port = web.settings.port
+    page = web.visitor.get("/threads", host=f"127.0.0.1:{port}").text
+    assert f"Use {web.origin}" in page
+    assert "Other servers on this machine" not in web.visitor.get("/threads").text
+    for origin, status in (("https://page.example", 200), (web.origin, 403)):
+        answer = web.visitor.get("/threads", host="page.example", origin=origin)
+        assert answer.status_code == status

@@ -17,8 +17,10 @@ def test_the_json_of_a_page_is_what_its_commands_print(web: WebSite) -> None:
     thread = web.waiting()
     step = printed(web, "step", "list", thread)["steps"][1]["step"]
     get = lambda path: web.visitor.get(path).json()  # noqa: E731
-    assert get("/threads.json") == printed(web, "thread", "list", "--all")
-    assert get("/inbox.json") == printed(web, "thread", "list", "--status", "suspended")
+    assert get("/threads.json")["threads"] == printed(web, "thread", "list", "--all")["threads"]
+    task = printed(web, "thread", "show", thread)["task"]
+    assert get("/threads.json")["tasks"] == {thread: task}
+    assert get("/inbox.json") == printed(web, "inbox")
     page = get(f"/threads/{thread}.json")
     assert page["thread"] == printed(web, "thread", "show", thread)
     assert page["steps"] == printed(web, "step", "list", thread)["steps"]
@@ -107,6 +109,7 @@ def test_a_page_that_has_not_changed_is_not_sent_again(web: WebSite) -> None:
         assert first.status_code == 200
         again = web.visitor.get(path, if_none_match=first.headers["etag"])
         assert (again.status_code, again.content) == (304, b"")
+        assert first.headers["cache-control"] == "private, no-cache"
     asset = web.visitor.get("/threads").text.partition('href="/static/page.')[2].partition('"')[0]
     found = web.stranger.get(f"/static/page.{asset}")
     assert "immutable" in found.headers["cache-control"]

@@ -14,9 +14,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "browser"))
-
 from web_server import WebServer
 
 KILLS = int(os.environ.get("UWF_WEB_KILLS", "8"))

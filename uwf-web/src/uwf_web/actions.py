@@ -1,12 +1,11 @@
 """What people do: each action is a form of a page, calls one method of the client, and leads on."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from uwf_core.errors import UsageError
 from uwf_web import editing
-from uwf_web.forms import PREFIX, values_of
 from uwf_web.page import Shown
 
 if TYPE_CHECKING:
@@ -14,11 +13,14 @@ if TYPE_CHECKING:
 
 
 class Act(NamedTuple):
-    """What an action is made from: a client, the parts of the path, and the values of the form."""
+    """What an action is made from: a client, the parts of the path, the values of the form, and the
+    texts of the fields of a schema.
+    """
 
     client: "Client"
     path: Mapping[str, str]
     form: Mapping[str, str]
+    fields: Mapping[str, Sequence[str]]
 
     @property
     def thread(self) -> str:
@@ -63,7 +65,9 @@ def resume(act: Act) -> str:
     form = act.client.show(act.thread)["form"]
     answer = None
     if form is not None:
-        answer = json.dumps(values_of(form, act.form.get("status"), act.form), ensure_ascii=False)
+        from uwf_core.client import answer_of
+
+        answer = json.dumps(answer_of(form, act.form.get("status"), act.fields))
     act.client.resume(
         act.thread, act.text, answer=answer, grant=act.form.get("grant") or None,
         until_done=True, agent=act.agent, head=act.head, background=True,
@@ -105,10 +109,11 @@ def start(act: Act) -> str:
             hint="choose a folder of the list; `uwf config trust DIR` adds one",
         )
     schema = act.client.workflow(workflow).get("input")
-    given = {name: value for name, value in act.form.items() if name.startswith(PREFIX)}
+    from uwf_core.client import answer_of
+
     started = act.client.start(
         workflow, act.text or "", cwd=folder, agent=act.agent,
-        input=values_of(schema, None, given) if schema else None,
+        input=answer_of(schema, None, act.fields) if schema else None,
     )  # fmt: skip
     act.client.exec(started["thread"], until_done=True, background=True)
     return f"/threads/{started['thread']}"

@@ -45,6 +45,10 @@ STATUS_OF = {
     "invalid-payload": 422,
 }
 """The HTTP status of an error by its code; others are ours."""
+SENTENCES = {
+    404: "This page does not exist.",
+    500: "This is an error of uwf-web; its terminal shows the traceback.",
+}
 
 
 def make_app(settings: "WebSettings", open_client: "Callable[[], Client]") -> Guard:
@@ -55,7 +59,7 @@ def make_app(settings: "WebSettings", open_client: "Callable[[], Client]") -> Gu
         open_client: opens a client; called once for each thread that handles requests.
     """
     server = Server(settings, open_client)
-    failed = {HTTPException: server.http_error, 404: server.http_error, 405: server.http_error}
+    failed = dict.fromkeys((HTTPException, Exception), server.http_error)
     site = Starlette(routes=server.routes(), exception_handlers=failed)
     return Guard(site, settings, server.changes.close)
 
@@ -66,7 +70,7 @@ class Server:
     def __init__(self, settings: "WebSettings", open_client: "Callable[[], Client]") -> None:
         self.settings = settings
         self.clients = Clients(open_client)
-        self.rendering = Rendering()
+        self.rendering = Rendering(settings.home / "web.templates")
         self.assets = Assets(settings.base)
         self.changes = Changes(open_client)
 
@@ -107,20 +111,22 @@ class Server:
         return Visit(self.clients.get(), path, dict(request.query_params))
 
     def _document(self, page: Page, visit: Visit, _request: Request) -> Response:
-        return JSONResponse(page.read(visit))
+        return JSONResponse(page.read(visit), headers={"cache-control": "no-store"})
 
     def _page(self, page: Page, visit: Visit, request: Request) -> Response:
+        """A page, unless the browser has it: of a reference that is known without reading."""
         reference = page.etag(visit) if page.etag is not None else None
         site = self.site(request, page.commands_of(visit))
+        known, body = request.headers.get("if-none-match"), b""
         if reference is not None:
-            tag = f'"{reference}-{__version__}-{site.csrf[:8]}"'
-            if request.headers.get("if-none-match") == tag:
-                return Response(status_code=304, headers={"etag": tag})
-        body = self.rendering.page(page.template, page.read(visit), site).encode()
+            kind = "r" if site.read_only else "w"
+            tag = f'"{reference}-{__version__}-{kind}{site.csrf[:8]}"'
+        if reference is None or known != tag:
+            body = self.rendering.page(page.template, page.read(visit), site).encode()
         if reference is None:
             tag = f'"{sha256(body).hexdigest()[:24]}"'
-            if request.headers.get("if-none-match") == tag:
-                return Response(status_code=304, headers={"etag": tag})
+        if known == tag:
+            return Response(status_code=304, headers={"etag": tag})
         return Response(body, media_type=HTML, headers={"etag": tag})
 
     def site(self, request: Request, commands: tuple[str, ...] = ()) -> Site:
@@ -146,7 +152,7 @@ class Server:
     async def http_error(self, request: Request, error: Exception) -> Response:
         """The page of an URL that does not exist, or not with this method."""
         status = error.status_code if isinstance(error, HTTPException) else 500
-        sentence = "This page does not exist." if status == 404 else "That is not possible here."
+        sentence = SENTENCES.get(status, "That is not possible here.")
         return self._failed(status, {"message": sentence, "hint": None}, request)
 
     def _failed(self, status: int, error: Any, request: Request) -> Response:
@@ -164,13 +170,14 @@ class Server:
             return self._failed(403, {"message": "This server only shows.", "hint": None}, request)
         try:
             form = parse_form(await _body(request))
-            given, expected = form.get("csrf", ""), request.scope["csrf"]
+            given, expected = form.words.get("csrf", ""), request.scope["csrf"]
             if not hmac.compare_digest(given.encode(), expected.encode()):
                 sentence = "The form was not made for this login; load its page again."
                 return self._failed(403, {"message": sentence, "hint": None}, request)
             act = ACTIONS[request.scope["route"].path.removeprefix(self.settings.base)]
             path = {key: str(value) for key, value in request.path_params.items()}
-            to = await run_in_threadpool(lambda: act(Act(self.clients.get(), path, form)))
+            sent = path, form.words, form.fields
+            to = await run_in_threadpool(lambda: act(Act(self.clients.get(), *sent)))
         except UwfError as error:
             return await run_in_threadpool(self._error, error, request)
         if isinstance(to, str):

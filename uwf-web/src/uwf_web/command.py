@@ -94,6 +94,7 @@ def _print_running(session: Session, home: Path, state: "Mapping[str, Any] | Non
         home, Path(state["folder"]), state["port"], state["host"], base=state["base"],
         tls=("", "") if state["scheme"] == "https" else None,
     )  # fmt: skip
+    session.note(f"note: the server of {state['folder']} is running; its options stay as they are")
     _print_link(session, settings)
     return 0
 

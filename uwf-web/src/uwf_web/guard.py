@@ -25,7 +25,7 @@ HEADERS: Mapping[str, str] = {
     "x-frame-options": "DENY",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
-    "cache-control": "private, no-store",
+    "cache-control": "private, no-cache",
 }
 """Of each answer that does not set them itself."""
 SAFE_METHODS = ("GET", "HEAD")

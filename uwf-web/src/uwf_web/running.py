@@ -27,6 +27,7 @@ class ServerLock:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
+        self._state.unlink(missing_ok=True)  # of a server that was killed
         return True
 
     def announce(self, state: Mapping[str, Any]) -> None:

@@ -43,6 +43,7 @@ STEP: Page = Page(
     "step.html",
     read_step,
     ("uwf step show {step}", "uwf thread why {thread} --step {step}"),
+    step_of,
 )
 DIFF: Page = Page("diff.html", read_diff, ("uwf step diff {step}",), step_of)
 NODE: Page = Page("node.html", read_node, ("uwf cas get {ref}",), node_of)

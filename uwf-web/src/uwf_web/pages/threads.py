@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from uwf_core.errors import UsageError
+from uwf_core.errors import UsageError, UwfError
 from uwf_core.ids import ThreadId
 from uwf_web.page import Document, Page, Visit
 
@@ -14,11 +14,19 @@ STATUSES = ("active", "idle", "running", "suspended", "completed", "cancelled", 
 
 
 def read_threads(visit: Visit) -> Document:
-    """A page of threads, newest first, by the filter of the query."""
+    """A page of threads, newest first, by the filter of the query, and the task of each."""
     found, before = visit.client.list(_filter(visit)), visit.query.get("before", "")
     # Several threads may begin in one millisecond, of which the key is one.
-    rows = [row for row in found if not before or row["thread"] < before]
-    return {"threads": rows[:ROWS]}
+    rows = [row for row in found if not before or row["thread"] < before][:ROWS]
+    return {"threads": rows, "tasks": {row["thread"]: _task(visit, row["thread"]) for row in rows}}
+
+
+def _task(visit: Visit, thread: str) -> str | None:
+    """The task of a thread, None if it cannot be read."""
+    try:
+        return visit.client.thread(thread).task
+    except UwfError:  # the row shows that it is corrupt
+        return None
 
 
 def _filter(visit: Visit) -> "ThreadFilter":
@@ -36,6 +44,7 @@ def _filter(visit: Visit) -> "ThreadFilter":
         before_ms=ThreadId(before).created_ms + 1 if before else None,
         limit=ROWS + (ROWS if before else 0),
         workflow=query.get("workflow") or None,
+        text=query.get("text") or None,
         children="children" in query,
         trials="trials" in query,
     )
@@ -46,19 +55,17 @@ def list_command(visit: Visit) -> tuple[str, ...]:
     import shlex
 
     words = ["uwf", "thread", "list", "--all"]
-    for name in ("status", "workflow"):
+    for name in ("status", "workflow", "text"):
         if visit.query.get(name):
             words += [f"--{name}", visit.query[name]]
     words += [f"--{name}" for name in ("children", "trials") if name in visit.query]
-    return (shlex.join([*words, "--limit", str(ROWS)]),)
+    return shlex.join([*words, "--limit", str(ROWS)]), "uwf thread show THREAD"
 
 
 def read_inbox(visit: Visit) -> Document:
     """What waits for a person."""
-    from uwf_core.client import ThreadFilter
-
-    return {"threads": list(visit.client.list(ThreadFilter(statuses=("suspended",), limit=200)))}
+    return {"items": list(visit.client.inbox())}
 
 
 THREADS: Page = Page("threads.html", read_threads, list_command)
-INBOX: Page = Page("inbox.html", read_inbox, ("uwf thread list --status suspended",))
+INBOX: Page = Page("inbox.html", read_inbox, ("uwf inbox",))
