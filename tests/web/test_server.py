@@ -44,7 +44,9 @@ def browser_of(server: WebServer) -> httpx.Client:
 
 
 def test_a_second_call_prints_a_new_link_of_the_running_server(server: WebServer) -> None:
-    second = server.new_link()
+    document = server.project.uwf("web").document
+    second = document["url"]
+    assert document["pid"] == server.process.pid
     assert second.startswith(server.origin + "/?token=")
     assert second != server.link
     state = server.project.home / "web.json"

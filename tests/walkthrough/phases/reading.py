@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import subprocess
+from urllib.request import urlopen
 from xml.etree import ElementTree
 
 from tests.walkthrough.checking import Uwf, check
@@ -90,6 +92,24 @@ def two_runs_of_one_task_are_compared(uwf: Uwf) -> None:
     page = (uwf.folder / "diff.html").read_text()
     uwf.expect("Dear friends" in page and second in page, "diff.html does not show the divergence")
     uwf("thread diff", first, "no-such-thread", code=2, fails="no-such-thread")
+
+
+@check("web", alone=True)
+def the_pages_are_served_until_they_are_stopped(uwf: Uwf) -> None:
+    uwf("web stop", code=2, fails="no `uwf web` is running")
+    uwf("web --host 0.0.0.0", code=2, fails="without https")
+    command = [str(uwf.site.uwf), "web", "--port", "0"]
+    with subprocess.Popen(command, cwd=uwf.folder, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        printed = "".join(iter(server.stdout.readline, "}\n")) + "}"
+        link = uwf("web", has={"pid": json.loads(printed)["pid"]})["url"]
+        port = link.partition(".localhost:")[2].partition("/")[0]
+        try:
+            urlopen(f"http://127.0.0.1:{port}/")
+        except OSError as error:
+            uwf.expect("401" in str(error), f"a page without a login: {error}")
+        uwf("web stop", has={"stopped": server.pid})
+        uwf.same("the end of the server", server.wait(30), 0)
 
 
 @check("workflow diff")

@@ -55,7 +55,7 @@ def web(session: Session, action: str, **options: Any) -> int:
     try:
         from uwf_web.serve import serve
 
-        serve(settings, lock, lambda real: _print_link(session, real))
+        serve(settings, lock, lambda real: _print_link(session, real, os.getpid()))
     finally:
         lock.release()
     return 0
@@ -78,12 +78,12 @@ def _settings(home: Path, folder: Path, options: "Mapping[str, Any]") -> WebSett
     return settings
 
 
-def _print_link(session: Session, settings: WebSettings) -> None:
+def _print_link(session: Session, settings: WebSettings, pid: int) -> None:
     from uwf_web.keys import new_token, read_keys
 
     name = read_keys(settings.home).host if settings.is_local else settings.host
     place = f"{settings.scheme}://{name}:{settings.port}{settings.base}/"
-    document = {"url": f"{place}?token={new_token(settings.home)}", "pid": os.getpid()}
+    document = {"url": f"{place}?token={new_token(settings.home)}", "pid": pid}
     session.emit(document, lambda shown, _: f"{shown['url']}\nnext: open the link; Ctrl-C ends it")
 
 
@@ -95,7 +95,7 @@ def _print_running(session: Session, home: Path, state: "Mapping[str, Any] | Non
         tls=("", "") if state["scheme"] == "https" else None,
     )  # fmt: skip
     session.note(f"note: the server of {state['folder']} is running; its options stay as they are")
-    _print_link(session, settings)
+    _print_link(session, settings, state["pid"])
     return 0
 
 
@@ -106,7 +106,7 @@ def _stop(session: Session, home: Path) -> int:
 
     state = running_state(home)
     if state is None:
-        raise UsageError("no `uwf web` is running")
+        raise UsageError("no `uwf web` is running", hint="next: uwf web")
     os.kill(state["pid"], signal.SIGTERM)
     session.emit({"stopped": state["pid"]}, lambda shown, _: f"stopped process {shown['stopped']}")
     return 0
