@@ -65,7 +65,7 @@ class Served:
         return self.body
 
     def stream(self) -> http.client.HTTPResponse:
-        """The stream of changes, on a connection of its own."""
+        """The stream of changes, on a separate connection."""
         connection = http.client.HTTPConnection("127.0.0.1", self._link.port or 80, timeout=30)
         connection.request("GET", "/stream", headers={"host": self._host, "cookie": self._cookie})
         return connection.getresponse()
