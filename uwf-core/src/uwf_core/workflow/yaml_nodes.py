@@ -169,19 +169,13 @@ def types_of(schema: Any) -> frozenset[str]:
         allowed &= {type_of(schema["const"])}
     if "enum" in schema and isinstance(schema["enum"], list):
         allowed &= {type_of(each) for each in schema["enum"]}
-    if "allOf" in schema:
-        for each in _listed(schema, "allOf"):
+    if "allOf" in schema and isinstance(schema["allOf"], list):
+        for each in schema["allOf"]:
             allowed &= types_of(each)
     for word in _ALTERNATIVES:
         if word in schema and schema[word] and isinstance(schema[word], list):
             allowed &= frozenset().union(*(types_of(each) for each in schema[word]))
     return allowed
-
-
-def _listed(schema: Mapping[str, Any], word: str) -> list[Any]:
-    """The schemas of a keyword; checks meet schemas that are not valid."""
-    given = schema.get(word)
-    return given if isinstance(given, list) else []
 
 
 def _own(schema: Mapping[str, Any], key: str | int) -> Any:
@@ -211,7 +205,8 @@ def _named_types(schema: Mapping[str, Any]) -> frozenset[str]:
     named = schema["type"]
     if isinstance(named, str):
         return frozenset(("number", "integer")) if named == "number" else frozenset((named,))
-    types = frozenset(each for each in _listed(schema, "type") if isinstance(each, str))
+    listed = named if isinstance(named, list) else []  # checks meet schemas that are not valid
+    types = frozenset(each for each in listed if isinstance(each, str))
     return types | {"integer"} if "number" in types else types
 
 
