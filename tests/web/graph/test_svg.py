@@ -140,7 +140,13 @@ def test_the_role_of_a_thread_has_its_state(status: str, reason: str | None, sta
     found = graph_status(shape_of(WORKFLOW), thread, STEPS)
     assert found.node("editor").state == state
     assert found.node("writer").state == "completed"
-    assert (found.node("$SUSPEND").state == "suspended") == (reason == "role")
+    assert found.node("$SUSPEND").state == "default", "the role asks, no edge"
+
+
+def test_an_edge_that_asks_a_person_shows_where_it_leads():
+    thread = {**IDLE, "status": "suspended", "suspendReason": "role", "suspendedRole": "writer"}
+    steps = [*STEPS[:-1], {**STEPS[-1], "role": "writer", "status": "stuck"}]
+    assert graph_status(shape_of(WORKFLOW), thread, steps).node("$SUSPEND").state == "suspended"
 
 
 def test_a_completed_thread_has_reached_its_end():

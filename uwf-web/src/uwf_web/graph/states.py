@@ -62,7 +62,7 @@ def graph_status(
         nodes[role] = found._replace(visits=(*found.visits, visit))
     if thread["status"] == "completed":
         nodes["$END"] = NodeStatus("completed")
-    for name, change in _now(shape, thread):
+    for name, change in _now(shape, thread, steps[-1]):
         nodes[name] = nodes.get(name, NodeStatus())._replace(**change)
     return GraphStatus(nodes, _taken(shape, steps[1:]))
 
@@ -94,7 +94,9 @@ def _open_branches(
             yield roles[branch["name"]], branch
 
 
-def _now(shape: Shape, thread: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _now(
+    shape: Shape, thread: Mapping[str, Any], last: Mapping[str, Any]
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """The nodes at which the thread is, and what changes there."""
     stack = thread["stack"]
     role = stack[0]["role"] if stack else thread["currentRole"] or thread["suspendedRole"]
@@ -102,12 +104,22 @@ def _now(shape: Shape, thread: Mapping[str, Any]) -> Iterator[tuple[str, dict[st
     state = _state(status, reason)
     if role is not None and (state is not None or status == "idle"):
         yield role, {"is_next": True} if state is None else {"state": state}
-    if status == "suspended" and reason == "role" and not stack[1:]:
+    if status == "suspended" and reason == "role" and _leads_to_suspend(shape, last):
         yield "$SUSPEND", {"state": "suspended"}
     for name, branch in _open_branches(shape, thread):
         found = _state(branch["status"], branch["reason"])
         if found is not None:
             yield name, {"state": found}
+
+
+def _leads_to_suspend(shape: Shape, last: Mapping[str, Any]) -> bool:
+    """Whether the edge of the last step asks a person; otherwise a role asks by itself."""
+    return any(
+        edge.target == "$SUSPEND"
+        and edge.source == last["role"]
+        and last["status"] in edge.statuses
+        for edge in shape.edges
+    )
 
 
 def _state(status: str, reason: str | None) -> NodeState | None:
