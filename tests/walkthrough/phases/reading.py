@@ -102,13 +102,14 @@ def the_pages_are_served_until_they_are_stopped(uwf: Uwf) -> None:
     with subprocess.Popen(command, cwd=uwf.folder, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         printed = "".join(iter(server.stdout.readline, "}\n")) + "}"
-        link = uwf("web", has={"pid": json.loads(printed)["pid"]})["url"]
+        pid = json.loads(printed)["pid"]  # which need not be our child: `uwf` may be a script
+        link = uwf("web", has={"pid": pid})["url"]
         port = link.partition(".localhost:")[2].partition("/")[0]
         try:
             urlopen(f"http://127.0.0.1:{port}/")
         except OSError as error:
             uwf.expect("401" in str(error), f"a page without a login: {error}")
-        uwf("web stop", has={"stopped": server.pid})
+        uwf("web stop", has={"stopped": pid})
         uwf.same("the end of the server", server.wait(30), 0)
 
 
