@@ -56,6 +56,7 @@ class Browser:
         self, place: Path | str, width: int, scheme: str = "light", media: str = "screen"
     ) -> None:
         """Open a file or URL in a window of this width, in a light or dark scheme."""
+        self.page.goto("about:blank")  # the page before may still ask for something
         self._requested.clear()
         self.complaints.clear()
         self.page.set_viewport_size({"width": width, "height": 900})
