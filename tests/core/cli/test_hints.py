@@ -66,6 +66,6 @@ def test_every_command_that_a_message_names_is_there() -> None:
     assert {place: wrong for place, wrong in faults.items() if wrong} == {}
 
 
-@pytest.mark.parametrize("replacement", RETIRED.values())
+@pytest.mark.parametrize("replacement", [e for e in RETIRED.values() if e.startswith("uwf ")])
 def test_what_replaces_a_retired_name_is_there(replacement: str) -> None:
     assert fault(replacement.removeprefix("uwf ")) is None

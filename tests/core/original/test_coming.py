@@ -1,5 +1,6 @@
 """A user of the original uwf gets a hint for its folder, its words and its programs."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from tests.core.original.homes import write_early_home, write_home
 
 from uwf_core.agents.wire import read_reply
 from uwf_core.api.fields import FieldFault
-from uwf_core.cli.main import Root
+from uwf_core.cli.main import Root, main
 from uwf_core.config.original import first_notice
 from uwf_core.config.settings import read_settings
 from uwf_core.engine.engine import open_engine
@@ -16,7 +17,7 @@ from uwf_core.errors import ConfigError, UwfError
 from uwf_core.workflow.template import TemplateError, parse
 
 
-def notices(user: Path, via: str = "cli") -> list[str]:
+def notices(user: Path, via: str = "cli", count: int = 0) -> list[str]:
     """What opening the store of a user reports."""
     found: list[str] = []
     engine = open_engine(
@@ -25,7 +26,7 @@ def notices(user: Path, via: str = "cli") -> list[str]:
         on_fault=lambda fault: found.append(str(fault)),
         via=via,
     )
-    assert engine.store.variables("@") == []
+    assert len(engine.store.rows("@uwf/thread/")) == count
     engine.close()
     return found
 
@@ -36,6 +37,28 @@ def test_threads_of_the_original_are_mentioned_once(tmp_path: Path) -> None:
     command = f"uwf import-original {tmp_path}"
     assert notices(tmp_path) == [f"found threads of the original uwf; next: {command}"]
     assert notices(tmp_path) == []
+
+
+def test_the_command_of_the_notice_can_be_pasted(tmp_path: Path) -> None:
+    user = tmp_path / "a user; false"
+    write_home(user)
+    (user / ".uwf").chmod(0o700)
+    (notice,) = notices(user)
+    assert shlex.split(notice.partition("next: ")[2])[2:] == [str(user)]
+
+
+def test_who_imports_gets_no_such_notice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_home(tmp_path)
+    (tmp_path / ".uwf").chmod(0o700)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("UWF_HOME", raising=False)
+    assert main(["import-original", str(tmp_path), "--format", "text"]) == 0
+    printed = capsys.readouterr()
+    assert "threads: 9 imported" in printed.out
+    assert printed.err == ""
+    assert notices(tmp_path, via="cli", count=9) == []
 
 
 def test_a_program_that_uses_uwf_gets_no_such_notice(tmp_path: Path) -> None:
@@ -83,6 +106,9 @@ def test_another_unknown_key_has_its_usual_hint(tmp_path: Path) -> None:
         ("cas put-text x", "use `uwf cas put string FILE`"),
         ("cas schema get x", "use `uwf cas schema show TYPE`"),
         ("skill cli", "use `uwf prompt bootstrap`"),
+        ("log clean", "the log keeps only its newest 8 MB"),
+        ("log show --thread x", "use `uwf log list --thread THREAD`"),
+        ("prompt setup", "use `uwf setup`"),
         ("thread list --limt 5", "`uwf thread list --help` prints its usage"),
     ],
 )

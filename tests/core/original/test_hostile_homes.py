@@ -1,16 +1,19 @@
 """A home is data of strangers: whatever is wrong with it, it is rejected and nothing changes."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.core.original.homes import NODES, THREADS, VARIABLES, printed, write_home
 
 from uwf_core.cas import node_file
 from uwf_core.cas.codec import decode, encode
+from uwf_core.cas.hashing import META, ref_of
 from uwf_core.client import Client
 from uwf_core.errors import BundleError, UwfError
+from uwf_core.original import home as home_module
 from uwf_core.original.importing import import_original
 from uwf_core.testing.project import Project
 
@@ -24,9 +27,14 @@ def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         yield uwf
 
 
+def _payload(**fields: object) -> dict[str, Any]:
+    """The payload of a step, some fields replaced."""
+    return {**decode(node_file.from_bytes(NODES[STEP]).data), **fields}
+
+
 def _step_with(**fields: object) -> bytes:
     node = node_file.from_bytes(NODES[STEP])
-    return node_file.to_bytes(node._replace(data=encode({**decode(node.data), **fields})))
+    return node_file.to_bytes(node._replace(data=encode(_payload(**fields))))
 
 
 def _variables(**columns: str) -> list[list[object]]:
@@ -35,6 +43,11 @@ def _variables(**columns: str) -> list[list[object]]:
     for name, text in columns.items():
         rows[-1][places[name]] = text
     return rows
+
+
+def _incomplete_change(home: Path) -> None:
+    write_home(home)
+    (home / ".ocas/vars/_store.db-journal").write_bytes(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" * 90)
 
 
 ATTACKS: dict[str, Callable[[Path], object]] = {
@@ -55,6 +68,7 @@ ATTACKS: dict[str, Callable[[Path], object]] = {
     "a database of something else": lambda home: _then(
         home, lambda: (home / ".ocas/vars/_store.db").write_bytes(b"x" * 5000)
     ),
+    "an incomplete change of the names": _incomplete_change,
     "a link in place of a node": lambda home: _then(
         home, lambda: _link(home / f".ocas/nodes/{STEP}.bin", home / "elsewhere")
     ),
@@ -127,3 +141,68 @@ def test_no_changed_byte_of_a_node_gets_in(victim: Client, tmp_path: Path) -> No
         with pytest.raises(BundleError):
             import_original(victim._engine, str(home))
     assert victim._engine.store.variables("@") == []
+
+
+def _node(type_: str, payload: object) -> tuple[str, bytes]:
+    data = encode(payload)
+    node = node_file.from_bytes(NODES[STEP])._replace(type=type_, data=data)
+    return str(ref_of(type_, data)), node_file.to_bytes(node)
+
+
+def _imported(victim: Client, home: Path, nodes: Mapping[str, bytes], head: str) -> dict[str, Any]:
+    """The row of a thread with that head, imported alone."""
+    row = [f"@uwf/thread/{THREADS['report']}", "x", head, 1, 1, '{"status": "end"}', "[]"]
+    write_home(home, {**NODES, **nodes}, [row])
+    (found,) = import_original(victim._engine, str(home), dry_run=True)["threads"]
+    return {**found}
+
+
+def test_nodes_that_share_others_are_stored_once_each(victim: Client, tmp_path: Path) -> None:
+    to = {"type": "string", "format": "ocas_ref"}
+    nodes = dict([_node(META, {"type": "object", "properties": {"a": to, "b": to}})])
+    (kind,) = nodes
+    pair: dict[str, str] = {}
+    for level in range(40):  # 2 ** 40 ways lead to the lowest
+        made = [_node(kind, {**pair, "$status": "done", "n": [level, side]}) for side in (0, 1)]
+        nodes |= dict(made)
+        pair = {"a": made[0][0], "b": made[1][0]}
+    step, content = _node(node_file.from_bytes(NODES[STEP]).type, _payload(output=pair["a"]))
+    row = _imported(victim, tmp_path / "home", {**nodes, step: content}, step)
+    assert (row["result"], row["steps"]) == ("imported", 1)
+
+
+@pytest.mark.parametrize("moment", [10**15, 2**53 - 1])
+def test_a_time_that_is_no_date_is_ignored(victim: Client, tmp_path: Path, moment: int) -> None:
+    payload = _payload(startedAtMs=moment, completedAtMs=moment)
+    step, content = _node(node_file.from_bytes(NODES[STEP]).type, payload)
+    row = _imported(victim, tmp_path / "home", {step: content}, step)
+    assert row["result"] == "imported"
+
+
+@pytest.mark.parametrize("thread", [THREADS["report"][:-1] + "H", "Z" * 25 + "W"])
+def test_an_id_that_the_original_cannot_make_is_no_thread(
+    victim: Client, tmp_path: Path, thread: str
+) -> None:
+    row = [f"@uwf/thread/{thread}", "x", STEP, 1, 1, '{"status": "end"}', "[]"]
+    rows = [*VARIABLES, row]
+    document = import_original(
+        victim._engine, str(write_home(tmp_path / "home", variables=rows)), dry_run=True
+    )
+    assert thread not in {each["original"] for each in document["threads"]}
+
+
+def test_names_that_never_stop_changing_are_rejected(
+    victim: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = write_home(tmp_path / "original")
+    log = home / ".ocas/vars/_store.db-wal"
+
+    def read_beside_a_writer(file: Path) -> bytes | None:
+        content = home_module.read_plain(file)
+        with log.open("ab") as stream:
+            stream.write(b"frame")
+        return content
+
+    monkeypatch.setattr("uwf_core.original.names.read_plain", read_beside_a_writer)
+    with pytest.raises(BundleError, match="it changes while it is read"):
+        import_original(victim._engine, str(home))

@@ -120,6 +120,13 @@ def test_a_thread_is_read_only_and_names_the_command_that_forks_it(
     assert uwf.show(threads["idle"])["next"] == [f"uwf thread fork {before['idle']}"]
 
 
+def test_the_inbox_has_only_what_can_be_answered(uwf: Client, threads: Mapping[str, str]) -> None:
+    assert uwf.show(threads["suspended"])["status"] == "suspended"
+    assert uwf.inbox() == []
+    fork = uwf.fork(uwf.show(threads["suspended"])["head"])["thread"]
+    assert [item["thread"] for item in uwf.inbox()] == [fork]
+
+
 def test_a_fork_runs_on_from_the_last_step(
     uwf: Client, tmp_path: Path, threads: Mapping[str, str]
 ) -> None:
@@ -152,6 +159,8 @@ def test_what_was_imported_is_intact_and_can_be_exported(
             assert verify_bundle(str(file))["thread"] == thread
             other.import_bundle(file)
             assert other.show(thread)["original"] == THREADS[name]
+        again = import_original(other._engine, str(write_home(tmp_path / "home")))
+        assert {row["result"] for row in again["threads"]} == {"known"}
 
 
 def test_a_second_import_changes_nothing(uwf: Client, home: Path, threads: object) -> None:

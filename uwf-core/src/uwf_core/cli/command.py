@@ -216,9 +216,8 @@ class Group(click.Group):
             return args[0], found, args[1:]
         words = ctx.command_path
         if replacement := RETIRED.get((*self.path, args[0])):
-            raise UsageError(
-                f"`{words} {args[0]}` is no longer a command", hint=f"use `{replacement}`"
-            )
+            hint = f"use `{replacement}`" if replacement.startswith("uwf ") else replacement
+            raise UsageError(f"`{words} {args[0]}` is no longer a command", hint=hint)
         raise UsageError(
             f"`{words}` has no command {args[0]!r}",
             hint=self.suggest(ctx, args[0]) or f"`{words} --help` lists them",

@@ -363,9 +363,11 @@ RETIRED: Final[Mapping[tuple[str, ...], str]] = {
     ("cas", "put-text"): "uwf cas put string FILE",
     ("cas", "reindex"): "uwf cas verify",
     ("cas", "schema", "get"): "uwf cas schema show TYPE",
+    ("log", "clean"): "the log keeps only its newest 8 MB",
+    ("prompt", "setup"): "uwf setup",
     ("skill",): "uwf prompt bootstrap",
 }
-"""Commands of earlier systems and their replacements."""
+"""Commands of earlier systems and their replacements, or why none is needed."""
 
 RETIRED_OPTIONS: Final[Mapping[str, str]] = {
     "--take": "use `--limit N`",
@@ -373,6 +375,7 @@ RETIRED_OPTIONS: Final[Mapping[str, str]] = {
     "--start": "leave it out: `uwf thread read` begins with the task",
     "--process": "use `uwf log show ENTRY`",
     "--date": "use `uwf log list --since 7d`",
+    "--thread": "use `uwf log list --thread THREAD`",
 }
 """Options of earlier systems, and what to do today."""
 

@@ -32,6 +32,7 @@ def import_original(session: Session, folder: str, dry_run: bool) -> int:
     """
     from uwf_core.original.importing import import_original as import_home
 
+    session.engine.imports_original = True
     document = import_home(session.engine, folder, dry_run=dry_run)
     session.emit(document, _text)
     rows = [*document["threads"], *document["workflows"]]
@@ -64,6 +65,8 @@ def _lines(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
         words = ", ".join(f"{count} {result}" for result, count in sorted(counts.items()))
         yield f"{what}: {words or 'none'}"
     if document["dryRun"]:
-        yield f"nothing was stored; next: uwf import-original {document['folder']}"
+        from shlex import quote
+
+        yield f"nothing was stored; next: uwf import-original {quote(document['folder'])}"
     else:
         yield "next: uwf thread list --all"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from uwf_core.workflow.problem import Problem
 
 _NOTICED: Final = "original.noticed"
-_STORE: Final = os.path.join(".ocas", "vars", "_store.db")
+_STORES: Final = (".ocas/vars/_store.db", ".ocas/_store.db")
 _IN_HOME: Final = ("cas", "threads.yaml", "workflows.yaml", "history.jsonl")
 _AGENT_KEYS: Final = ("host", "gateway")
 
@@ -23,12 +23,15 @@ def first_notice(home: str, env: Mapping[str, str]) -> str | None:
         home: the folder of this uwf. env: the environment, for the user's folder.
     """
     user = env.get("HOME", "")
-    place = user if os.path.isfile(os.path.join(user, _STORE)) else None
+    has_names = any(os.path.isfile(os.path.join(user, name)) for name in _STORES)
+    place = user if has_names else None
     if place is None and any(os.path.lexists(os.path.join(home, name)) for name in _IN_HOME):
         place = home
     if place is None or not _first_time(home):
         return None
-    return f"found threads of the original uwf; next: uwf import-original {place}"
+    from shlex import quote
+
+    return f"found threads of the original uwf; next: uwf import-original {quote(place)}"
 
 
 def _first_time(home: str) -> bool:

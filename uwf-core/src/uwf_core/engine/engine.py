@@ -57,6 +57,7 @@ class Engine:
         durable: whether what is stored waits for the disk.
         via: the surface that a person uses (`cli`, `python`).
         has_sent_notices: whether this process has started the sender of notices.
+        imports_original: whether it imports a home of the original, so that no notice names it.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Engine:
         self.durable = durable
         self.via = via
         self.has_sent_notices = False
+        self.imports_original = False
         self._starts: dict[str, StartPayload] = {}
         self.definitions: Definitions = (
             beside.definitions if beside else Definitions(lambda: self.store)
@@ -132,7 +134,8 @@ class Engine:
         """Report data of the original uwf, once, to a person who has none here yet."""
         from uwf_core.config.original import first_notice
 
-        notice = first_notice(self.home, self.env) if self.via == "cli" else None
+        wanted = self.via == "cli" and not self.imports_original
+        notice = first_notice(self.home, self.env) if wanted else None
         if notice is not None:
             self.report_fault(notice)
 

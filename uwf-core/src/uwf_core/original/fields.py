@@ -5,6 +5,9 @@ from typing import Any
 
 from uwf_core.errors import UwfError
 
+LATEST_MS = 253_402_300_799_999
+"""The end of the year 9999, the last that a date can have."""
+
 
 class NotImported(UwfError):
     """A thread or workflow of the original that has no form here."""
@@ -34,6 +37,12 @@ def number(payload: Mapping[str, Any], name: str) -> int | None:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     return None
+
+
+def moment(payload: Mapping[str, Any], name: str) -> int | None:
+    """A field that is a time in ms since 1970, else None."""
+    value = number(payload, name)
+    return None if value is None or value > LATEST_MS else value
 
 
 def texts(value: Any) -> list[str]:

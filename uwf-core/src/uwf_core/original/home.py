@@ -109,19 +109,22 @@ def read_plain(file: Path) -> bytes | None:
         raise BundleError(f"cannot read the file: {error.strerror}", where=str(file)) from error
 
 
+_RESTORE = "the file was changed or damaged: restore it, or import a copy of the folder without it"
+
+
 def _checked(ref: Ref, content: bytes, file: Path) -> OriginalNode:
     try:
         node = node_file.from_bytes(content)
         payload = decode(node.data)
     except (CorruptNodeError, PayloadError) as error:
         raise BundleError(
-            f"the node {ref} cannot be read: {error.message}", where=str(file)
+            f"the node {ref} cannot be read: {error.message}", where=str(file), hint=_RESTORE
         ) from error
     if ref_of(node.type, node.data) != ref:
         raise BundleError(
             f"the content of node {ref} does not match its name",
             where=str(file),
-            hint="the file was changed or damaged: restore it, or remove it to import the rest",
+            hint=_RESTORE,
         )
     return OriginalNode(ref, Ref(node.type), payload)
 

@@ -5,13 +5,13 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from uwf_core.errors import BundleError, MissingNodeError
+from uwf_core.errors import BundleError, MissingNodeError, PayloadError
 from uwf_core.original.fields import NotImported
 from uwf_core.original.home import OriginalHome
 from uwf_core.original.names import read_names
 from uwf_core.original.nodes import NodeCopy
 from uwf_core.original.threads import BuiltThread, ThreadBuilder, name_thread
-from uwf_core.thread.head import DAMAGE, ORIGINAL
+from uwf_core.thread.head import DAMAGE, IMPORTED, ORIGINAL
 from uwf_core.thread.names import head_name, prefixes_of
 from uwf_core.workflow.definition import NAME_PATTERN
 from uwf_core.workflow.registry import register, registered
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
         OriginalWorkflowDocument,
     )
     from uwf_core.original.names import OriginalThread
+
+
+_NOT_OF_STEPS = (DAMAGE, IMPORTED)
+"""The tags of a head that change while the thread's steps stay."""
 
 
 class _Undone(Exception):
@@ -81,7 +85,7 @@ def _thread(
     }
     try:
         built = builder.build(original)
-    except (MissingNodeError, NotImported) as error:
+    except (MissingNodeError, NotImported, PayloadError) as error:
         return {**row, "reason": error.message}
     row |= {"workflowName": built.state.workflow_name, "steps": built.state.steps}
     row["status"] = built.state.status
@@ -89,7 +93,7 @@ def _thread(
     if known is not None and ORIGINAL not in known.tags:
         return {**row, "reason": "another thread has this id here"}
     if known is not None:
-        tags = {name: text for name, text in known.tags.items() if name != DAMAGE}
+        tags = {name: text for name, text in known.tags.items() if name not in _NOT_OF_STEPS}
         if (known.value, tags) == (built.head, built.tags):
             return {**row, "result": "known"}
         _forget(engine, built)

@@ -8,6 +8,7 @@ from typing import Any
 from uwf_core.errors import BundleError, DefinitionError, StoreError
 from uwf_core.ids import B32, ThreadId, b32
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.original.fields import LATEST_MS
 from uwf_core.original.home import OriginalHome, read_plain
 from uwf_core.stores import ocas_names
 from uwf_core.thread.types import Status
@@ -89,7 +90,7 @@ def _thread(name: str, value: str, tags: Mapping[str, Any]) -> OriginalThread | 
 
 def _named(thread: str, entry: Mapping[str, Any]) -> OriginalThread | None:
     """The thread of an entry; None if its id is not one."""
-    if len(thread) != ThreadId.LENGTH or not set(thread) <= set(B32):
+    if not _is_id(thread):
         return None
     head, status = entry.get("head"), entry.get("status")
     role, message = entry.get("suspendedRole"), entry.get("suspendMessage")
@@ -102,12 +103,21 @@ def _named(thread: str, entry: Mapping[str, Any]) -> OriginalThread | None:
     )
 
 
+def _is_id(thread: str) -> bool:
+    """Whether the original can have made this id: its two spare bits are 0, and its time a date.
+    With others, two of its ids would be one here.
+    """
+    if len(thread) != ThreadId.LENGTH or not set(thread) <= set(B32):
+        return False
+    is_spare_zero = B32.index(thread[-1]) % 4 == 0
+    return is_spare_zero and OriginalThread(thread, "", "idle").thread.created_ms <= LATEST_MS
+
+
 def _variables(file: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Name, value and tags of the variables in a database; none without one."""
-    content = read_plain(file)
+    content, log = _unchanging(file)
     if content is None:
         return
-    log = read_plain(file.with_name(f"{file.name}-wal"))
     try:
         rows = ocas_names.rows_of(content, log, _MOST)
     except StoreError as error:
@@ -120,6 +130,44 @@ def _variables(file: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
         if not (isinstance(name, str) and isinstance(value, str) and isinstance(texts, dict)):
             raise BundleError("a name in the database is not text", where=str(file))
         yield name, value, texts
+
+
+def _unchanging(file: Path) -> tuple[bytes | None, bytes | None]:
+    """A database and its write-ahead log at one moment.
+
+    Raises:
+        BundleError: a process writes them, or was stopped while it did.
+    """
+    files = [file, file.with_name(f"{file.name}-wal")]
+    if (read_plain(file.with_name(f"{file.name}-journal")) or b"").startswith(_HOT):
+        raise BundleError("a change of it is incomplete", where=str(file), hint=_OPEN_AGAIN)
+    for _ in range(_TRIES):
+        before = _stamps(files)
+        content, log = map(read_plain, files)
+        if _stamps(files) == before:
+            return content, log
+    raise BundleError("it changes while it is read", where=str(file), hint="stop the original uwf")
+
+
+_TRIES = 5
+_HOT = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+"""The beginning of a rollback journal in use. It is not applied: a journal can name any file to be
+deleted.
+"""
+_OPEN_AGAIN = "run any command of the original uwf, which completes or removes the change"
+
+
+def _stamps(files: list[Path]) -> list[tuple[int, ...] | None]:
+    """What changes when a file is written."""
+    found: list[tuple[int, ...] | None] = []
+    for each in files:
+        try:
+            now = each.lstat()
+        except OSError:  # reading it reports what is wrong
+            found.append(None)
+        else:
+            found.append((now.st_ino, now.st_size, now.st_mtime_ns))
+    return found
 
 
 def _listed(file: Path) -> Iterator[OriginalThread]:

@@ -29,6 +29,7 @@ class NodeCopy:
         self.home = home
         self.store = store
         self._node = lru_cache(_REMEMBERED)(home.node)
+        self._stored = set[str]()
 
     def node(self, ref: str) -> OriginalNode:
         """A node of the home; raises as `OriginalHome.node`."""
@@ -42,6 +43,8 @@ class NodeCopy:
             NotImported: its type rejects it, or is not a type here.
             BundleError, CollisionError: the home is damaged.
         """
+        if ref in self._stored:  # else nodes that share others take exponential time
+            return Ref(ref)
         if depth > _DEEPEST:
             raise NotImported(f"the node {ref} is nested more than {_DEEPEST} levels deep")
         node = self.node(ref)
@@ -57,4 +60,5 @@ class NodeCopy:
             raise NotImported(f"the node {ref} is invalid: {error.message}") from error
         if stored != ref:
             raise BundleError(f"the node {ref} gets another reference here: {stored}")
+        self._stored.add(ref)
         return stored

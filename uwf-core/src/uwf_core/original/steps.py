@@ -9,7 +9,7 @@ from uwf_core.extract.frontmatter import split_reply
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import apply_edge
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.original.fields import NotImported, mapping, number, text, texts
+from uwf_core.original.fields import NotImported, mapping, moment, text, texts
 from uwf_core.original.turns import reply_of, save_detail, session_of, usage_of
 from uwf_core.thread.decisions import Event, waits
 
@@ -136,8 +136,8 @@ class StepWriter:
         fields: Mapping[str, Any],
     ) -> Event:
         put_text, turns = self._engine.store.put_text, self._chains.of(step)
-        began = number(step, "startedAtMs") or number(step, "completedAtMs") or state.started_ms
-        ended = max(number(step, "completedAtMs") or began, began)
+        began = moment(step, "startedAtMs") or moment(step, "completedAtMs") or state.started_ms
+        ended = max(moment(step, "completedAtMs") or began, began)
         raw = reply_of(turns)
         payload = {
             **_UNUSED,

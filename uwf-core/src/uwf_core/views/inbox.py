@@ -45,9 +45,12 @@ class InboxItem(TypedDict):
 
 
 def inbox(engine: "Engine") -> list[InboxItem]:
-    """All threads that wait for a person, the longest wait first; takes no lock."""
+    """All threads that wait for a person, the longest wait first; takes no lock. Those of the
+    original uwf are read-only: nobody can answer them.
+    """
     rows = list_threads(engine, ThreadFilter(statuses=("suspended",)))
-    found = [item for row in rows for item in waiting_in(engine, row["thread"])]
+    ours = [row["thread"] for row in rows if row["original"] is None]
+    found = [item for thread in ours for item in waiting_in(engine, thread)]
     return sorted(found, key=lambda item: item["sinceMs"])
 
 
