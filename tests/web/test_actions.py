@@ -1,5 +1,6 @@
 """What a person does with a form is what the command would do, and is recorded as theirs."""
 
+import pytest
 from web_site import LETTER, WebSite
 
 INPUT = """
@@ -57,6 +58,19 @@ def test_a_thread_starts_only_in_a_folder_of_the_list(web: WebSite) -> None:
     assert "cannot be started in" in answer.text
     with web.project.client() as uwf:
         assert not uwf.list()
+
+
+@pytest.mark.parametrize("agent", ["sh -c 'touch {}'", "./program", "/bin/true", "--help"])
+def test_no_form_decides_which_program_runs(web: WebSite, agent: str) -> None:
+    sign = web.project.folder / "sign"
+    program = web.project.folder / "program"
+    program.write_text(f"#!/bin/sh\ntouch {sign}\n")
+    program.chmod(0o755)
+    fields = {"text": "Write", "cwd": str(web.project.folder), "agent": agent.format(sign)}
+    answer = web.visitor.send("/start/letter", "/start/letter", **fields)
+    assert (answer.status_code, sign.exists()) == (400, False)
+    with web.project.client() as uwf:
+        assert list(uwf.list()) == []
 
 
 def test_fork_poke_exec_ask_and_export(web: WebSite) -> None:

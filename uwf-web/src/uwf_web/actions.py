@@ -47,8 +47,19 @@ class Act(NamedTuple):
 
     @property
     def agent(self) -> str | None:
-        """The agent that the form names."""
-        return self.form.get("agent") or None
+        """The agent that the form names: one of the page "Agents", never a command line, so that
+        no form decides which program runs.
+
+        Raises:
+            UsageError: it is none of them.
+        """
+        named = self.form.get("agent", "").strip()
+        if named and named not in {row["name"] for row in self.client.agents()}:
+            raise UsageError(
+                f"{named!r} is not an agent of this installation",
+                hint="choose one of the page Agents; a command line needs a terminal",
+            )
+        return named or None
 
 
 def exec_(act: Act) -> str:

@@ -37,6 +37,7 @@ FORM_SECONDS = 20.0
 """How long a form may take to arrive."""
 STATUS_OF = {
     "unknown-id": 404,
+    "missing-node": 404,
     "wrong-state": 409,
     "busy": 409,
     "usage": 400,
