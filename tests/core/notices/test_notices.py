@@ -114,6 +114,19 @@ def test_what_stops_or_ends_reaches_the_command_by_stdin_and_environment(tmp_pat
     assert project.errors() == ""
 
 
+def test_a_run_that_is_stopped_in_the_middle_is_an_event(project):
+    project.script([{**DONE, "delayMs": 60_000}])
+    with project.client() as uwf:
+        thread = uwf.start("letter", "Write it.")["thread"]
+        running = project.start_uwf("thread", "exec", thread)
+        assert running.stderr is not None
+        assert running.stderr.readline() == "#1 writer: mock\n"  # it has begun
+        uwf.stop(thread)
+    running.communicate(timeout=20)
+    (message,) = project.wait_for(1)
+    assert (message["event"], message["title"]) == ("suspended", "letter: writer was interrupted")
+
+
 def test_only_chosen_events_are_sent(tmp_path):
     project = Notified(tmp_path)
     file = project.home / "config.yaml"

@@ -161,6 +161,14 @@ class Client(ThreadDriver):
         """Close the store."""
         self._engine.close()
 
+    def send_notices(self) -> None:
+        """Have the notices sent that an earlier sender has left, by a process of their own, as each
+        command does: for a program that runs for long. Raises StoreError.
+        """
+        from uwf_core.engine.notices import send_left
+
+        send_left(self._engine)
+
     @property
     def unattended(self) -> Unattended:
         """The threads of a program that runs them without a person."""

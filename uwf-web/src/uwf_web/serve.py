@@ -3,13 +3,16 @@
 import errno
 import os
 import socket
+import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from uwf_core.errors import UsageError
 
 if TYPE_CHECKING:
+    from uwf_core.client import Client
     from uwf_web.running import ServerLock
     from uwf_web.settings import WebSettings
 
@@ -34,13 +37,13 @@ def serve(
     """
     import uvicorn
 
-    from uwf_core.client import Client
     from uwf_web.app import make_app
     from uwf_web.connections import BoundedConnection, PageServer
+    from uwf_web.leftovers import send_leftovers
 
     listening = listen(settings)
     settings = settings._replace(port=listening[0].getsockname()[1])
-    app = make_app(settings, lambda: Client.open(home=settings.home, cwd=settings.folder))
+    app = make_app(settings, partial(open_client, settings))
     key, certificate = (settings.tls or (None, None))[::-1]
     config = uvicorn.Config(
         app, http=BoundedConnection, ws="none", loop="asyncio", lifespan="off", interface="asgi3",
@@ -60,7 +63,16 @@ def serve(
         }
     )
     say(settings)
+    words = (partial(open_client, settings), threading.Event())
+    threading.Thread(target=send_leftovers, args=words, daemon=True).start()
     PageServer(config, app.end_streams).run(sockets=listening)
+
+
+def open_client(settings: "WebSettings") -> "Client":
+    """A client of this home and folder; what a person does through it is recorded as `web`."""
+    from uwf_core.client import Client
+
+    return Client.open(home=settings.home, cwd=settings.folder, via="web")
 
 
 def listen(settings: "WebSettings") -> list[socket.socket]:

@@ -45,13 +45,15 @@ def leave(session: Session, code: int) -> None:
 
 
 def send_notices(engine: "Engine") -> None:
-    """Start the sender of notices if an earlier one has left some; a look at a folder if not."""
+    """Start the sender of notices if an earlier one has left some and this command has started
+    none; a look at a folder if nothing is left.
+    """
     due = f"{engine.home}/notices/due"
     try:
         is_due = bool(os.listdir(due))  # noqa: PTH208 (pathlib is not needed here)
     except OSError:  # nothing was ever due
         return
-    if is_due:
+    if is_due and not engine.has_sent_notices:
         from uwf_core.engine.notices import send_left
 
         send_left(engine)

@@ -62,11 +62,9 @@ def send_soon(engine: "Engine") -> None:
 
 
 def send_left(engine: "Engine") -> None:
-    """The same for what an earlier sender has left, unless this process has started one; a thread
-    that runs is left to the end of its run.
+    """The same for what an earlier sender has left; a thread that runs is left to the end of its
+    run.
     """
-    if engine.has_sent_notices:
-        return
     from uwf_core.thread.lock import holder_of
 
     due = due_threads(engine.home, store_mark(engine))

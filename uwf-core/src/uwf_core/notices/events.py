@@ -15,9 +15,14 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
 
 NoticeKind = Literal["suspended", "failed", "completed", "limit"]
-_KINDS: Mapping[str | None, NoticeKind] = {
-    "role": "suspended", "failure": "failed", "limit": "limit",
-}  # fmt: skip
+_KINDS: Mapping[str, tuple[NoticeKind, str]] = {
+    "role": ("suspended", "{role} waits for you"),
+    "interrupted": ("suspended", "{role} was interrupted"),
+    "failure": ("failed", "{role} failed"),
+    "limit": ("limit", "a limit is reached"),
+}
+"""The event of a suspension by its reason, and what the title says."""
+_COMPLETED: tuple[NoticeKind, str] = ("completed", "completed")
 
 
 class Notice(NamedTuple):
@@ -27,6 +32,7 @@ class Notice(NamedTuple):
         thread: the root, which the person knows; `of` is the thread that has the event, and `seq`
             its number there.
         role, message: who waits for what, or what failed; empty for a completed thread.
+        title: `fix-bug: reviewer waits for you`.
     """
 
     id: str
@@ -39,17 +45,7 @@ class Notice(NamedTuple):
     task: str
     role: str
     message: str
-
-    @property
-    def title(self) -> str:
-        """`fix-bug: reviewer waits for you`."""
-        words = {
-            "suspended": f"{self.role} waits for you",
-            "failed": f"{self.role} failed",
-            "limit": "a limit is reached",
-            "completed": "completed",
-        }
-        return f"{self.workflow}: {words[self.kind]}"
+    title: str
 
 
 def notices_of(engine: "Engine", thread: str, after: int, since_ms: int) -> list[Notice]:
@@ -67,18 +63,20 @@ def notices_of(engine: "Engine", thread: str, after: int, since_ms: int) -> list
     root = record if not above else ThreadRecord(engine, above[-1])
     found = []
     for seq, at_ms, decision in _decisions(engine, record, after):
-        kind = _KINDS.get(decision["reason"])
+        event = _KINDS.get(decision["reason"] or "")
         if decision["status"] == "completed" and record.stored.caller is None:
-            kind = "completed"
-        if kind is None or at_ms < since_ms:
+            event = _COMPLETED
+        if event is None or at_ms < since_ms:
             continue
+        kind, words = event
+        workflow = engine.redactor.text(root.stored.workflow_name)
+        role = decision["role"] or "" if kind != "completed" else ""
         found.append(
             Notice(
-                f"{thread}.{seq}", kind, root.id, thread, seq, at_ms,
-                engine.redactor.text(root.stored.workflow_name),
-                engine.redactor.text(first_line(root.task)),
-                decision["role"] or "" if kind != "completed" else "",
+                f"{thread}.{seq}", kind, root.id, thread, seq, at_ms, workflow,
+                engine.redactor.text(first_line(root.task)), role,
                 engine.redactor.text(decision["message"] or ""),
+                f"{workflow}: {words.format(role=role)}",
             )
         )  # fmt: skip
     return sorted(found, key=lambda notice: notice.seq)

@@ -1,0 +1,44 @@
+"""What an earlier sender of notices has left is sent by the server, also while nobody looks."""
+
+import threading
+import time
+
+import pytest
+from web_site import WebSite
+
+from uwf_web.leftovers import send_leftovers
+from uwf_web.serve import open_client
+
+
+def test_notices_that_could_not_be_sent_are_sent_once_that_is_possible(web: WebSite) -> None:
+    log, ready = web.project.home / "log", web.project.home / "ready"
+    words = f"test -e {ready} || exit 1; echo $UWF_EVENT $UWF_THREAD >> {log}"
+    web.project.config(f"notify: {{command: [sh, -c, {words!r}]}}\n")
+    thread, stop = web.waiting(), threading.Event()
+    due = web.project.home / "notices" / "due"
+    assert list(due.iterdir())
+    sending = threading.Thread(target=send_leftovers, args=(web.open, stop, 0.2))
+    sending.start()
+    try:
+        time.sleep(0.3)
+        ready.touch()
+        end = time.monotonic() + 30
+        while list(due.iterdir()):
+            assert time.monotonic() < end, (web.project.home / "notices" / "errors").read_text()
+            time.sleep(0.1)
+    finally:
+        stop.set()
+        sending.join(10)
+    assert log.read_text() == f"suspended {thread}\n"
+
+
+def test_what_a_person_does_in_the_browser_is_recorded_so(
+    web: WebSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thread = web.waiting()
+    for name, value in web.project.env.items():
+        monkeypatch.setenv(name, value)
+    with open_client(web.settings) as client:
+        client.resume(thread, answer='{"$status": "approved"}', until_done=True)
+        answered = list(client.steps(thread))[-1]["step"]
+        assert client.step(answered)["by"]["via"] == "web"
