@@ -162,8 +162,8 @@ class Client(ThreadDriver):
         self._engine.close()
 
     def send_notices(self) -> None:
-        """Have the notices sent that an earlier sender has left, by a process of their own, as each
-        command does: for a program that runs for long. Raises StoreError.
+        """Start a separate process for the notices that an earlier sender has left, if there are
+        some, as each command does: for a program that runs for long. Raises StoreError.
         """
         from uwf_core.engine.notices import send_left
 
