@@ -40,10 +40,18 @@ WORKTREES = (
     ),
     Mutant(
         "worktrees",
+        "a branch of the user is removed for a worktree",
+        "files/worktree.py",
+        "        _check_free(tree, folder, branch)\n",
+        "        is_interrupted = True\n",
+        f"{_GIT}::test_what_others_made_is_never_removed_for_a_worktree",
+    ),
+    Mutant(
+        "worktrees",
         "an interrupted worktree stays in the way",
-        "engine/worktree.py",
-        "            clear_worktree(tree, folder, branch)\n",
-        "",
+        "files/worktree.py",
+        "            _clear_worktree(tree, folder, branch)\n",
+        "            pass\n",
         "tests/crash/test_kill_worktrees.py::"
         "test_a_branch_that_is_killed_goes_on_with_one_worktree",
     ),

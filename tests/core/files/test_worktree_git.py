@@ -9,12 +9,12 @@ from tests.core.worktrees import git, repository
 
 from uwf_core.files.worktree import (
     add_worktree,
-    clear_worktree,
     commit_of_state,
     commit_worktree,
     find_working_tree,
     has_changes,
     has_folder,
+    making_worktree,
     remove_worktree,
 )
 from uwf_core.process.git import GitFailed
@@ -176,7 +176,6 @@ def test_a_worktree_leaves_all_else_in_git_as_it_is(tmp_path, make: Callable[[Pa
     own = tmp_path / "home" / "worktrees" / NAME
     base = commit_of_state(tree, "state")
     assert has_folder(tree, base)
-    clear_worktree(tree, str(own), BRANCH)
     add_worktree(tree.top, str(own), base, BRANCH)
     # All that git can hold is there as in the folder of the user.
     hidden = ("sub/", "inside/", "none/")
@@ -205,20 +204,46 @@ def test_an_interrupted_worktree_is_made_anew(tmp_path):
     at = repository(tmp_path / "project")
     tree, own = find_working_tree(str(at)), tmp_path / "home" / NAME
     before = contents(at)
+    entry = at / ".git" / "worktrees" / NAME
     for damage in ("all", "no folder", "no entry", "no pointer", "no branch"):
-        add_worktree(tree.top, str(own), tree.head, BRANCH)
-        entry = at / ".git" / "worktrees" / NAME
-        if damage == "no folder":
-            own.rename(tmp_path / "elsewhere")
-        elif damage == "no entry":
-            entry.rename(tmp_path / "entry")
-        elif damage == "no pointer":
-            (entry / "gitdir").unlink()
-        elif damage == "no branch":
-            git(at, "update-ref", "-d", f"refs/heads/{BRANCH}")
-        clear_worktree(tree, str(own), BRANCH)
-        assert contents(at) == before
-        assert not own.exists() and not entry.exists()
+        with pytest.raises(KeyboardInterrupt), making_worktree(tree, str(own), BRANCH):
+            add_worktree(tree.top, str(own), tree.head, BRANCH)
+            if damage == "no folder":
+                own.rename(tmp_path / "elsewhere")
+            elif damage == "no entry":
+                entry.rename(tmp_path / "entry")
+            elif damage == "no pointer":
+                (entry / "gitdir").unlink()
+            elif damage == "no branch":
+                git(at, "update-ref", "-d", f"refs/heads/{BRANCH}")
+            raise KeyboardInterrupt
+        with making_worktree(tree, str(own), BRANCH):
+            assert contents(at) == before
+            assert not own.exists() and not entry.exists()
+        assert not [*own.parent.iterdir()]
+
+
+@pytest.mark.parametrize("kind", ["branch", "worktree", "folder"])
+def test_what_others_made_is_never_removed_for_a_worktree(tmp_path, kind):
+    at = repository(tmp_path / "project")
+    tree, own = find_working_tree(str(at)), tmp_path / "home" / NAME
+    if kind == "branch":
+        git(at, "update-ref", f"refs/heads/{BRANCH}", commit_of_state(tree, "mine"))
+    elif kind == "worktree":  # such as that of the same thread in another home
+        git(at, "worktree", "add", "--quiet", "--detach", f"{tmp_path / 'other' / NAME}")
+    else:
+        own.mkdir(parents=True)
+        (own / "mine").write_text("mine\n")
+    before = contents(tmp_path), git(at, "worktree", "list")
+    for _ in range(2):
+        with (
+            pytest.raises(GitFailed, match="exists, and not by"),
+            making_worktree(tree, str(own), BRANCH),
+        ):
+            raise AssertionError
+    assert (contents(tmp_path), git(at, "worktree", "list")) == before
+    if kind == "branch":
+        git(at, "rev-parse", "--verify", BRANCH)
 
 
 def test_a_folder_that_is_no_part_of_a_commit_is_recognized(tmp_path):

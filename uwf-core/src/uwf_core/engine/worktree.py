@@ -9,7 +9,6 @@ from uwf_core.errors import RoutingFailed, UsageError, WrongStateError
 from uwf_core.files.worktree import (
     WorkingTree,
     add_worktree,
-    clear_worktree,
     commit_of_state,
     commit_worktree,
     find_working_tree,
@@ -26,6 +25,7 @@ from uwf_core.thread.worktree import branch_of
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.engine.run import Run
+    from uwf_core.thread.head import Head
     from uwf_core.thread.state import ThreadState
     from uwf_core.workflow.definition import Definition, Role
 
@@ -88,16 +88,22 @@ def _with_new_worktree(run: "Run") -> "Run":
     try:
         base = base or commit_of_state(tree, message, without=engine.home)
         _check_folder(tree, base, origin)
-        with making_worktree(folder) as lock:
-            clear_worktree(tree, folder, branch)
+        with making_worktree(tree, folder, branch) as lock:
             crash_points.reach("worktree")
             add_worktree(tree.top, folder, base, branch, inherits=(lock,))
+            crash_points.reach("worktree-made")
+            head = _recorded(run, tree, origin, base)
     except (GitFailed, OSError) as error:
         message = f"cannot make a git worktree for {origin!r}: {error}"
         raise RoutingFailed(message, hint=_CURE) from error
-    crash_points.reach("worktree-made")
+    return run._replace(head=head)
+
+
+def _recorded(run: "Run", tree: WorkingTree, origin: str, base: str) -> "Head":
+    engine, thread = run.engine, run.head.thread
+    folder = folder_of(engine.home, thread)
     with engine.store.transaction():
-        head = save_event(
+        return save_event(
             engine,
             run.head,
             "worktree",
@@ -105,10 +111,9 @@ def _with_new_worktree(run: "Run") -> "Run":
             origin=origin,
             cwd=f"{folder}/{tree.inside}" if tree.inside else folder,
             folder=folder,
-            branch=branch,
+            branch=branch_of(thread),
             base=base,
         )
-    return run._replace(head=head)
 
 
 _CURE = "fix the cause, then repeat the command; `git status` in that folder may show more"

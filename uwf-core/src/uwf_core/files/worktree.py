@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.process.folders import make_folder
+from uwf_core.process.folders import make_folder, sync_names
 from uwf_core.process.git import NO_ENV, GitFailed, user_git
 
 _QUIET: Final = (
@@ -103,25 +103,46 @@ def commit_of_state(tree: WorkingTree, message: str, *, without: str | None = No
 
 
 @contextmanager
-def making_worktree(folder: str) -> Iterator[int]:
-    """A lock for one block, for `add_worktree`. The git of a process that was killed in this block
-    holds it as long as it runs: it is waited for.
+def making_worktree(tree: WorkingTree, folder: str, branch: str) -> Iterator[int]:
+    """A lock for one block, for `add_worktree`. Its file stays if the block is interrupted: by that
+    the next one knows what it may remove. The git of a process that was killed in this block holds
+    the lock as long as it runs: it is waited for.
 
     Raises:
         OSError: the lock file cannot be opened.
+        GitFailed: the branch or the worktree exists, and no interrupted block has begun it: it may
+            be of the user, or of the same thread in another home of uwf.
     """
     import fcntl
 
     above, name = os.path.split(folder)
     make_folder(above)
     path = os.path.join(above, f".{name}.lock")
+    is_interrupted = os.path.exists(path)
+    if not is_interrupted:
+        _check_free(tree, folder, branch)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
+        sync_names(above)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if is_interrupted:
+            _clear_worktree(tree, folder, branch)
         yield descriptor
-    finally:
         os.unlink(path)  # nobody else waits for it: the caller holds the lock of the thread
+    finally:
         os.close(descriptor)
+
+
+def _check_free(tree: WorkingTree, folder: str, branch: str) -> None:
+    entry = os.path.join(tree.common, "worktrees", os.path.basename(folder))
+    for each in (folder, entry):
+        if os.path.lexists(each):
+            raise GitFailed(f"{each!r} exists, and not by this thread; move it away")
+    if _git(tree.top, "for-each-ref", f"refs/heads/{branch}").strip():
+        raise GitFailed(
+            f"the branch {branch} exists, and not by this thread; rename it (git branch -m), or "
+            "continue in a fork of the thread"
+        )
 
 
 def add_worktree(
@@ -133,7 +154,7 @@ def add_worktree(
     checkout: bool = True,
     inherits: Sequence[int] = (),
 ) -> None:
-    """Add a worktree with a new branch at a commit. Neither may exist: see `clear_worktree`.
+    """Add a worktree with a new branch at a commit. Neither may exist: see `making_worktree`.
 
     Args:
         top: a working tree of the repository. folder: of the worktree.
@@ -163,7 +184,7 @@ def _check_out_beyond(top: str, folder: str) -> None:
         _git(folder, "--literal-pathspecs", *words, "--pathspec-file-nul", stdin=names)
 
 
-def clear_worktree(tree: WorkingTree, folder: str, branch: str) -> None:
+def _clear_worktree(tree: WorkingTree, folder: str, branch: str) -> None:
     """Remove what an interrupted `add_worktree` has left behind, if anything."""
     for each in (os.path.join(tree.common, "worktrees", os.path.basename(folder)), folder):
         if os.path.lexists(each):

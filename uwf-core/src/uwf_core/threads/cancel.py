@@ -113,6 +113,7 @@ def remove_thread(engine: "Engine", word: str) -> "RemovedDocument":
         forget_run(engine.home, each)
         forget_notices(engine.home, each)
         Path(errors_file(engine.home, each)).unlink(missing_ok=True)
+        Path(engine.home, "worktrees", f".{each}.lock").unlink(missing_ok=True)  # interrupted
     return {
         "thread": thread,
         "status": document["status"],
