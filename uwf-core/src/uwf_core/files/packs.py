@@ -1,4 +1,11 @@
-"""Packs: many objects of git in two files, as git's `gitformat-pack` describes them."""
+"""Packs: many objects of git in two files, as git's `gitformat-pack` describes them.
+
+`git pack-objects` makes the same packs, but one more process for each snapshot with changes is
+what such a snapshot can least afford. Measured by `benchmarks.snapshots` with both in each round,
+a later snapshot with a change, in processor time of `git add -A && git write-tree` (SHA-1): of
+1,000 files 1.7 x with this module and 1.9 x with `git pack-objects`, of 10,000 files 1.4 x and 1.5
+x; by the clock of a busy machine 2.4 x and 2.8 x, 1.6 x and 1.9 x.
+"""
 
 import os
 import struct
