@@ -206,6 +206,18 @@ def test_without_git_the_reason_is_given(here, monkeypatch):
     assert here.record()["reason"] == "git is not installed"
 
 
+def test_a_path_that_is_too_long_for_git_gives_a_short_reason(here, monkeypatch):
+    monkeypatch.chdir(here.folder)
+    for _ in range(22):
+        os.mkdir("x" * 200)
+        os.chdir("x" * 200)
+    Path("file").touch()
+    found = here.record()
+    assert found["tree"] is None
+    assert "could not open directory" in str(found["reason"])
+    assert len(str(found["reason"])) <= 300
+
+
 def test_an_unreadable_file_gives_a_reason_and_a_later_snapshot_succeeds(here):
     write(here.folder, "a")
     here.tree()

@@ -22,6 +22,8 @@ from uwf_core.thread.types import SnapshotPayload, WorkspacePayload
 
 _BATCH: Final = 10_000
 """For each file that git packs, it looks through all that this command has packed before."""
+_LONGEST_REASON: Final = 300
+"""In characters. It may have a path, and each step has it."""
 MOST_FILES: Final = 100_000
 MOST_BYTES: Final = 1_000_000_000
 
@@ -56,7 +58,7 @@ def record(home: str, thread: str, folder: str, tree: UserTree | None = None) ->
     try:
         return _record(home, thread, folder, tree)
     except (GitFailed, OSError, _NotRecorded) as error:
-        reason = str(error) or type(error).__name__
+        reason = (str(error) or type(error).__name__)[:_LONGEST_REASON]
         return _payload(None, reason, None, {}, IndexState())
 
 
