@@ -1,6 +1,7 @@
 """What happens to the record of files when there is much of it, or when something is damaged."""
 
 import os
+import shutil
 import threading
 import time
 from pathlib import Path
@@ -67,6 +68,36 @@ def test_small_packs_are_joined_and_no_tree_is_lost(here, monkeypatch):
     for tree, content in trees.items():
         here.restore(tree)
         assert content_of(here.folder) == content
+
+
+GIT_THAT_GOES_ON = """#!/bin/sh
+case "$*" in *" repack "* | *" prune "*) sleep 1 <&- >&- 2>&- & ;; esac
+exec {git} "$@"
+"""
+
+
+@pytest.mark.parametrize("command", ["repack", "prune", "geometric"])
+def test_nobody_records_while_the_git_of_a_killed_collection_deletes(
+    here, tmp_path, monkeypatch, command
+):
+    write(here.folder, "a")
+    here.tree()
+    if command == "repack":
+        forget(str(here.home), [THREAD])
+    (tmp_path / "bin").mkdir()
+    git = tmp_path / "bin" / "git"
+    git.write_text(GIT_THAT_GOES_ON.format(git=shutil.which("git")))
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{git.parent}:{os.environ['PATH']}")
+    if command == "geometric":
+        monkeypatch.setattr(freeing, "_MOST_PACKS", 0)
+        freeing.join_packs(here.files)
+    else:
+        collect(str(here.home), [THREAD], time.time_ns() // 1_000_000 + 2_000, dry_run=False)
+    with pytest.raises(BlockingIOError), here.files.lock(wait=False):
+        pass
+    with here.files.lock():  # it has ended
+        pass
 
 
 def test_a_file_that_changes_while_it_is_read_is_recorded_whole_or_not_at_all(here):

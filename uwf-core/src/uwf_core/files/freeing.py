@@ -15,9 +15,9 @@ _MOST_PACKS: Final = 50
 _REPACK: Final = ("-c", "pack.window=0", "-c", "repack.writeBitmaps=false", "repack", "-d", "-q")
 
 
-def free(repository: FilesRepository, since_ms: int, *, dry_run: bool) -> int:
+def free(repository: FilesRepository, lock: int, since_ms: int, *, dry_run: bool) -> int:
     """Delete the objects that no reference leads to; those stored since then stay. The caller holds
-    the lock alone.
+    the lock alone, and git holds it on if the caller is killed.
 
     Returns:
         How many were deleted, or with `dry_run` would be.
@@ -33,9 +33,10 @@ def free(repository: FilesRepository, since_ms: int, *, dry_run: bool) -> int:
         packed -= {*listed.decode().split()}
     expire = f"@{since_ms // 1000} +0000"
     if packed and not dry_run:
-        repository.git(*_REPACK, "-A", f"--unpack-unreachable={expire}")
+        repository.git(*_REPACK, "-A", f"--unpack-unreachable={expire}", inherits=(lock,))
         sync_names(repository.packs)
-    loose = repository.git("prune", "-v", f"--expire={expire}", *(("-n",) * dry_run)).splitlines()
+    words = ("prune", "-v", f"--expire={expire}", *(("-n",) * dry_run))
+    loose = repository.git(*words, inherits=(lock,)).splitlines()
     if not dry_run:
         delete_interrupted(repository)
     return len(packed | {line.split()[0].decode() for line in loose})
@@ -46,8 +47,8 @@ def join_packs(repository: FilesRepository) -> None:
     if sum(1 for _ in _packs(repository)) <= _MOST_PACKS:
         return
     try:
-        with repository.lock(alone=True, wait=False):
-            repository.git(*_REPACK, "--geometric=2")
+        with repository.lock(alone=True, wait=False) as lock:
+            repository.git(*_REPACK, "--geometric=2", inherits=(lock,))
             sync_names(repository.packs)
     except (BlockingIOError, GitFailed):
         return  # a later snapshot does it

@@ -98,12 +98,12 @@ def collect(home: str, threads: Collection[str], since_ms: int, *, dry_run: bool
     repository = find_repository(home)
     if repository is None:
         return 0
-    with reported(repository, "collected"), repository.lock(alone=True):
+    with reported(repository, "collected"), repository.lock(alone=True) as lock:
         strays = list(_strays(repository, threads, since_ms))
         for thread in strays if not dry_run else ():
             repository.drop(thread)
             forget_indexes(repository, thread)
-        return free(repository, since_ms, dry_run=dry_run)
+        return free(repository, lock, since_ms, dry_run=dry_run)
 
 
 def _strays(repository: FilesRepository, threads: Collection[str], since_ms: int) -> Iterable[str]:

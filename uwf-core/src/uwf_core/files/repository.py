@@ -7,7 +7,7 @@ would send them, and filters would change them.
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import BinaryIO, Final
 
@@ -70,6 +70,7 @@ class FilesRepository(NamedTuple):
         stdout: BinaryIO | None = None,
         strict: bool = False,
         private: bool = True,
+        inherits: Sequence[int] = (),
     ) -> bytes:
         """The output of a git command.
 
@@ -81,6 +82,7 @@ class FilesRepository(NamedTuple):
             stdin: its input. stdout: a file for its output.
             strict: whether a warning is an error.
             private: whether the files that it writes are for the user alone.
+            inherits: file descriptors that it keeps open, such as that of `lock`.
 
         Raises:
             GitFailed: it failed.
@@ -98,6 +100,7 @@ class FilesRepository(NamedTuple):
             stdout=stdout,
             strict=strict,
             private=private,
+            inherits=inherits,
         )
 
     @property
@@ -154,8 +157,11 @@ class FilesRepository(NamedTuple):
         sync_names(os.path.dirname(place))
 
     @contextmanager
-    def lock(self, *, alone: bool = False, wait: bool = True) -> Iterator[None]:
+    def lock(self, *, alone: bool = False, wait: bool = True) -> Iterator[int]:
         """Hold the lock for one block: many record at a time, but nobody while objects are deleted.
+
+        The result is its file descriptor. A git that deletes has to inherit it: that one goes on if
+        uwf is killed.
 
         Args:
             alone: whether nobody else may hold it.
@@ -173,7 +179,7 @@ class FilesRepository(NamedTuple):
         try:
             how = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
             fcntl.flock(descriptor, how if wait else how | fcntl.LOCK_NB)
-            yield
+            yield descriptor
         finally:
             os.close(descriptor)
 

@@ -48,19 +48,28 @@ def own_git(
     stdout: BinaryIO | None = None,
     strict: bool = False,
     private: bool = True,
+    inherits: Sequence[int] = (),
 ) -> bytes:
     """The output of a git command without any configuration of the user or the system: for a
     repository that uwf made. `env` names it (`GIT_DIR`, `GIT_WORK_TREE`, `GIT_INDEX_FILE`);
     `strict` makes a warning an error; what a `private` one writes, nobody else may read. `stdin`
     and `stdout` may be files, for much data; then the output is in that file, and the result is
-    empty.
+    empty. `inherits` are file descriptors that git keeps open.
 
     Raises:
         GitFailed: it failed.
     """
     env = {**_NO_CONFIGURATION, **env}
-    umask = 0o077 if private else -1
-    return _run(("-C", folder, *words), env, stdin, None, strict=strict, umask=umask, stdout=stdout)
+    return _run(
+        ("-C", folder, *words),
+        env,
+        stdin,
+        None,
+        strict=strict,
+        stdout=stdout,
+        umask=0o077 if private else -1,
+        inherits=inherits,
+    )
 
 
 def user_git(
