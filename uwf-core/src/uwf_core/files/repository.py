@@ -160,7 +160,7 @@ class FilesRepository(NamedTuple):
     def lock(self, *, alone: bool = False, wait: bool = True) -> Iterator[int]:
         """Hold the lock for one block: many record at a time, but nobody while objects are deleted.
 
-        The result is its file descriptor. A git that deletes has to inherit it: that one goes on if
+        The result is its file descriptor. A git that deletes has to inherit it: that one runs on if
         uwf is killed.
 
         Args:
