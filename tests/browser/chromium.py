@@ -4,6 +4,10 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="no playwright: `nox -s browser` installs it")
+
 from playwright.sync_api import BrowserContext, Page, Request, sync_playwright
 
 SECONDS = 60.0

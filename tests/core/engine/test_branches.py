@@ -135,7 +135,7 @@ def test_branches_run_at_the_same_time(uwf: Client) -> None:
 
 def test_at_most_max_parallel_branches_run_at_the_same_time(project: Project, uwf: Client) -> None:
     project.workflow("two", for_each("two", most="2"))
-    root = run(uwf, "two", *["sleep=150"] * 5)
+    root = run(uwf, "two", *["sleep=900"] * 4)  # longer than a busy machine starts a process
     moments = []
     for ref in joined(uwf, root)["children"]:
         step = uwf.step(ref)

@@ -97,8 +97,7 @@ def threads(tmp_path_factory):
 
 def test_what_happened_in_the_threads_of_the_kit_is_told_and_true(threads):
     pages = [Checks(threads.client, each.id).page() for each in threads.all().values()]
-    never = {"fork", "called", "denied", "granted", "limit", "unrouted"}
-    never |= {"branch", "compacted", "delivered", "file", "open", "worktree"}
+    never = {"fork", "denied", "granted", "limit", "unrouted", "compacted", "file", "worktree"}
     assert set(kinds_of(pages)) == set(KINDS) - never
 
 
