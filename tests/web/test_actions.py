@@ -91,6 +91,7 @@ def test_fork_poke_exec_ask_and_export(web: WebSite) -> None:
         assert found.headers["content-disposition"].startswith("attachment;")
         assert found.headers["content-security-policy"] == "sandbox"
         assert found.content
+    assert web.visitor.get(f"/threads/{thread}/export?format=nope").status_code == 400
 
 
 def test_the_input_of_a_workflow_is_typed_by_its_schema(web: WebSite) -> None:

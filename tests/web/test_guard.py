@@ -7,6 +7,8 @@ from urllib.parse import quote
 import pytest
 from web_site import WebSite
 
+from uwf_web.keys import read_keys
+
 
 @pytest.mark.parametrize(
     "host",
@@ -125,3 +127,18 @@ def test_127_0_0_1_works_with_a_warning_and_another_host_if_it_is_allowed(tmp_pa
     for origin, status in (("https://page.example", 200), (web.origin, 403)):
         answer = web.visitor.get("/threads", host="page.example", origin=origin)
         assert answer.status_code == status
+
+
+@pytest.mark.parametrize(
+    ("host", "linked"),
+    [("0.0.0.0", None), ("::", None), ("::1", None), ("page.example", "page.example"),
+     ("2001:db8::1", "[2001:db8::1]")],
+)  # fmt: skip
+def test_the_printed_link_is_one_that_the_server_answers(
+    tmp_path: Path, host: str, linked: str | None
+) -> None:
+    web = WebSite(tmp_path, host=host)
+    own = read_keys(web.project.home).host
+    name = web.settings.link_host(own)
+    assert name == (linked or own)
+    assert web.visitor.get("/threads", host=f"{name}:{web.settings.port}").status_code == 200

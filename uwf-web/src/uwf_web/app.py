@@ -41,6 +41,7 @@ STATUS_OF = {
     "wrong-state": 409,
     "busy": 409,
     "usage": 400,
+    "plugin": 400,
     "ambiguous-id": 400,
     "invalid-definition": 422,
     "invalid-payload": 422,

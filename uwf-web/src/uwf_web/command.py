@@ -81,7 +81,7 @@ def _settings(home: Path, folder: Path, options: "Mapping[str, Any]") -> WebSett
 def _print_link(session: Session, settings: WebSettings, pid: int) -> None:
     from uwf_web.keys import new_token, read_keys
 
-    name = read_keys(settings.home).host if settings.is_local else settings.host
+    name = settings.link_host(read_keys(settings.home).host)
     place = f"{settings.scheme}://{name}:{settings.port}{settings.base}/"
     document = {"url": f"{place}?token={new_token(settings.home)}", "pid": pid}
     session.emit(document, lambda shown, _: f"{shown['url']}\nnext: open the link; Ctrl-C ends it")

@@ -129,7 +129,7 @@ class Guard:
         settings = self._settings
         if host in settings.allowed_hosts:
             return f"http://{host}", f"https://{host}"
-        names = [self.keys().host, "127.0.0.1", *_named(settings.host)]
+        names = [self.keys().host, "127.0.0.1", *settings.names]
         own = [f"{name}:{settings.port}" for name in names]
         return (f"{settings.scheme}://{host}",) if host in own else ()
 
@@ -141,13 +141,6 @@ class Guard:
             f"Use {self._settings.scheme}://{self.keys().host}:{self._settings.port} "
             "if your browser can open it."
         )
-
-
-def _named(host: str) -> tuple[str, ...]:
-    """The host of `--host`, if it is one that a browser can ask for."""
-    if host in ("0.0.0.0", "::", "127.0.0.1"):
-        return ()
-    return (f"[{host}]" if ":" in host else host,)
 
 
 def _local(path: str) -> str:

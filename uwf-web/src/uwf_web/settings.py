@@ -38,3 +38,14 @@ class WebSettings(NamedTuple):
     def is_local(self) -> bool:
         """Whether only this machine reaches it."""
         return self.host in ("127.0.0.1", "localhost", "::1")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The host of `--host` as browsers write it, if it is one that they can ask for."""
+        if self.host in ("0.0.0.0", "::", "127.0.0.1"):
+            return ()
+        return (f"[{self.host}]" if ":" in self.host else self.host,)
+
+    def link_host(self, own: str) -> str:
+        """The host of the links that `uwf web` prints; `own` is the home's own name."""
+        return own if self.is_local or not self.names else self.names[0]
