@@ -49,7 +49,7 @@ def at_every_point(world: World, effort: Effort) -> Iterator[Case]:
             times = range(1, count + 1) if effort.share >= 1 else {1, (count + 1) // 2, count}
             if effort.share >= 1 or point in new:
                 deaths += [Death(there, f"{point}:{each}") for each in times]
-    for point in set(crash_points.POINTS) - found[False] - found[True]:
+    for point in set(crash_points.POINTS) - found[False] - found[True] - _ELSEWHERE:
         yield Case(point, "no scenario comes to this point")
     for point in found[False] - found[True] - _WITHOUT_CALLS:
         yield Case(point, "no scenario comes to this point during a call")
@@ -58,6 +58,8 @@ def at_every_point(world: World, effort: Effort) -> Iterator[Case]:
         yield Case(f"{death.scene.name}, {death.where}", fault)
 
 
+_ELSEWHERE = {"notice-sent"}
+"""Tried by `tests/core/notices`: the process that sends is another one."""
 _WITHOUT_CALLS = {"store-draft", "store-made", "snapshot", "worktree", "worktree-made"}
 """Points that are passed before there is a thread, or that a call does not change."""
 

@@ -44,6 +44,8 @@ class Scene(NamedTuple):
         """A home of this process's own, as it was before the commands."""
         mine = self.world.twin(self.world.root / f"home-{os.getpid()}")
         mine.put(self.home)
+        if self.name == "worktree":
+            _fill_repository(self.world)
         return mine
 
 
@@ -193,13 +195,21 @@ def _recorded(world: World) -> Plan:
     ]
 
 
-def _worktree(world: World) -> Plan:
-    """A thread works in a git worktree, which is made first."""
+def _fill_repository(world: World) -> Path:
+    """The user's repository as it was before any thread: what another try left in it belongs to no
+    thread of this home.
+    """
     folder = world.root / f"repository-{world.home.name}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     (folder / "report.txt").write_text("all of it")
     repository(folder)
+    return folder
+
+
+def _worktree(world: World) -> Plan:
+    """A thread works in a git worktree, which is made first."""
+    folder = _fill_repository(world)
     ack, thread, edit = begun_in(world, folder, "worktree")
     diff = ("thread", "diff", thread)
     return [ack], [("thread", "exec", thread), edit("b"), ("thread", "exec", thread), diff]
