@@ -123,6 +123,23 @@ def _fans() -> str:
     return _graph(roles, {"a": {f"s{n}": edge for n in range(60)}})
 
 
+def _joint() -> str:
+    """Many fan-outs, each with many joint statuses; refused before their types are made."""
+    roles = {f"r{n}": _statuses(30, l={"type": "array", "items": {"type": "string"}})
+             for n in range(10)}  # fmt: skip
+    for each in roles.values():
+        for variant in each["frontmatter"]["oneOf"]:
+            variant["required"].append("l")
+    names = [*roles]
+    edges = {}
+    for name, after in zip(names, [*names[1:], names[0]], strict=True):
+        then = {f"s{n}": {"role": "$END", "prompt": "x"} for n in range(10)}
+        then |= {each: {"role": after, "prompt": "x"} for each in ("$mixed", "$empty")}
+        edge = {"forEach": "l", "role": after, "prompt": "{{.}}", "shared": True, "then": then}
+        edges[name] = {f"s{n}": edge for n in range(30)}
+    return _graph(roles, edges)
+
+
 HOSTILE = {
     "a pattern": (_of({"pattern": r"\s|" * 1_500}), "invalid-schema"),
     "a huge enum": (_of({"enum": [f"v{n}" for n in range(95_000)]}), "too-many-nodes"),
@@ -159,6 +176,7 @@ HOSTILE = {
     "tags without end": (_workflow({"a": _role({})}, "{{x}}" * 16_000), "template-syntax"),
     "typos of near names": (_typos(), "unknown-status"),
     "joint results of many statuses": (_fans(), "invalid-schema"),
+    "joint results of many roles": (_joint(), "invalid-schema"),
     "a name of many parts": (
         _workflow({"a": _role({})}, f"{{{{{'x.' * 9_999}x}}}}"), "template-syntax"
     ),

@@ -165,3 +165,30 @@ def test_what_two_roles_share_by_an_alias_is_one_error():
     )
     assert [code for code, _ in found(shared)] == ["wrong-type"]
     assert len(found(VALID.replace("goal: write", "").replace("goal: read", ""))) == 2
+
+
+OLDER = {
+    "conditions": (
+        VALID + "conditions: {}\n", "unknown-key", "write `graph.ROLE.STATUS: {role: …, prompt: …}`"
+    ),
+    "a graph of lists": (
+        VALID.replace("    done: {role: reader", "    - {role: reader"),
+        "wrong-type",
+        "`STATUS: {role: …, prompt: …}`",
+    ),
+    "outputSchema": (
+        VALID.replace("frontmatter:", "outputSchema:", 1), "unknown-key", "write `frontmatter`"
+    ),
+    "$START._": (
+        VALID.replace("    new: {role: writer, prompt: Go.}\n    resume:", "    _:"),
+        "unknown-key",
+        "write `new` and `resume`",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "code", "rewrite"), OLDER.values(), ids=OLDER)
+def test_what_an_older_version_had_is_one_error_with_its_rewrite(text, code, rewrite):
+    [(found_code, hint)] = found(text)
+    assert found_code == code
+    assert rewrite in hint

@@ -62,6 +62,17 @@ def an_error_names_its_line_and_a_fix(uwf: Uwf) -> None:
     uwf("run letter.yaml -p Task", code=4)
 
 
+@check("workflow check")
+def a_check_fixes_and_speaks_to_other_tools(uwf: Uwf) -> None:
+    right = (uwf.folder / "letter.yaml").read_text()
+    (uwf.folder / "letter.yaml").write_text(right.replace("goal:", "gaol:", 1))
+    log = uwf("workflow check --format sarif letter.yaml", code=4)
+    uwf.same("the rule", log["runs"][0]["results"][0]["ruleId"], "unknown-key")
+    uwf("workflow check --format github letter.yaml", code=4, says=["::error file=letter.yaml,"])
+    uwf("workflow check --fix letter.yaml", has={"valid": True, "fixed.#": 1})
+    uwf.same("the fixed file", (uwf.folder / "letter.yaml").read_text(), right)
+
+
 @check("workflow graph")
 def a_graph_has_every_edge(uwf: Uwf) -> None:
     edges = ('-->|"written"|', '-->|"send"|', '-->|"again"|')

@@ -60,7 +60,7 @@ class Work(NamedTuple):
             size = len(encode(value))
         if size * self.cost > MAX_MATCHED:
             what = f"{size:,} bytes"
-        elif size * self.values > MAX_COMPARED < self.values * _values_in(value, MAX_COMPARED):
+        elif size * self.values > MAX_COMPARED < self.values * values_in(value, MAX_COMPARED):
             what = "its values"
         else:
             return None
@@ -68,7 +68,7 @@ class Work(NamedTuple):
 
     def explains(self, value: Any) -> bool:
         """Whether every error of the value is found."""
-        return self.values * _values_in(value, MAX_EXPLAINED) <= MAX_EXPLAINED
+        return self.values * values_in(value, MAX_EXPLAINED) <= MAX_EXPLAINED
 
 
 _CHEAP = Work(values=200, cost=50)
@@ -127,7 +127,7 @@ class Budget:
             )
 
 
-def _values_in(value: Any, most: int) -> int:
+def values_in(value: Any, most: int) -> int:
     """How many values there are in `value`, itself included; counted up to `most`."""
     waiting, count = [value], 0
     while waiting and count < most:

@@ -5,21 +5,32 @@
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
+from uwf_core.cas.bounds import Budget
 from uwf_core.errors import DefinitionError, UwfError
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.path_walk import PathOutside
-from uwf_core.workflow.check import Checked, check_file, check_loaded, rejected
+from uwf_core.workflow.check import Checked, check_loaded, rejected
 from uwf_core.workflow.definition import SELF, Definition
 from uwf_core.workflow.discover import ResolveContext, resolve
 from uwf_core.workflow.file_name import SUFFIXES
-from uwf_core.workflow.load import load_beside
+from uwf_core.workflow.load import Loaded, load_beside, load_file
 from uwf_core.workflow.problem import Problem
 from uwf_core.workflow.result_type import graph_edges, mapped_fan_outs, result_schema
 from uwf_core.workflow.source_file import reason
 from uwf_core.workflow.variants import variants
+
+if TYPE_CHECKING:
+    from uwf_core.workflow.joins import JointWork
+
+MAX_CALLED_VALUES: Final = 50_000
+"""The most values that all called files together may hold."""
+MAX_CALL_DEPTH: Final = 32
+"""The most files that call each other in a chain."""
+_FILE_VALUES: Final = 250
+"""What a file counts at least: to find and open it takes time."""
 
 
 class Callee(NamedTuple):
@@ -71,8 +82,11 @@ class Callees:
         self._definition = definition
         self._notice = notice
         self.lacks = lacks
-        self._found: dict[tuple[str, str], Callee] = {}
+        self._found: dict[tuple[str, str], Callee | CalleeError] = {}
         self._chain: tuple[str, ...] = ()
+        self._values = 0
+        self._budget = Budget()
+        self._joint: JointWork | None = None
 
     def find(self, word: str, file: str) -> Callee:
         """The workflow that a word in `file` names.
@@ -82,9 +96,30 @@ class Callees:
         """
         folder = os.path.dirname(os.path.abspath(file))
         key = word, folder
-        if key not in self._found:
-            self._found[key] = self._find(word, file, folder)
-        return self._found[key]
+        if key in self._found:
+            known = self._found[key]
+            if isinstance(known, CalleeError):
+                raise CalleeError(known.code, known.message, known.hint)  # its problems are known
+            return known
+        try:
+            found = self._found[key] = self._find(word, file, folder)
+        except CalleeError as error:
+            self._found[key] = error
+            raise
+        return found
+
+    def budget(self) -> Budget:
+        """What the schemas of the file that is checked now may take: the called ones share it."""
+        return self._budget if self._chain else Budget()
+
+    def joint(self) -> "JointWork":
+        """The same for its joint results."""
+        from uwf_core.workflow.joins import JointWork  # not for every workflow
+
+        if not self._chain:
+            return JointWork()
+        self._joint = self._joint or JointWork()
+        return self._joint
 
     def _find(self, word: str, file: str, folder: str) -> Callee:
         is_path = "/" in word or word.endswith(SUFFIXES)
@@ -103,6 +138,8 @@ class Callees:
 
     def _checked(self, word: str, file: str, path: str, *, beside: bool) -> Callee:
         """The workflow in a file, checked with all that it calls."""
+        if self._values > MAX_CALLED_VALUES:
+            raise _too_many(word)
         here, before = os.path.realpath(path), self._chain
         chain = (*before, os.path.realpath(file))
         if here in chain:
@@ -111,9 +148,15 @@ class Callees:
                 f"{word!r} is called within itself",
                 "a workflow calls itself with `workflow: $SELF`; remove one of the other calls",
             )
+        if len(chain) > MAX_CALL_DEPTH:
+            raise CalleeError(
+                "too-deep",
+                f"{word!r} is called through more than {MAX_CALL_DEPTH} files",
+                "call it from a workflow that is nearer to the first one",
+            )
         self._chain = chain
         try:
-            checked = self._beside(word, file, path) if beside else check_file(path, self)
+            checked = self._beside(word, file, path) if beside else self._named(word, path)
         finally:
             self._chain = before
         if checked.workflow is None:
@@ -121,10 +164,24 @@ class Callees:
             raise CalleeError("unknown-workflow", message, problems=checked.problems)
         return _unpublished(checked.workflow)
 
+    def _named(self, word: str, path: str) -> Checked:
+        try:
+            loaded = load_file(path)
+        except DefinitionError as error:
+            return rejected(path, error)
+        self._count(word, loaded)
+        return check_loaded(loaded, path, self)
+
+    def _count(self, word: str, loaded: Loaded) -> None:
+        """Limit what is read: each file alone could be within its limits, and all of them not."""
+        self._values += max(_FILE_VALUES, loaded.values)
+        if self._values > MAX_CALLED_VALUES:
+            raise _too_many(word)
+
     def _beside(self, word: str, file: str, path: str) -> Checked:
         """A file that a path names: below the folder of the calling file, like an include."""
         try:
-            return check_loaded(load_beside(file, word.removeprefix("./")), path, self)
+            loaded = load_beside(file, word.removeprefix("./"))
         except PathOutside as error:
             raise CalleeError(
                 "workflow-outside",
@@ -139,6 +196,16 @@ class Callees:
                 f"cannot read the workflow {word!r}: {reason(error)}",
                 "the path is relative to the folder of the calling file",
             ) from error
+        self._count(word, loaded)
+        return check_loaded(loaded, path, self)
+
+
+def _too_many(word: str) -> CalleeError:
+    return CalleeError(
+        "too-many-nodes",
+        f"with {word!r}, the called workflows hold more than {MAX_CALLED_VALUES:,} values",
+        "register called workflows, and call them by name: uwf workflow add FILE",
+    )
 
 
 def _published(found: Definition) -> Callee:

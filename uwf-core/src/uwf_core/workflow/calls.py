@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from uwf_core.cas.bounds import Budget
 from uwf_core.workflow.definition import SELF, START
 from uwf_core.workflow.input_types import InputWork, input_faults, output_schema
 from uwf_core.workflow.parsed import ParsedEdge, ParsedRole, ParsedWorkflow, is_worktree
@@ -13,6 +14,7 @@ from uwf_core.workflow.variants import Analysis, analyse, variant_of
 
 if TYPE_CHECKING:
     from uwf_core.workflow.callees import Callees
+    from uwf_core.workflow.joins import JointWork
 
 
 class Calls:
@@ -25,12 +27,15 @@ class Calls:
         inputs: by role, the schema of the typed input of a workflow that has one.
         problems: the errors of the calls, and those of the called files.
         lacks: as of `Callees`, if there are any.
+        budget: of the schemas of the file.
     """
 
     def __init__(self, file: str, callees: "Callees | None") -> None:
         self.file = file
         self._callees = callees
         self.lacks = None if callees is None else callees.lacks
+        self.budget = Budget() if callees is None else callees.budget()
+        self._joint: JointWork | None = None
         self.found: dict[str, Any] = {}
         self.inputs: dict[str, Mapping[str, Any]] = {}
         self.problems: list[Problem] = []
@@ -46,7 +51,7 @@ class Calls:
             name: self._called(name, role) for name, role in calling.items() if not _is_self(role)
         }
         known = {**others, **schemas}
-        joined = _joined(parsed, known, of_self=False)
+        joined = self._joined(parsed, known, of_self=False)
         known |= joined
         schemas |= joined
         result = result_schema(
@@ -58,7 +63,7 @@ class Calls:
                 self.found[name] = SELF
                 found = self._typed(role, result, is_sure=is_sure)
                 schemas[name] = found._replace(is_apart=is_worktree(parsed.root))
-        return schemas | _joined(parsed, {**others, **schemas}, of_self=True)
+        return schemas | self._joined(parsed, {**others, **schemas}, of_self=True)
 
     def check_inputs(
         self,
@@ -81,6 +86,17 @@ class Calls:
             from uwf_core.workflow.branch_templates import check_branch_inputs
 
             yield from check_branch_inputs(parsed, analyses, self.inputs, work)
+
+    def _joined(
+        self, parsed: ParsedWorkflow, schemas: Mapping[str, RoleSchema], *, of_self: bool
+    ) -> dict[str, RoleSchema]:
+        if not parsed.fan_outs:
+            return {}
+        from uwf_core.workflow.joins import JointWork, join_schemas  # not for every workflow
+
+        if self._joint is None:
+            self._joint = JointWork() if self._callees is None else self._callees.joint()
+        return join_schemas(parsed, schemas, self._joint, of_self=of_self)
 
     def _called(self, name: str, role: ParsedRole) -> RoleSchema:
         """The result type of another workflow, empty after an error."""
@@ -142,16 +158,6 @@ def _input_problems(
             f"({edge.source}.{edge.status})",
             "change the output of the role, or the `input` of the called workflow",
         )
-
-
-def _joined(
-    parsed: ParsedWorkflow, schemas: Mapping[str, RoleSchema], *, of_self: bool
-) -> dict[str, RoleSchema]:
-    if not parsed.fan_outs:
-        return {}
-    from uwf_core.workflow.joins import join_schemas  # not for every workflow
-
-    return join_schemas(parsed, schemas, of_self=of_self)
 
 
 _EMPTY = RoleSchema({}, Analysis((), ()), [])

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.cas.bounds import MAX_PROBLEMS, Budget
+from uwf_core.cas.bounds import MAX_PROBLEMS
 from uwf_core.errors import DefinitionError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.calls import Calls
@@ -141,7 +141,7 @@ def _check(
     """The completed workflow; appends its errors to `problems`."""
     parts = parse_workflow(root, loaded.sources)
     workflow, found = check_structure(parts, calls.file)
-    budget = Budget()
+    budget = calls.budget
     schemas: dict[str, RoleSchema] = {
         name: check_role_schema(role.frontmatter, budget)
         for name, role in parts.roles.items()

@@ -17,8 +17,9 @@ CODES: Final[dict[str, str]] = {
     "alias": "an alias without an anchor, or within its own anchor",
     "tag": "a YAML tag other than `!include`",
     "too-large": "over 1 MB in a file, or 10 MB in all that a file includes",
-    "too-deep": "nested deeper than 64 levels",
-    "too-many-nodes": "more than 100,000 values, aliases and includes expanded, or 1,000 includes",
+    "too-deep": "nested deeper than 64 levels, or called through more than 32 files",
+    "too-many-nodes": "over 100,000 values with aliases and includes, 50,000 in called files, or "
+    "1,000 includes",
     "include-missing": "an included file does not exist or cannot be read",
     "include-outside": "an included file is outside the folder of the including file",
     "include-cycle": "a file includes itself, directly or through others",

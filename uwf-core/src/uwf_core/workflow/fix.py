@@ -1,8 +1,8 @@
 """Fix what is mechanical in the text of a workflow file; comments and formatting stay.
 
 Fixed are: a missing version, keys that are misspelt or of an older version, `$status` that is not
-required, and `$status` as an enum, whose statuses share their fields. Each edit is checked: it is
-kept only if it removes its problem and breaks nothing.
+required, and `$status` as an enum, whose statuses share their fields. Edits are checked, as many at
+once as there are of a kind: they are kept only if they remove their problems and break nothing.
 """
 
 import json
@@ -44,39 +44,54 @@ class Fixed(NamedTuple):
     left: tuple[Problem, ...]
 
 
-def fixed(text: str, file: str, check: Check) -> Fixed:
+def fixed(text: str, file: str, check: Check, is_over: Callable[[], bool]) -> Fixed:
     """Fix a text until nothing mechanical is left.
 
     Args:
         text: of the file. file: its name in problems; those of included files are left alone.
-        check: checks a text.
+        check: checks a text. is_over: whether the time for checks is over; then the rest is left.
     """
     problems, root = check(text)
     done: list[Problem] = []
     tried: set[Problem] = set()
-    while len(done) + len(tried) < MAX_FIXES and isinstance(root, YamlMapping):
-        found = _next(text, root, [p for p in problems if p.file == file and p not in tried])
-        if found is None:
+    most = MAX_FIXES
+    while len(done) + len(tried) < MAX_FIXES and isinstance(root, YamlMapping) and not is_over():
+        mine = [each for each in problems if each.file == file and each not in tried]
+        found = _Source(text, root).batch(mine, min(most, MAX_FIXES - len(done) - len(tried)))
+        if not found:
             break
-        problem, edits = found
-        candidate = _edited(text, edits)
+        batch = [problem for problem, _ in found]
+        candidate = _edited(text, [edit for _, edits in found for edit in edits])
         after, root_after = check(candidate)
-        if _is_better(problem, problems, after):
-            done.append(problem)
+        if _is_better(batch, problems, after):
+            done += batch
             text, problems, root = candidate, after, root_after
+            most = MAX_FIXES
+        elif len(batch) > 1:
+            most = len(batch) // 2  # find those that are to be left
         else:
-            tried.add(problem)
+            tried.add(batch[0])
     return Fixed(text, tuple(done), problems)
 
 
-def _is_better(problem: Problem, before: tuple[Problem, ...], after: tuple[Problem, ...]) -> bool:
-    """Whether an edit is kept. With its right name, a key is checked for the first time."""
+def _is_better(
+    batch: list[Problem], before: tuple[Problem, ...], after: tuple[Problem, ...]
+) -> bool:
+    """Whether edits of one kind are kept. With its right name, a key is checked for the first
+    time.
+    """
     was, now = ({each.code for each in some} for some in (before, after))
-    if problem.replacement:
+    if batch[0].replacement:
         return not now & _SYNTAX
     if not now - _UNCOVERED <= was:
         return False
-    return _count(problem.code, after) < _count(problem.code, before)
+    code = batch[0].code
+    return _count(code, after) <= _count(code, before) - len(batch)
+
+
+def _kind(problem: Problem) -> str:
+    """What edits are checked together: keys, or what has the same code."""
+    return "" if problem.replacement else problem.code
 
 
 def _count(code: str, problems: tuple[Problem, ...]) -> int:
@@ -89,25 +104,42 @@ def _edited(text: str, edits: list[Edit]) -> str:
     return text
 
 
-def _next(
-    text: str, root: YamlMapping, problems: list[Problem]
-) -> tuple[Problem, list[Edit]] | None:
-    source = _Source(text, root)
-    for problem in problems:
-        edits = [*source.edits(problem)]
-        if edits:
-            return problem, edits
-    return None
-
-
 class _Source:
-    """A text with its document."""
+    """A text with its document, whose parts are found by their places."""
 
     def __init__(self, text: str, root: YamlMapping) -> None:
         self.text = text
-        self.root = root
         self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
         self.newline = "\r\n" if "\r\n" in text else "\n"
+        self.mappings: dict[Place, YamlMapping] = {}
+        self.keys: dict[Place, tuple[YamlMapping, str]] = {}
+        self.enums: dict[Place, YamlMapping] = {}
+        for holder in _mappings(root):
+            self.mappings.setdefault(holder.place, holder)
+            for key, node in holder.keys.items():
+                self.keys.setdefault(node.place, (holder, key))
+            fields = holder.values.get("properties")
+            status = fields.values.get(STATUS) if isinstance(fields, YamlMapping) else None
+            if isinstance(status, YamlMapping) and "enum" in status.keys:
+                self.enums.setdefault(status.keys["enum"].place, holder)
+
+    def batch(self, problems: list[Problem], most: int) -> list[tuple[Problem, list[Edit]]]:
+        """The first problems of one kind that can be fixed together, each with its edits."""
+        found: list[tuple[Problem, list[Edit]]] = []
+        spans: list[tuple[int, int]] = []
+        for problem in problems:
+            if len(found) == most:
+                break
+            if found and _kind(problem) != _kind(found[0][0]):
+                continue
+            edits = [*self.edits(problem)]
+            if not edits:
+                continue
+            begin, end = min(each.begin for each in edits), max(each.end for each in edits)
+            if all(end < other or begin > after for other, after in spans):
+                found.append((problem, edits))
+                spans.append((begin, end))
+        return found
 
     def edits(self, problem: Problem) -> Iterator[Edit]:
         """What fixes a problem; nothing if it is not mechanical."""
@@ -129,18 +161,17 @@ class _Source:
         return at - self.text.rfind("\n", 0, at) - 1
 
     def _key(self, at: int, problem: Problem) -> Iterator[Edit]:
-        for holder in _mappings(self.root):
-            for key, node in holder.keys.items():
-                if node.place == problem.place and problem.replacement not in holder.values:
-                    if self.text.startswith(key, at):
-                        yield Edit(at, at + len(key), problem.replacement)
-                    return
+        holder, key = self.keys.get(problem.place, (None, ""))
+        if holder is None or problem.replacement in holder.values:
+            return
+        if self.text.startswith(key, at):
+            yield Edit(at, at + len(key), problem.replacement)
 
     # -- schemas
 
     def _required(self, at: int, place: Place) -> Iterator[Edit]:
         """Require `$status` in the mapping at a place."""
-        holder = next((m for m in _mappings(self.root) if m.place == place), None)
+        holder = self.mappings.get(place)
         if holder is None:
             return
         given = holder.values.get("required")
@@ -156,18 +187,16 @@ class _Source:
 
     def _variants(self, place: Place) -> Iterator[Edit]:
         """One variant for each value of an enum, beside the fields that they share."""
-        for schema in _mappings(self.root):
-            fields = schema.values.get("properties")
-            status = fields.values.get(STATUS) if isinstance(fields, YamlMapping) else None
-            if not isinstance(status, YamlMapping) or not isinstance(fields, YamlMapping):
-                continue
-            enum = status.keys.get("enum")
-            if enum is None or enum.place != place or {"oneOf", "anyOf"} & schema.values.keys():
-                continue
-            values = to_value(status.values["enum"])
-            if all(isinstance(each, str) for each in as_list(values)):
-                yield from self._separated(schema, fields, values)
+        schema = self.enums.get(place)
+        if schema is None or {"oneOf", "anyOf"} & schema.values.keys():
             return
+        fields = schema.values["properties"]
+        assert isinstance(fields, YamlMapping)
+        status = fields.values[STATUS]
+        assert isinstance(status, YamlMapping)
+        values = to_value(status.values["enum"])
+        if all(isinstance(each, str) for each in as_list(values)):
+            yield from self._separated(schema, fields, values)
 
     def _separated(
         self, schema: YamlMapping, fields: YamlMapping, values: list[str]

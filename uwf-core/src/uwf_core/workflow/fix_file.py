@@ -2,6 +2,7 @@
 
 import os
 import stat
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ from uwf_core.workflow.yaml_source import MAX_BYTES, decode
 
 if TYPE_CHECKING:
     from uwf_core.workflow.callees import Callees
+
+SECONDS = 1.0
+"""Of computing, after which no further edit is tried: each takes a check of the file."""
 
 
 def fix_file(path: str, callees: "Callees | None" = None) -> tuple[Problem, ...]:
@@ -33,7 +37,8 @@ def fix_file(path: str, callees: "Callees | None" = None) -> tuple[Problem, ...]
         loaded = load_text(text, path)
         return check_loaded(loaded, path, callees).problems, loaded.node
 
-    found: Fixed = fixed(decode(data, file=path), path, check)
+    end = time.process_time() + SECONDS
+    found: Fixed = fixed(decode(data, file=path), path, check, lambda: time.process_time() > end)
     if found.problems:
         _replace(path, data, found.text.encode(), mode)
     return found.problems

@@ -1,8 +1,9 @@
 """The fan-outs of a file: the type of each joint result, and the workflows of its branches."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
+from uwf_core.cas.bounds import values_in
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.alternatives import alternatives, as_list, as_mapping
 from uwf_core.workflow.definition import SELF
@@ -20,6 +21,7 @@ from uwf_core.workflow.parsed import (
     is_true,
     is_worktree,
 )
+from uwf_core.workflow.problem import error_at
 from uwf_core.workflow.role_schema import RoleSchema
 from uwf_core.workflow.variants import PLACE, Analysis, Variant, variant_of
 from uwf_core.workflow.yaml_nodes import types_of
@@ -32,17 +34,36 @@ def calls_itself(parsed: ParsedWorkflow, fan_out: ParsedFanOut) -> bool:
     return SELF in words
 
 
+MAX_JOINT: Final = 25_000
+"""The most values that the types of the joint results of files checked together may hold."""
+_RESULT_VALUES: Final = 15
+"""Those of the type of a result besides its fields."""
+
+
+class JointWork:
+    """What the types of joint results may still take; `left` counts their values. Beyond it,
+    which is reported once, no type is made.
+    """
+
+    def __init__(self) -> None:
+        self.left = MAX_JOINT
+
+
 def join_schemas(
-    parsed: ParsedWorkflow, schemas: Mapping[str, RoleSchema], *, of_self: bool
+    parsed: ParsedWorkflow,
+    schemas: Mapping[str, RoleSchema],
+    work: JointWork,
+    *,
+    of_self: bool,
 ) -> dict[str, RoleSchema]:
     """The types of the joint results, by the name of the fan-out.
 
     Args:
-        parsed: the file. schemas: of its roles.
+        parsed: the file. schemas: of its roles. work: what the types may take.
         of_self: of the fan-outs with a branch that calls the workflow itself, or of the others.
     """
     return {
-        name: _join(parsed, fan_out, schemas)
+        name: _join(parsed, fan_out, schemas, work)
         for name, fan_out in parsed.fan_outs.items()
         if calls_itself(parsed, fan_out) is of_self
     }
@@ -63,7 +84,10 @@ def works_apart(
 
 
 def _join(
-    parsed: ParsedWorkflow, fan_out: ParsedFanOut, schemas: Mapping[str, RoleSchema]
+    parsed: ParsedWorkflow,
+    fan_out: ParsedFanOut,
+    schemas: Mapping[str, RoleSchema],
+    work: JointWork,
 ) -> RoleSchema:
     types = [
         BranchType(
@@ -73,9 +97,16 @@ def _join(
         )
         for branch in fan_out.branches
     ]
-    if not types or not all(each.variants for each in types):
+    if work.left < 0 or not types or not all(each.variants for each in types):
         return RoleSchema({}, Analysis((), ()), [])  # another error
     then = () if fan_out.then is None else fan_out.then.values
+    work.left -= _values_of(types, then)
+    if work.left < 0:
+        message = f"the joint result of {fan_out.place}: with it, the types of joint results hold "
+        message += f"more than {MAX_JOINT:,} values, which would take too long to check"
+        hint = "declare fewer statuses or fields for the roles of branches"
+        problem = error_at(fan_out.key.place, "invalid-schema", message, hint)
+        return RoleSchema({}, Analysis((), ()), [problem])
     listed = list_type(fan_out, source_variant(fan_out, schemas))
     analysis = join_analysis(
         types,
@@ -83,6 +114,16 @@ def _join(
         (Items(0, None) if listed is None else listed.items) if fan_out.is_list else None,
     )
     return RoleSchema(join_schema(analysis), analysis, [], is_derived=True)
+
+
+def _values_of(types: list[BranchType], then: Iterable[str]) -> int:
+    """About how many values the type of a joint result will hold, before it is made."""
+    chosen = {*then}
+    return sum(
+        (1 + (each.status in chosen)) * (_RESULT_VALUES + values_in(each.properties, MAX_JOINT))
+        for branch in types
+        for each in branch.variants
+    )
 
 
 def role_variants(role: str, schemas: Mapping[str, RoleSchema]) -> tuple[Variant, ...]:

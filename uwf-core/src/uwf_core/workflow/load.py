@@ -34,7 +34,7 @@ FILE_STYLE = "file"
 
 class Loaded(NamedTuple):
     """A file and all that it includes: `sources` has the text of each file by its name; `includes`
-    is whether it has an include, even one that is rejected.
+    is whether it has an include, even one that is rejected; `values` counts what was read.
 
     `node` is None if nothing can be read; a value that could not be included is the scalar
     with the tag.
@@ -44,6 +44,7 @@ class Loaded(NamedTuple):
     problems: tuple[Problem, ...]
     sources: dict[str, str]
     includes: bool
+    values: int
 
 
 def load_file(file: str) -> Loaded:
@@ -102,7 +103,7 @@ class _Context(NamedTuple):
 def _load(text: str, file: str, context: _Context) -> Loaded:
     loader = _Loader()
     node = loader.document(text, file, context)
-    return Loaded(node, tuple(loader.problems), loader.sources, loader.includes > 0)
+    return Loaded(node, tuple(loader.problems), loader.sources, loader.includes > 0, loader.nodes)
 
 
 class _Excess(Exception):

@@ -25,33 +25,51 @@ def publish(store: "Store", workflow: dict[str, Any]) -> Ref:
     with store.transaction():
         type_ = store.put_schema(WORKFLOW_SCHEMA, trusted=True)
         assert type_ == WORKFLOW_TYPE
-        roles = {name: _stored_role(store, role) for name, role in workflow["roles"].items()}
+        return _Publisher(store).workflow(workflow)
+
+
+class _Publisher:
+    """Stores a workflow and each one that it calls once, however many calls there are."""
+
+    def __init__(self, store: "Store") -> None:
+        self._store = store
+        self._stored: dict[int, Ref] = {}
+
+    def workflow(self, workflow: dict[str, Any]) -> Ref:
+        """The reference of a workflow; the mapping lives as long as this object."""
+        known = self._stored.get(id(workflow))
+        if known is not None:
+            return known
+        roles = {name: self._role(role) for name, role in workflow["roles"].items()}
         graph = {
-            name: {status: _stored_edge(store, edge) for status, edge in edges.items()}
+            name: {status: self._edge(edge) for status, edge in edges.items()}
             for name, edges in workflow["graph"].items()
         }
         own = workflow["input"]
-        schema = None if own is None else store.put_schema(own)
-        return store.put(type_, {**workflow, "roles": roles, "graph": graph, "input": schema})
+        schema = None if own is None else self._store.put_schema(own)
+        payload = {**workflow, "roles": roles, "graph": graph, "input": schema}
+        ref = self._stored[id(workflow)] = self._store.put(WORKFLOW_TYPE, payload)
+        return ref
 
+    def _role(self, role: dict[str, Any]) -> dict[str, Any]:
+        called = self._called(role["workflow"])
+        return {
+            **role,
+            "workflow": called,
+            "frontmatter": self._store.put_schema(role["frontmatter"]),
+        }
 
-def _stored_role(store: "Store", role: dict[str, Any]) -> dict[str, Any]:
-    called = _stored_workflow(store, role["workflow"])
-    return {**role, "workflow": called, "frontmatter": store.put_schema(role["frontmatter"])}
+    def _edge(self, edge: dict[str, Any]) -> dict[str, Any]:
+        """An edge; one to branches refers to the type of the joint result and their workflows."""
+        if edge["then"] is None:
+            return edge
+        parallel = edge["parallel"] and {
+            name: {**branch, "workflow": self._called(branch["workflow"])}
+            for name, branch in edge["parallel"].items()
+        }
+        called = self._called(edge["workflow"])
+        schema = self._store.put_schema(edge["frontmatter"])
+        return {**edge, "parallel": parallel, "workflow": called, "frontmatter": schema}
 
-
-def _stored_edge(store: "Store", edge: dict[str, Any]) -> dict[str, Any]:
-    """An edge; one to branches refers to the type of the joint result and to their workflows."""
-    if edge["then"] is None:
-        return edge
-    parallel = edge["parallel"] and {
-        name: {**branch, "workflow": _stored_workflow(store, branch["workflow"])}
-        for name, branch in edge["parallel"].items()
-    }
-    called = _stored_workflow(store, edge["workflow"])
-    schema = store.put_schema(edge["frontmatter"])
-    return {**edge, "parallel": parallel, "workflow": called, "frontmatter": schema}
-
-
-def _stored_workflow(store: "Store", called: Any) -> Any:
-    return publish(store, called) if isinstance(called, dict) else called
+    def _called(self, called: Any) -> Any:
+        return self.workflow(called) if isinstance(called, dict) else called

@@ -4,6 +4,7 @@ The format: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 """
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final
@@ -70,6 +71,6 @@ def _result(problem: Mapping[str, Any], rule: int) -> dict[str, Any]:
 
 def _location(file: str, region: Mapping[str, int] | None = None) -> dict[str, Any]:
     path = PurePath(file)
-    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    uri = path.as_uri() if path.is_absolute() else quote(os.fsencode(path))
     place = {"artifactLocation": {"uri": uri}}
     return {"physicalLocation": place if region is None else {**place, "region": region}}
