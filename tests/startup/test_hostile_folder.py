@@ -102,7 +102,7 @@ def test_the_plugins_here_would_be_executed_in_a_trusted_folder(place: Place, ex
 
 
 def test_every_command_is_tried_here():
-    tried = {call.command for call in CALLS} | {f"eval {name}" for name in EVAL}
+    tried = {call.command for call in CALLS} | {f"eval {name}" for name in EVAL} | {"web"}
     assert tree(Root()) - tried == set()
 
 
@@ -119,6 +119,18 @@ def test_no_command_of_uwf_eval_executes_a_module_of_its_folder(place: Place, ex
         done = place.uwf("eval", name, *words)
         assert not executed.exists(), f"{name}: {executed.read_text()}"
         assert done.returncode in (0, 5), f"{name}: {done.stderr}"
+
+
+def test_the_pages_execute_no_module_of_their_folder(place: Place, executed):
+    words = [Path(sys.executable).with_name("uwf"), "web", "--port", "0"]
+    env, pipe = place.environment, subprocess.PIPE
+    with subprocess.Popen(words, cwd=place.project, env=env, stdout=pipe) as web:
+        assert web.stdout is not None
+        assert web.stdout.readline()  # the link: everything is loaded
+        stopped = place.uwf("web", "stop")
+        assert stopped.returncode == 0, stopped.stderr
+        web.stdout.read()
+    assert not executed.exists(), executed.read_text()
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
