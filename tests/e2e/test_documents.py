@@ -24,6 +24,7 @@ ROW = {
     *("thread", "workflow", "workflowName", "cwd", "head", "status", "currentRole"),
     *("suspendedRole", "suspendMessage", "suspendReason", "done", "steps", "usage", "running"),
     *("startedAtMs", "updatedAtMs", "depth", "parent", "original"),
+    "tags",
 }
 SHOWN = ROW | {
     *("worktree", "compacted", "files"),
@@ -284,6 +285,8 @@ def test_settings(printed: Any):
         *(
             "modelOverrides",
             "waitLimits",
+            "notify",
+            "web",
             "workspace",
             "store",
             "workflowPaths",
