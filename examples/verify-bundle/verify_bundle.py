@@ -8,6 +8,7 @@ Needs cbor2, pystache, PyYAML and xxhash. README.md says what is derived, and wh
 import hashlib
 import json
 import re
+import resource
 import shlex
 import sys
 import tarfile
@@ -17,7 +18,7 @@ import pystache
 import xxhash
 import yaml
 
-NODES, SHOWN = {}, {}
+NODES, SHOWN, MOST = {}, {}, ((resource.RLIMIT_CPU, 600), (resource.RLIMIT_AS, 4 << 30))  # seconds, bytes
 FRONT = re.compile(r"(?:\ufeff?(?:[ \t]*\r?\n)*)---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)(.*)", re.S | re.M)
 SCOPE = """Deliver only the output of this role; other roles do the rest. They see your reply and the \
 files in the working folder, and nothing else that you write, think or do."""
@@ -49,9 +50,8 @@ def read_bundle(path):
         name = "".join(digits[number >> 5 * place & 31] for place in range(12, -1, -1))
         need(name == ref and hashlib.sha256(hashed).hexdigest() == digest, ref, "is changed")
         NODES[ref] = node["payload"]
-    lines = [manifest["head"], *(f"{ref} {digest}" for ref, digest in manifest["nodes"])]
-    root = hashlib.sha256("".join(line + "\n" for line in lines).encode()).hexdigest()
-    need(root == manifest["root"], "the root over all nodes is", root)
+    lines = "".join(" ".join(each) + "\n" for each in ([manifest["head"]], *manifest["nodes"]))
+    need((root := hashlib.sha256(lines.encode()).hexdigest()) == manifest["root"], "the root over all nodes is", root)
     return manifest, {v["name"]: v["value"] for v in map(json.loads, tar.extractfile("vars.jsonl"))}
 
 
@@ -59,7 +59,7 @@ def dumped(value, **how):
     return json.dumps(value, ensure_ascii=False, **how)
 
 
-MUSTACHE = pystache.Renderer(escape=lambda text: text)
+MUSTACHE = pystache.Renderer(escape=lambda text: text, partials={})  # reads no file
 MUSTACHE.str_coerce = lambda value: "" if value is None else dumped(value, separators=(",", ":"))
 
 
@@ -287,8 +287,7 @@ class Attempt:
         text, root, caller = NODES.get(self.start["prompt"]), self.start, self.call and self.call["parent"]
         parts.take("# Task", *(["The task of the whole thread:", fenced(text)] if text.strip() else [NO_TASK]))
         while root["parent"]:
-            root = NODES[root["parent"]]
-            root = NODES[root["start"]] if "start" in root else root
+            root = NODES.get((above := NODES[root["parent"]]).get("start"), above)
         found = parts.may(CALLED)
         need(not self.is_own or (found and found[1]) == caller, parts.what, "another caller")
         parts.take(*[fenced(NODES[root["prompt"]])] * bool(found))
@@ -372,6 +371,7 @@ def verify_call(event, step, chain, start):
 
 
 def main(bundle):
+    [resource.setrlimit(what, (most, most)) for what, most in MOST]  # a hostile bundle ends there
     manifest, variables = read_bundle(bundle)
     need(variables[f"@uwf/thread/{manifest['thread']}"] == manifest["head"], "another head")
     threads = {name: chain_of(variables[f"@uwf/thread/{name}"]) for name in manifest["threads"]}

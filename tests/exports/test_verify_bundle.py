@@ -109,3 +109,25 @@ def test_changed_bytes_are_found(bundles: Mapping[str, Path], tmp_path: Path) ->
         (tmp_path / name).write_bytes(changed)
         [said] = verified(tmp_path / name)
         assert said == f"NOT VERIFIED: {place[4:-4]} is changed"
+
+
+def test_a_bundle_that_would_take_forever_is_ended(
+    bundles: Mapping[str, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "manifest.json").write_text('{"nodes": [["A", ""]]}')
+    levels = (
+        b"\xd8\x1c\x82" * 40
+        + b"\x00"
+        + b"".join(b"\xd8\x1d" + bytes([0x18, n]) for n in range(39, -1, -1))
+    )  # a list with a list twice, 40 times
+    (tmp_path / "node").write_bytes(b"\xa2\x64type\x61A\x67payload" + levels)
+    with tarfile.open(tmp_path / "hostile.tar", "w") as tar:
+        tar.add(tmp_path / "manifest.json", "manifest.json")
+        tar.add(tmp_path / "node", "cas/A.bin")
+    program = (
+        SCRIPT.read_text().replace("RLIMIT_CPU, 600", "RLIMIT_CPU, 1").replace("4 << 30", "1 << 30")
+    )
+    words = [sys.executable, "-I", "-c", program, str(tmp_path / "hostile.tar")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0
+    assert "verified:" not in done.stdout

@@ -142,3 +142,19 @@ def test_an_enum_with_a_comment_and_a_key_that_exists_are_left_to_the_author(
     fix_file(str(file))
     assert [each.code for each in check_file(str(file)).problems] == ["unknown-key", "status-enum"]
     assert "# two" in file.read_text()
+
+
+def test_a_key_in_quotes_is_fixed_within_them(tmp_path: Path) -> None:
+    file = tmp_path / "old.yaml"
+    file.write_text(OLD.replace("gaol:", "'gaol':").replace("meta:", '"meta":'))
+    fix_file(str(file))
+    assert file.read_text().startswith(
+        TODAY.partition("    goal:")[0] + "    'goal': Write.\n    \"frontmatter\":\n"
+    )
+
+
+def test_a_file_whose_lines_end_with_cr_alone_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "old.yaml"
+    file.write_bytes(OLD.replace("\n", "\r").encode())
+    assert fix_file(str(file)) == ()
+    assert file.read_bytes() == OLD.replace("\n", "\r").encode()

@@ -126,6 +126,8 @@ class _Source:
     def batch(self, problems: list[Problem], most: int) -> list[tuple[Problem, list[Edit]]]:
         """The first problems of one kind that can be fixed together, each with its edits."""
         found: list[tuple[Problem, list[Edit]]] = []
+        if "\r" in self.text.replace("\r\n", ""):
+            return found  # lines that end in a way of their own are left alone
         spans: list[tuple[int, int]] = []
         for problem in problems:
             if len(found) == most:
@@ -164,8 +166,9 @@ class _Source:
         holder, key = self.keys.get(problem.place, (None, ""))
         if holder is None or problem.replacement in holder.values:
             return
-        if self.text.startswith(key, at):
-            yield Edit(at, at + len(key), problem.replacement)
+        begin = at + (self.text[at] in "'\"")
+        if self.text.startswith(key, begin):
+            yield Edit(begin, begin + len(key), problem.replacement)
 
     # -- schemas
 

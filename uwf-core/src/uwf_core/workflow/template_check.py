@@ -22,6 +22,9 @@ from uwf_core.workflow.template import Template, TemplateError, TemplateName, pa
 from uwf_core.workflow.variants import BODY, INPUT, Analysis, Variant, variant_of
 from uwf_core.workflow.yaml_nodes import YamlScalar
 
+_BREAK = "\r\n?|\n"
+"""The end of a line of a file."""
+
 
 def check_templates(
     parsed: ParsedWorkflow,
@@ -274,12 +277,13 @@ class Places:
             return partial(Place, file)
         source = self._sources.get(file, "")
         if file not in self._lines:
-            self._lines[file] = _line_starts(source)
+            self._lines[file] = [0, *(each.end() for each in re.finditer(_BREAK, source))]
         starts, text_starts = self._lines[file], _line_starts(scalar.text)
         tags = [match.start() for match in re.finditer(r"\{\{", scalar.text)]
         begin = starts[scalar.place.line - 1] + scalar.place.column - 1
         if scalar.style in ("|", ">"):
-            begin = source.find("\n", begin) + 1
+            found_break = re.compile(_BREAK).search(source, begin)
+            begin = begin if found_break is None else found_break.end()
         found = re.compile(r"\{\{").finditer(source, begin)
         written = [match.start() for match in islice(found, len(tags))]
 
