@@ -187,7 +187,7 @@ def unsound(
     """
     try:
         with world.client() as uwf:
-            _let_children_begin(uwf)
+            _let_children_end(world, uwf)
             threads = [_Thread.read(uwf, row["thread"]) for row in uwf.list(ALL)]
             return (
                 _lost({each.name: each for each in threads}, acks, doomed)
@@ -203,13 +203,29 @@ def unsound(
         return f"not sound: {error.document()['error']}"
 
 
-def _let_children_begin(uwf: Client) -> None:
-    """Who is killed in the middle of starting a program leaves its files, locks among them, to a
-    child that is about to become that program: for a moment, however busy the machine is.
+def _let_children_end(world: World, uwf: Client) -> None:
+    """Wait for what a killed process leaves for a moment, however busy the machine is: a child that
+    is about to become another program has its files, locks among them, and the process of a branch
+    ends a little after the one that started it, with its lock until then.
     """
     deadline = time.monotonic() + _MOMENT_SECONDS
-    while any(row["running"] for row in uwf.list(ALL)) and time.monotonic() < deadline:
+    while time.monotonic() < deadline:
+        if not _lives_in(world.home) and not any(row["running"] for row in uwf.list(ALL)):
+            return
         time.sleep(0.02)
+
+
+def _lives_in(home: Path) -> bool:
+    """Whether another process was started with this home, as far as its environment can be read."""
+    mark = f"UWF_HOME={home}\0".encode()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (folder / "environ").read_bytes()
+        except OSError:  # it has ended, or is another user's
+            continue
+        if mark in environment and folder.name != str(os.getpid()):
+            return True
+    return False
 
 
 class _Thread(NamedTuple):

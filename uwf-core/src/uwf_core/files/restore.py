@@ -71,7 +71,7 @@ def _restore(place: RecordedFolder, tree: str) -> None:
     place.git("update-index", "-q", "--refresh")
     wanted = _paths(place.git("ls-files", "-z"))
     _check_conflicts(place, wanted)
-    place.git("checkout-index", "-a", "-f", "-q", "-u", strict=True, private=False)
+    place.git("checkout-index", "-a", "-f", "-q", strict=True, private=False)
     seen: set[bytes] = set()
     # With a `.gitignore` that is deleted, the files that only it ignored are to be deleted too.
     while others := _others(place, wanted) - seen:
