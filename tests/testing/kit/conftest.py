@@ -22,11 +22,15 @@ from kit_others.names import EXPORTERS, EXTRACTORS, JUDGES, OBSERVERS, TOOLS  # 
 from kit_stores.names import BREAKS  # noqa: E402
 
 BOUNDED = "uwf-core>=0.0.1,<99"
+_PROCESSES = 4
+_OBSERVERS = "observers"
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the metadata of the strangers' distributions."""
+    """A folder with the metadata of the strangers' distributions; that of the observers, which
+    every run of uwf would notify, lies in a folder of its own.
+    """
     folder = tmp_path_factory.mktemp("site")
     agents = dict.fromkeys(NAMES, "kit_agents.plugin")
     agents |= {name: f"kit_agents.plugin_{name}" for name in ANNOUNCED_WRONGLY}
@@ -37,12 +41,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "uwf.judges": dict.fromkeys(JUDGES, "kit_others.plugin"),
         "uwf.tools": dict.fromkeys(TOOLS, "kit_others.plugin"),
         "uwf.exporters": dict.fromkeys(EXPORTERS, "kit_others.plugin"),
-        "uwf.observers": {name: f"kit_others.observers:{name}_" for name in OBSERVERS},
     }
     unbounded = {"unbounded": agents.pop("unbounded")}
     groups["uwf.agents"] = agents
     _distribution(folder, "kit-agents", BOUNDED, groups)
     _distribution(folder, "kit-unbounded", "uwf-core", {"uwf.agents": unbounded})
+    observers = {name: f"kit_others.observers:{name}_" for name in OBSERVERS}
+    (folder / _OBSERVERS).mkdir()
+    _distribution(folder / _OBSERVERS, "kit-observers", BOUNDED, {"uwf.observers": observers})
     return folder
 
 
@@ -75,7 +81,7 @@ def run_contracts(
             process = subprocess.Popen(
                 [*command, *arguments],
                 cwd=folder,
-                env={**environment(site), **variables},
+                env={**environment(site, observers=_OBSERVERS in arguments[0]), **variables},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -106,11 +112,12 @@ def _folder_in_memory(folder: Path) -> Path:
     return made
 
 
-def environment(site: Path) -> dict[str, str]:
+def environment(site: Path, *, observers: bool) -> dict[str, str]:
     """The environment of an author in whose Python the strangers are installed."""
     kept = ("PATH", "HOME", "TMPDIR", "VIRTUAL_ENV")
     env = {name: os.environ[name] for name in kept if name in os.environ}
-    path = os.pathsep.join((str(STRANGERS), str(site)))
+    folders = (STRANGERS, site, site / _OBSERVERS) if observers else (STRANGERS, site)
+    path = os.pathsep.join(map(str, folders))
     alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # the kit needs nobody else's plugins
     return {**env, **alone, "PYTHONPATH": path, "LC_ALL": "C.UTF-8", "PYTHONUTF8": "0"}
 
@@ -119,17 +126,19 @@ def environment(site: Path) -> dict[str, str]:
 def run_batch(
     run_contracts: Callable[..., "Contracts"], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[..., "Contracts"]:
-    """As `run_contracts` for a file of the strangers; several workers of xdist run it once."""
+    """As `run_contracts` for a file of the strangers, in several processes, since many contracts
+    wait for what never comes; several workers of xdist run it once.
+    """
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent
 
-    def run(name: str, parts: int) -> Contracts:
+    def run(name: str) -> Contracts:
         with (shared / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             file = shared / f"{name}.json"
             if not file.exists():
-                whole = run_contracts(str(STRANGERS / name), parts=parts)
+                whole = run_contracts(str(STRANGERS / name), parts=_PROCESSES)
                 file.write_text(json.dumps(vars(whole)))
         return Contracts(**json.loads(file.read_text()))
 
@@ -139,7 +148,7 @@ def run_batch(
 @pytest.fixture
 def author_environment(site: Path) -> dict[str, str]:
     """The environment of an author."""
-    return environment(site)
+    return environment(site, observers=True)
 
 
 class Contracts:

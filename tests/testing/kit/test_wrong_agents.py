@@ -12,7 +12,7 @@ WRONG = {**BREAKS, **{name: (clause,) for name, clause in ANNOUNCED_WRONGLY.item
 
 @pytest.fixture(scope="module")
 def contracts(run_batch):
-    return run_batch("contracts_of_agents.py", parts=3)
+    return run_batch("contracts_of_agents.py")
 
 
 def test_a_right_agent_keeps_every_clause(contracts):

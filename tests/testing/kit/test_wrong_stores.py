@@ -12,7 +12,7 @@ pytestmark = pytest.mark.timeout(300)
 
 @pytest.fixture(scope="module")
 def contracts(run_batch):
-    return run_batch("contracts_of_stores.py", parts=3)
+    return run_batch("contracts_of_stores.py")
 
 
 @pytest.mark.parametrize("name", BREAKS)

@@ -1,16 +1,16 @@
 """The contracts of every wrong extractor and judge; test_wrong_others.py runs it."""
 
 import json
+import os
 
 import pytest
 from folders import tmp_path
-from kit_others.names import EXPORTERS, EXTRACTORS, IN_OWN_FORMAT, JUDGES, OBSERVERS, TOOLS
+from kit_others.names import EXPORTERS, EXTRACTORS, IN_OWN_FORMAT, JUDGES, TOOLS
 
 from uwf_core.api import JudgeRequest
 from uwf_testing.exporter_contract import ExporterContract
 from uwf_testing.extractor_contract import ExtractorContract
 from uwf_testing.judge_contract import JudgeContract
-from uwf_testing.observer_contract import ObserverContract
 from uwf_testing.tool_contract import ToolContract
 
 __all__ = ["tmp_path"]
@@ -66,12 +66,6 @@ class Exporters(Here):
         return type(self).__name__.removeprefix("Test_")
 
 
-class Observers(Here):
-    @pytest.fixture
-    def observer(self):
-        return type(self).__name__.removeprefix("Test_")
-
-
 class Judges(Here):
     @pytest.fixture
     def judge(self):
@@ -95,14 +89,18 @@ class Judges(Here):
         return JudgeRequest(cwd=str(tmp_path / "gone"), thread="01JD", record={})
 
 
-for name in EXTRACTORS:
-    fixtures = InOwnFormat if name in IN_OWN_FORMAT else Extractors
-    globals()[f"Test_{name}"] = type(f"Test_{name}", (fixtures, ExtractorContract), {})
-for name in JUDGES:
-    globals()[f"Test_{name}"] = type(f"Test_{name}", (Judges, JudgeContract), {})
-for name in TOOLS:
-    globals()[f"Test_{name}"] = type(f"Test_{name}", (Tools, ToolContract), {})
-for name in OBSERVERS:
-    globals()[f"Test_{name}"] = type(f"Test_{name}", (Observers, ObserverContract), {})
-for name in EXPORTERS:
-    globals()[f"Test_{name}"] = type(f"Test_{name}", (Exporters, ExporterContract), {})
+def _contracts():
+    for name in EXTRACTORS:
+        yield name, (InOwnFormat if name in IN_OWN_FORMAT else Extractors, ExtractorContract)
+    kinds = (
+        (JUDGES, Judges, JudgeContract),
+        (TOOLS, Tools, ToolContract),
+        (EXPORTERS, Exporters, ExporterContract),
+    )
+    for names, fixtures, contract in kinds:
+        yield from ((name, (fixtures, contract)) for name in names)
+
+
+part, parts = map(int, os.environ.get("KIT_PART", "0/1").split("/"))
+for name, bases in list(_contracts())[part::parts]:
+    globals()[f"Test_{name}"] = type(f"Test_{name}", bases, {})
