@@ -18,6 +18,7 @@ class BuiltinOptions:
         allow_shell: allow commands. What a command does is not confined to the workspace.
         command_seconds: the time limit of one command.
         fetch: allow to read pages of the public internet.
+        rules: read the AGENTS.md of a trusted project.
         deny: further files that no tool touches, as patterns of .gitignore.
         allow_write: files that tools may change, as such patterns; None allows all but the denied.
         allow_protected: names of roles that may write files that other programs run or obey by
@@ -36,6 +37,7 @@ class BuiltinOptions:
     allow_shell: bool = False
     command_seconds: float = 120.0
     fetch: bool = True
+    rules: bool = True
     deny: tuple[str, ...] = ()
     allow_write: tuple[str, ...] | None = None
     allow_protected: tuple[str, ...] = ()

@@ -15,7 +15,10 @@ def uwf_agents() -> Sequence[AgentSpec]:
             factory="uwf_agent_builtin.agent:BuiltinAgent",
             options="uwf_agent_builtin.options:BuiltinOptions",
             capabilities=frozenset(
-                ("continue", "fork", "ask", "stream", "structured", "usage", "tools", "model")
+                (
+                    *("continue", "fork", "ask", "stream", "structured", "usage"),
+                    *("tools", "model", "rules"),
+                )
             ),
             checks="uwf_agent_builtin.checks:checks",
         )

@@ -22,7 +22,7 @@ def uwf_agents() -> Sequence[AgentSpec]:
             options="uwf_agent_claude_code.options:ClaudeCodeOptions",
             checks="uwf_agent_claude_code.checks:checks",
             capabilities=frozenset(
-                ("continue", "fork", "ask", "stream", "structured", "usage", "tools")
+                ("continue", "fork", "ask", "stream", "structured", "usage", "tools", "skills")
             ),
             env=ENVIRONMENT,
         )

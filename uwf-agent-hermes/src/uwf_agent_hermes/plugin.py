@@ -14,7 +14,7 @@ def uwf_agents() -> Sequence[AgentSpec]:
             summary="the Hermes agent, over the Agent Client Protocol",
             factory="uwf_agent_hermes.agent:HermesAgent",
             options="uwf_agent_hermes.options:HermesOptions",
-            capabilities=frozenset(("continue", "fork", "ask", "stream", "usage")),
+            capabilities=frozenset(("continue", "fork", "ask", "stream", "usage", "skills")),
             checks="uwf_agent_hermes.checks:checks",
             env=("HERMES_*",),
         )

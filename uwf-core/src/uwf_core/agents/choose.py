@@ -124,7 +124,9 @@ class Choice(NamedTuple):
         return self.word if self.kind == "command" and self.where != "agents" else None
 
 
-COMMAND_CAPABILITIES = frozenset(("continue", "fork", "ask", "stream", "tools", "model"))
+COMMAND_CAPABILITIES = frozenset(
+    ("continue", "fork", "ask", "stream", "tools", "model", "skills", "rules")
+)
 """The capabilities that a command can declare."""
 
 THREAD_AGENT = "the thread's agent"

@@ -20,9 +20,14 @@ if TYPE_CHECKING:
 API_VERSION = "1.0"
 """The version of this contract. An adapter names the one it was written for in its record."""
 
-Capability = Literal["continue", "fork", "ask", "stream", "structured", "usage", "tools", "model"]
+Capability = Literal[
+    "continue", "fork", "ask", "stream", "structured", "usage", "tools", "model", "skills", "rules"
+]
 CAPABILITIES: frozenset[str] = frozenset(
-    ("continue", "fork", "ask", "stream", "structured", "usage", "tools", "model")
+    (
+        *("continue", "fork", "ask", "stream", "structured", "usage", "tools", "model"),
+        *("skills", "rules"),
+    )
 )
 Purpose = Literal["run", "correction", "resume", "poke"]
 Continuation = Literal["new", "continued", "forked"]
@@ -39,6 +44,8 @@ class AgentSpec:
         options: `module:attribute` of a frozen dataclass whose fields are the options, each with
             a default; None if it has none. uwf rejects unknown keys and wrong types.
         capabilities: the subset of `CAPABILITIES` that the agent has. Only these are used.
+            `skills`: it loads skills itself, so the prompt only names them. `rules`: it does not
+            read AGENTS.md itself, so the prompt has it.
         api: the version of this contract that the adapter was written for.
         checks: `module:attribute`, called as `checks(request)` with a `CheckRequest`, gives the
             `Check`s that `uwf agent check` runs; None if it has none.
@@ -249,6 +256,7 @@ class PromptParts:
     Attributes:
         instructions: the goal and procedure of the role, and the form of its output. In the role's
             own session one line replaces this part and `task` in the prompt.
+        guidance: skills, memory and rules of the role; in its own session those that have changed.
         task: of the thread.
         progress: the steps so far, in a line each.
         history: what the roles before delivered, and what persons said.
@@ -258,6 +266,7 @@ class PromptParts:
     """
 
     instructions: str = ""
+    guidance: str = ""
     task: str = ""
     progress: str = ""
     history: str = ""

@@ -159,6 +159,7 @@ def step_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("used", None if document["answered"] else amounts.usage(_usage(document))),
             ("folder", document["cwd"]),
             ("files", recorded_files.recorded_text(document)),
+            ("skills", "\n".join(map(_guidance, document["skills"]))),
             ("denied", "\n".join(document["denials"])),
             ("attempts", "\n".join(document["previousAttempts"])),
             ("replaces", document["replaces"]),
@@ -194,6 +195,11 @@ def answer_text(document: Mapping[str, Any], screen: Screen) -> str:
     """`step ask`: the answer and its origin."""
     origin = f"{document['role']} · {document['agent']} · {document['continuation']}"
     return f"{document['answer'].strip()}\n\n{screen.paint(origin, 'dim')}"
+
+
+def _guidance(each: Mapping[str, Any]) -> str:
+    where = "" if each["path"] == each["name"] else f" ({each['path']})"
+    return f"{each['kind']} {each['name']}{where} {each['text']}"
 
 
 def _agent(document: Mapping[str, Any]) -> str:

@@ -13,16 +13,18 @@ from uwf_core.prompt.assemble import (
     prompt_text,
 )
 from uwf_core.thread.head import session_rests
-from uwf_core.thread.history import read_step
+from uwf_core.thread.history import guidance_at, read_step
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from uwf_core.agents.open import OpenAgent
     from uwf_core.cas.store import Store
     from uwf_core.engine.attempt import Attempt
     from uwf_core.engine.plan import Position, Task
     from uwf_core.engine.run import Run
     from uwf_core.thread.head import Head
-    from uwf_core.thread.history import Saying
+    from uwf_core.thread.history import Guidance, Saying
     from uwf_core.thread.state import RoleSession, RoleState
     from uwf_core.workflow.definition import Role
 
@@ -62,6 +64,11 @@ def assemble(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> AgentRequest
 
         return program_request(run, attempt)
     attempt.known = usable_session(engine.store, head, task.role, agent)
+    takes_rules = "rules" in agent.capabilities and getattr(agent.options, "rules", True)
+    if role.skills or role.memory or takes_rules:
+        from uwf_core.engine.guidance import guidance_of  # not for every step
+
+        attempt.guidance = guidance_of(run, attempt, agent, rules=takes_rules)
     prompt, parts = _prompt(run, attempt, agent, attempt.known)
     return AgentRequest(
         thread=head.thread,
@@ -99,7 +106,15 @@ def _prompt(
     run: "Run", attempt: "Attempt", agent: "OpenAgent", known: "RoleSession | None"
 ) -> tuple[str, PromptParts]:
     engine, task, position = run.engine, attempt.task, HeadPosition(run, attempt.head)
-    now = situation(position, task, known, typed=_delivers_object(agent))
+    typed = _delivers_object(agent)
+    now = situation(
+        position,
+        task,
+        known,
+        typed=typed,
+        guidance=attempt.guidance,
+        known_guidance=known_guidance(engine.store, position, task) if attempt.guidance else (),
+    )
     parts = prompt_parts(position.definition.roles[task.role], now)
     text = prompt_text(parts, task.role if now.own_session else None)
     clean = engine.redactor.text(text)
@@ -110,9 +125,17 @@ def _prompt(
 
 
 def situation(
-    position: "Position", task: "Task", known: "RoleSession | None", *, typed: bool
+    position: "Position",
+    task: "Task",
+    known: "RoleSession | None",
+    *,
+    typed: bool,
+    guidance: "Sequence[Guidance]" = (),
+    known_guidance: "Sequence[Guidance]" = (),
 ) -> Situation:
-    """What the prompt of a task depends on; `known` is the session that the agent continues."""
+    """What the prompt of a task depends on; `known` is the session that the agent continues. For
+    `guidance` and `known_guidance` see `Situation`.
+    """
     state, newest = position.state, 0 if known is None else known.number
     summary = None if newest else position.summary(task)  # a session that continues has the steps
     steps, earlier = _history(position, task, summary[0] if summary else newest)
@@ -138,7 +161,15 @@ def situation(
         said=_said_before(position, task),
         last_failure=task.last_failure,
         typed=typed,
+        guidance=guidance,
+        known_guidance=known_guidance,
     )
+
+
+def known_guidance(store: "Store", position: "Position", task: "Task") -> "list[Guidance]":
+    """What the role got at its last step."""
+    last = position.state.role(task.role).step
+    return [] if last is None else guidance_at(store, position.step(last).payload["skills"])
 
 
 def _delivers_object(agent: "OpenAgent") -> bool:

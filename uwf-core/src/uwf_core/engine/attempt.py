@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from uwf_core.engine.run import Run
     from uwf_core.errors import AgentFailure, UwfError
     from uwf_core.thread.calls import CallResult
+    from uwf_core.thread.history import Guidance
+    from uwf_core.thread.types import GuidancePayload
 
 
 class Attempt:
@@ -38,6 +40,7 @@ class Attempt:
         by_person: whether a person asks for this step now.
         task: what to run (stage 5). choice: the agent for it.
         known: the session that the agent can use, None for a new one (6).
+        guidance: the skills, memory and rules of the role (6).
         request: the request of the current session (6). progress: the sink of the agent's calls.
         payload, variable: the stored start of the attempt, None until `save_prompt`.
         reply: the newest reply, redacted (7, 8). session, continuation, usage: what it used.
@@ -55,8 +58,8 @@ class Attempt:
 
     __slots__ = (
         "artifacts", "body", "by_person", "call", "choice", "continuation", "corrections",
-        "ended_ms", "error", "extractor", "failure", "head", "known", "loose", "mark", "may_call",
-        "output", "payload", "progress", "reply", "request", "session", "step", "task", "turns",
+        "ended_ms", "error", "extractor", "failure", "guidance", "head", "known", "loose", "mark",
+        "may_call", "output", "payload", "progress", "reply", "request", "session", "step", "task", "turns",
         "usage", "variable",
     )  # fmt: skip
 
@@ -72,6 +75,7 @@ class Attempt:
         self.head = head
         self.by_person = by_person
         self.known: RoleSession | None = None
+        self.guidance: Sequence[Guidance] = ()
         self.request: AgentRequest | None = None
         self.variable: Variable | None = None
         self.reply = None
@@ -205,6 +209,7 @@ def save_prompt(run: "Run", attempt: Attempt) -> None:
             "marker": attempt.marker,
             "reserved": reserved,
             "workspace": workspace,
+            "skills": _guidance(engine, attempt),
             "step": None,
             "question": None,
         }
@@ -219,6 +224,13 @@ def save_prompt(run: "Run", attempt: Attempt) -> None:
         attempt.head = move_head(store, head, head.ref, state)
     forget_run(engine.home, head.thread)
     _announce(run, attempt)
+
+
+def _guidance(engine: "Engine", attempt: Attempt) -> "list[GuidancePayload] | None":
+    stored = [
+        {**each._asdict(), "text": engine.store.put_text(each.text)} for each in attempt.guidance
+    ]
+    return stored or None  # type: ignore[return-value]
 
 
 def _answer(engine: "Engine", task: "Task") -> Ref | None:

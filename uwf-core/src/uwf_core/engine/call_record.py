@@ -245,6 +245,7 @@ def _attempt(run: "Run", number: int, called: Mapping[str, Any], session: str | 
         "marker": f"{run.head.thread}/{number}",
         "reserved": None,
         "workspace": None,
+        "skills": None,
         "step": None,
         "question": None,
     }

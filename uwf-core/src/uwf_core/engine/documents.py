@@ -9,7 +9,14 @@ from typing import Any, Literal, TypedDict
 from uwf_core.api.sums import LedgerPayload, UsagePayload
 from uwf_core.engine.file_documents import FileDocument
 from uwf_core.engine.worktree_documents import RemovedWorktree, WorktreeDocument
-from uwf_core.thread.types import BranchPayload, PersonPayload, Reason, Status, WorkspacePayload
+from uwf_core.thread.types import (
+    BranchPayload,
+    GuidancePayload,
+    PersonPayload,
+    Reason,
+    Status,
+    WorkspacePayload,
+)
 
 
 class StartedDocument(TypedDict):
@@ -231,7 +238,7 @@ class StepDocument(TypedDict):
     `answer` are a person's words to the role, `by` is that person. Of a call: `childThread`, the
     last step `child` of that; `branches` and the last steps `children` of these. `called`: the
     threads that the agent started. `calledUsage`: what all of these used. `files`: what it
-    delivered. `workspace`: the recorded files.
+    delivered. `workspace`: the recorded files. `skills`: the skills, memory and rules that it got.
     """
 
     step: str
@@ -274,6 +281,7 @@ class StepDocument(TypedDict):
     calledUsage: LedgerPayload | None
     files: list[FileDocument]
     workspace: WorkspacePayload | None
+    skills: list[GuidancePayload]
     turns: list[TurnDocument]
 
 

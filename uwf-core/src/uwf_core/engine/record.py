@@ -158,6 +158,7 @@ def _save_step(
         "ancestors": _ancestors(engine, attempt),
         **_more(engine, attempt),
         "workspace": given["workspace"],
+        "skills": given["skills"],
     }
     crash_points.reach("record")
     ref, plain = engine.nodes.put_plain("step", payload)

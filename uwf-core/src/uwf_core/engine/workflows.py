@@ -83,7 +83,8 @@ def _callees(engine: "Engine", notice: Callable[[str], None]) -> "Callees":
 
         return (lacking_agent if kind == "agent" else lacking_model)(engine, name)
 
-    return Callees(lambda: _context(engine, engine.cwd), engine.definition, notice, lacks)
+    homes = engine.home, engine.env.get("HOME", "")
+    return Callees(lambda: _context(engine, engine.cwd), engine.definition, notice, lacks, homes)
 
 
 def bound_of_workflow(engine: "Engine", workflow: Mapping[str, Any]) -> "Bound":

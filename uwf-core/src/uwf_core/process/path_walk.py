@@ -162,3 +162,22 @@ def open_regular(folder: int, name: str, *, follow: bool = False) -> tuple[int, 
             raise IsADirectoryError(errno.EISDIR, "it is a folder")
         raise OSError(errno.EINVAL, "it is not a regular file")
     return descriptor, status
+
+
+def read_beneath(root: str, path: str, most_bytes: int) -> bytes:
+    """Read a regular file by its path from the folder `root`: at most so many bytes and one more.
+
+    Raises:
+        PathOutside: it, or a link on the way, is outside of the folder.
+        OSError: it cannot be read, or is not a regular file.
+    """
+    folder = os.open(root, ENTER & ~os.O_NOFOLLOW)
+    try:
+        roots = (root, os.path.realpath(root))
+        with PathWalk(folder, path_components(path, roots), roots=roots) as walk:
+            place = walk.end()
+            descriptor, _ = open_regular(place.folder, place.name)
+            with open(descriptor, "rb") as file:
+                return file.read(most_bytes + 1)
+    finally:
+        os.close(folder)

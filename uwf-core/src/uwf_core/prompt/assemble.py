@@ -1,9 +1,9 @@
 """Route and history -> the prompt of an agent.
 
 The parts that stay the same for every visit come first, so that a provider can cache them:
-deliverable and role, task, progress, earlier steps, instruction, form. For one role of one
-thread the first two are the same bytes in every new session; in its own session, which knows them,
-one line replaces both.
+deliverable and role, skills and memory, task, progress, earlier steps, instruction, form. For one
+role of one thread the first and the task are the same bytes in every new session; in its own
+session, which knows them, one line replaces both.
 """
 
 import json
@@ -17,7 +17,7 @@ from uwf_core.prompt.deliverable import deliverable, form_line
 from uwf_core.prompt.markdown import fenced, input_text, said_markdown
 
 if TYPE_CHECKING:
-    from uwf_core.thread.history import Saying
+    from uwf_core.thread.history import Guidance, Saying
     from uwf_core.workflow.definition import Role
 
 HISTORY_CHARACTERS = 32_000
@@ -60,6 +60,7 @@ class Situation(NamedTuple):
         said: what a person said at earlier attempts at this step, unless `instruction` repeats it.
         last_failure: the kind of the failure of the last attempt at this step.
         typed: whether the agent delivers a typed object, and no text with frontmatter.
+        guidance: the skills, memory and rules of the role. known_guidance: those of its last step.
     """
 
     thread: str
@@ -80,6 +81,8 @@ class Situation(NamedTuple):
     last_failure: str | None = None
     typed: bool = False
     call: tuple[str, str] | None = None
+    guidance: "Sequence[Guidance]" = ()
+    known_guidance: "Sequence[Guidance]" = ()
 
 
 def prompt_parts(role: "Role", now: Situation) -> PromptParts:
@@ -95,6 +98,7 @@ def prompt_parts(role: "Role", now: Situation) -> PromptParts:
         progress = f"{_input(now.input, lead)}\n\n{progress}"
     return PromptParts(
         instructions=f"{form}\n\n{_role(role)}",
+        guidance=_guidance(now),
         task=_task(now) if now.input is None else _task_and_input(now, now.input),
         progress=progress,
         history="\n\n".join(_history(now)),
@@ -107,7 +111,9 @@ def prompt_text(parts: PromptParts, knows: str | None = None) -> str:
     """The whole prompt; `knows` names the role whose own session gets it and knows the first two
     parts, so that one line replaces them.
     """
-    first = (parts.instructions, parts.task) if knows is None else (_reminder(knows),)
+    first = (parts.instructions, parts.guidance, parts.task)
+    if knows is not None:
+        first = (_reminder(knows), parts.guidance, "")
     instruction = f"# Your instruction\n\n{parts.instruction}"
     parts_in_order = (*first, parts.progress, parts.history, instruction, parts.form)
     return "\n\n".join(part for part in parts_in_order if part) + "\n"
@@ -144,6 +150,14 @@ def _role(role: "Role") -> str:
     }
     texts = (f"## {name}\n\n{text.strip()}" for name, text in sections.items() if text.strip())
     return "\n\n".join((f"# Your role: {role.name}", _SCOPE, *texts))
+
+
+def _guidance(now: Situation) -> str:
+    if not (now.guidance or now.known_guidance):
+        return ""
+    from uwf_core.prompt.guidance import guidance_text  # not for every workflow
+
+    return guidance_text(now.guidance, now.known_guidance if now.own_session else None)
 
 
 def _task(now: Situation) -> str:

@@ -1,10 +1,10 @@
 """The prompts that an attempt can have got, planned and written again."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.engine.assemble import situation
+from uwf_core.engine.assemble import known_guidance, situation
 from uwf_core.engine.plan import GO_ON, Intent, Task, next_task
 from uwf_core.engine.programs import argv_of
 from uwf_core.errors import RoutingFailed
@@ -12,7 +12,7 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.prompt.assemble import prompt_parts, prompt_text
 from uwf_core.prompt.command import command_text
 from uwf_core.replay.compare import same_text
-from uwf_core.thread.history import text_at
+from uwf_core.thread.history import Guidance, guidance_at, text_at
 from uwf_core.thread.state import RoleSession
 from uwf_core.workflow.definition import PROGRAM
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.replay.chain import Recorded
     from uwf_core.replay.position import ReplayPosition
+
+
+_Guided = tuple[Sequence[Guidance], Sequence[Guidance]]
+"""The skills, memory and rules of an attempt, and those of the last step of its role."""
 
 
 class Prompted(NamedTuple):
@@ -57,9 +61,11 @@ def prompt_again(store: "Store", position: "ReplayPosition", attempt: "Recorded"
     return first
 
 
-def full_prompt(position: "ReplayPosition", task: Task, *, typed: bool) -> str:
+def full_prompt(
+    position: "ReplayPosition", task: Task, guidance: "Sequence[Guidance]", *, typed: bool
+) -> str:
     """The prompt for a new session."""
-    return _prompt(position, task, None, typed=typed)
+    return _prompt(position, task, None, (guidance, ()), typed=typed)
 
 
 def _intents(
@@ -97,9 +103,12 @@ def _prompts(
         yield from _commands(store, position, attempt, task)
         return
     typed = payload.get("extractor") is None and attempt.kind not in ("failed", "asked")
+    guidance: _Guided = (guidance_at(store, payload.get("skills")), ())
+    if guidance[0]:
+        guidance = (guidance[0], known_guidance(store, position, task))
     for session in _sessions(position, attempt):
-        yield _prompt(position, task, session, typed=typed)
-        yield _prompt(position, task, session, typed=not typed)
+        yield _prompt(position, task, session, guidance, typed=typed)
+        yield _prompt(position, task, session, guidance, typed=not typed)
     if attempt.kind == "failed":
         yield task.instruction  # stored if the agent could not be called
 
@@ -118,9 +127,16 @@ def _commands(
 
 
 def _prompt(
-    position: "ReplayPosition", task: Task, session: RoleSession | None, *, typed: bool
+    position: "ReplayPosition",
+    task: Task,
+    session: RoleSession | None,
+    guidance: "_Guided",
+    *,
+    typed: bool,
 ) -> str:
-    now = situation(position, task, session, typed=typed)
+    now = situation(
+        position, task, session, typed=typed, guidance=guidance[0], known_guidance=guidance[1]
+    )
     parts = prompt_parts(position.definition.roles[task.role], now)
     return prompt_text(parts, task.role if now.own_session else None)
 

@@ -18,7 +18,7 @@ from uwf_core.replay.position import ReplayPosition
 from uwf_core.replay.prompts import Prompted, full_prompt, prompt_again
 from uwf_core.replay.reply import correction_difference, extract_again, same_output
 from uwf_core.thread.decisions import waits
-from uwf_core.thread.history import Step, text_at
+from uwf_core.thread.history import Step, guidance_at, text_at
 from uwf_core.thread.inputs import RecordedInputs
 from uwf_core.thread.types import NextPayload
 from uwf_core.thread.worktree import place_in_step
@@ -260,7 +260,8 @@ class Walk:
         if not step.node["corrections"]:
             return
         position = self._position
-        full = [full_prompt(position, found.task, typed=typed) for typed in (False, True)]
+        guidance = guidance_at(self._engine.store, step.node["skills"])
+        full = [full_prompt(position, found.task, guidance, typed=typed) for typed in (False, True)]
         schema = position.definition.roles[step.role].schema
         changed = correction_difference(step, schema, [found.prompt or "", *full])
         if changed is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from uwf_core.api.sums import UsagePayload
 from uwf_core.errors import CorruptNodeError, StoreError
@@ -16,6 +16,7 @@ from uwf_core.thread.types import NODES, ErrorPayload, StartPayload, StepPayload
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.thread.head import Head
+    from uwf_core.thread.types import GuidancePayload
 
 
 class Step(NamedTuple):
@@ -178,6 +179,26 @@ def body_of(store: "Store", step: Step) -> str:
 def text_at(store: "Store", ref: str | None) -> str | None:
     """The text that a field of a node refers to."""
     return None if ref is None else store.text(Ref(ref))
+
+
+class Guidance(NamedTuple):
+    """A skill, memory or rules that a role got, as `GuidancePayload` stores it, with its text."""
+
+    kind: Literal["skill", "memory", "rules"]
+    name: str
+    path: str
+    given: Literal["text", "name"]
+    text: str
+
+
+def guidance_at(store: "Store", stored: "list[GuidancePayload] | None") -> list[Guidance]:
+    """The skills, memory and rules of a step or an attempt."""
+    return [
+        Guidance(
+            each["kind"], each["name"], each["path"], each["given"], store.text(Ref(each["text"]))
+        )
+        for each in stored or ()
+    ]
 
 
 class Saying(NamedTuple):

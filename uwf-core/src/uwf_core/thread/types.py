@@ -128,6 +128,18 @@ class BranchPayload(TypedDict):
     status: str
 
 
+class GuidancePayload(TypedDict):
+    """A text that a role got besides its own: a skill or memory that it names, or the rules
+    (AGENTS.md) of the project. `given` is `name` where the agent loads the text itself.
+    """
+
+    kind: Literal["skill", "memory", "rules"]
+    name: str
+    path: str
+    given: Literal["text", "name"]
+    text: Text
+
+
 class StepPayload(TypedDict):
     """One turn of a role, or a failed attempt at one (then `output` is an error output).
 
@@ -150,8 +162,8 @@ class StepPayload(TypedDict):
         called: threads that its agent started. calledUsage: what all of these have used.
         usageByRole: the part of the branches of each role.
         ancestors: `[k]` is the newest earlier step whose number is a multiple of 2^k.
-        artifacts: files by path. workspace: the recorded files. skills, toolList: what the agent
-            got. All null until used.
+        artifacts: files by path. workspace: the recorded files. skills: skills, memory and rules
+            that the agent got. toolList: the tools of its servers. All null until used.
     """
 
     thread: str
@@ -202,7 +214,7 @@ class StepPayload(TypedDict):
     ancestors: list[StepRef] | None
     artifacts: dict[str, Annotated[str, To("file")]] | None
     workspace: WorkspacePayload | None
-    skills: list[Text] | None
+    skills: list[GuidancePayload] | None
     toolList: Text | None
 
 
@@ -220,8 +232,8 @@ class AttemptPayload(TypedDict):
     The variable `@uwf/attempt/<thread>/<number>.<try>` points to it. `seq` is the number of the
     event that will end it. `instruction` is the edge prompt with the text of a person
     (`said`); `engine` the process that runs it; `marker` is in the environment of everything it
-    starts (`UWF_ATTEMPT`). `reserved` counts against limits until it ends. `step` refers to its
-    failed step, `question` to its question.
+    starts (`UWF_ATTEMPT`). `reserved` counts against limits until it ends. `skills` as in a step.
+    `step` refers to its failed step, `question` to its question.
     """
 
     thread: str
@@ -247,6 +259,7 @@ class AttemptPayload(TypedDict):
     marker: str
     reserved: ReservePayload | None
     workspace: WorkspacePayload | None
+    skills: list[GuidancePayload] | None
     step: StepRef | None
     question: Annotated[str, To("question")] | None
 

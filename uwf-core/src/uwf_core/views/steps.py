@@ -64,6 +64,7 @@ def show_step(step: "StepRecord") -> "StepDocument":
         "calledUsage": node["calledUsage"],
         "files": files_of_step(step),
         "workspace": node["workspace"],
+        "skills": node["skills"] or [],
         "turns": turns_of_step(step),
     }
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from uwf_core.engine.workflows import read_workflow
 from uwf_core.errors import UnknownIdError
+from uwf_core.ids import Ref
 from uwf_core.shape.shapes import build
 from uwf_core.workflow.definition import Workflow, as_in_file
 from uwf_core.workflow.diff.change import Verdict, WorkflowChange
@@ -85,8 +86,18 @@ def _read(engine: "Engine", word: str, watch: "Watch") -> tuple[Workflow, Compar
     if isinstance(found, dict):
         new: Workflow = build(Workflow, _with_references(engine, found))
         return new, {"workflow": None, "workflowName": new.name}
-    workflow = as_in_file(engine.definition(found))
+    workflow = _with_texts(engine, as_in_file(engine.definition(found)))
     return workflow, {"workflow": found, "workflowName": workflow.name}
+
+
+def _with_texts(engine: "Engine", workflow: Workflow) -> Workflow:
+    """A published workflow with the texts of its skills, as that of a file has them."""
+    roles = dict(workflow.roles)
+    for name, role in roles.items():
+        if role.skill_texts:
+            texts = {key: engine.store.text(Ref(ref)) for key, ref in role.skill_texts.items()}
+            roles[name] = role._replace(skill_texts=texts)
+    return workflow._replace(roles=roles)
 
 
 def _with_references(engine: "Engine", workflow: dict[str, Any]) -> dict[str, Any]:

@@ -69,6 +69,7 @@ class Callees:
     Attributes:
         lacks: why the user cannot use the agent or model (the first argument) of a name; None if
             they can.
+        homes: the homes of uwf and of the user, where skills and memory can be; "" if unknown.
     """
 
     def __init__(
@@ -77,11 +78,13 @@ class Callees:
         definition: Callable[[Ref], Definition],
         notice: Callable[[str], None] = lambda _: None,
         lacks: Callable[[str, str], str | None] = lambda _kind, _name: None,
+        homes: tuple[str, str] = ("", ""),
     ) -> None:
         self._context = context
         self._definition = definition
         self._notice = notice
         self.lacks = lacks
+        self.homes = homes
         self._found: dict[tuple[str, str], Callee | CalleeError] = {}
         self._chain: tuple[str, ...] = ()
         self._values = 0

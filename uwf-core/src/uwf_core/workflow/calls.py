@@ -26,7 +26,7 @@ class Calls:
             completed mapping of a file that is not published yet.
         inputs: by role, the schema of the typed input of a workflow that has one.
         problems: the errors of the calls, and those of the called files.
-        lacks: as of `Callees`, if there are any.
+        lacks, homes: as of `Callees`, if there are any.
         budget: of the schemas of the file.
     """
 
@@ -34,6 +34,7 @@ class Calls:
         self.file = file
         self._callees = callees
         self.lacks = None if callees is None else callees.lacks
+        self.homes = ("", "") if callees is None else callees.homes
         self.budget = Budget() if callees is None else callees.budget()
         self._joint: JointWork | None = None
         self.found: dict[str, Any] = {}

@@ -21,6 +21,7 @@ from uwf_core.workflow.yaml_nodes import YamlMapping
 
 if TYPE_CHECKING:
     from uwf_core.workflow.callees import Callees
+    from uwf_core.workflow.guidance_check import GuidanceCheck
     from uwf_core.workflow.variants import Analysis
 
 _OWNER = re.compile(r"\b(roles|graph)\.[^.\s]+")
@@ -164,8 +165,13 @@ def _check(
         calls.check_inputs(parts, {name: each.widened for name, each in schemas.items()}, own),
     ):
         problems += _first(stage)
+    guidance = _guidance(parts, calls)
+    if guidance is not None:
+        problems += _first(guidance.problems(parts))
     if workflow is not None:
         workflow["input"] = own
+        if guidance is not None:
+            guidance.complete(workflow["roles"])
     if workflow is not None and workflow["roles"].keys() <= schemas.keys():
         for name, role in workflow["roles"].items():
             role["frontmatter"] = schemas[name].schema
@@ -175,6 +181,16 @@ def _check(
 
             complete_fan_outs(workflow, parts, schemas)
     return workflow
+
+
+def _guidance(parts: ParsedWorkflow, calls: Calls) -> "GuidanceCheck | None":
+    nodes = (role.node for role in parts.roles.values())
+    if all(node is None or not node.values.keys() & {"skills", "memory"} for node in nodes):
+        return None
+    from uwf_core.workflow.guidance_check import GuidanceCheck  # not for every workflow
+    from uwf_core.workflow.skills import Homes
+
+    return GuidanceCheck(calls.file, Homes(*calls.homes))
 
 
 def _fan_outs(

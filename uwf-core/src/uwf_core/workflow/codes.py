@@ -41,6 +41,10 @@ CODES: Final[dict[str, str]] = {
     "set-by-uwf": "a key that only uwf sets, in the workflows that it stores",
     "unknown-agent": "a role suggests an agent that you cannot use",
     "unknown-model": "a role suggests a model that your configuration does not have",
+    "unknown-skill": "a role names a skill that is in none of the folders of skills",
+    "invalid-skill": "a skill that cannot be used: its size, its form, or a link out of its folder",
+    "missing-memory": "a role names a file of memory that does not exist yet",
+    "invalid-memory": "a file of memory that cannot be used: its path, its size, or no text",
     # programs
     "program-name": "a program is not named, or a template names it",
     "exit-code": "a key of `statuses` that is not an exit code",

@@ -24,7 +24,7 @@ from uwf_core.workflow.yaml_source import compose_all
 
 def reference_of(file: str) -> Ref | None:
     """The reference of the workflow in `file` if it is valid; None if it is certainly not, or calls
-    other workflows or has branches, which only a check resolves.
+    other workflows, names skills or has branches, which only a check resolves.
 
     A reference alone proves nothing: ask the store whether it exists.
 
@@ -47,7 +47,7 @@ def reference_of(file: str) -> Ref | None:
             return None
         payload["input"] = _reference(META, schema.schema)
     for role in payload["roles"].values():
-        if role["workflow"] is not None or role["frontmatter"] is None:
+        if role["workflow"] is not None or role["frontmatter"] is None or role["skills"]:
             return None
         schema = inline_refs(role["frontmatter"])
         if schema.faults:

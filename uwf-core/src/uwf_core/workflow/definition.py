@@ -15,7 +15,7 @@ from uwf_core.shape.shapes import build, plain
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
 
-WORKFLOW_TYPE = Ref("1XA2TGW8JG5EN")
+WORKFLOW_TYPE = Ref("0TW0YM3EB9PE6")
 """The type of workflow nodes: the reference of `publish.WORKFLOW_SCHEMA` as a schema node."""
 
 WORKFLOW_TYPES = frozenset((WORKFLOW_TYPE,))
@@ -175,6 +175,17 @@ class RoleText(NamedTuple):
         tuple[Annotated[str, _NAMED], ...] | None,
         "The only tools that the role's agent may use.",
     ] = None
+    skills: Annotated[
+        tuple[Annotated[str, _NAMED], ...],
+        "Skills (Agent Skills: folders with a SKILL.md) that the role gets, by their names.",
+    ] = ()
+    memory: Annotated[
+        tuple[Annotated[str, _NAMED], ...],
+        "Text files that the role gets, as paths from the folder of the thread, or `~/…`.",
+    ] = ()
+    skill_texts: Annotated[
+        dict[str, Annotated[str, To("string")]] | None, "Set by uwf: skills beside the file."
+    ] = None
     workflow: Annotated[
         Annotated[str, To("workflow")] | None,
         "The workflow that plays the role: a name, a path relative to this file, a reference, or "
@@ -194,7 +205,7 @@ class RoleText(NamedTuple):
     ] = None
 
 
-ROLE_KEYS: Final = RoleText._fields
+ROLE_KEYS: Final = tuple(name for name in RoleText._fields if name != "skill_texts")
 """The keys of a role in a file."""
 
 
@@ -239,6 +250,9 @@ class Role(NamedTuple):
     schema: Mapping[str, Any]
     timeout: float | None
     tools: tuple[str, ...] | None
+    skills: tuple[str, ...] = ()
+    memory: tuple[str, ...] = ()
+    skill_texts: Mapping[str, str] | None = None
     workflow: str | None = None
     program: RoleProgram | None = None
     human: bool = False

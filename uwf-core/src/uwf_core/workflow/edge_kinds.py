@@ -26,6 +26,7 @@ DERIVED = ("frontmatter", "workflow")
 """The keys that uwf sets in an edge to branches."""
 DERIVED_IN_BRANCH = ("workflow", "place")
 DERIVED_AT_TOP = ("branch",)
+DERIVED_IN_ROLE = ("skillTexts",)
 
 
 def check_edges(parsed: ParsedWorkflow) -> Iterator[Problem]:
@@ -36,6 +37,9 @@ def check_edges(parsed: ParsedWorkflow) -> Iterator[Problem]:
         if key in parsed.root.values:
             place, message = parsed.root.keys[key].place, f"`{key}` is set by uwf"
             yield error_at(place, "set-by-uwf", message, f"remove `{key}`")
+    for name, role in parsed.roles.items():
+        if role.node is not None:
+            yield from _derived(f"roles.{name}", role.node, DERIVED_IN_ROLE)
     for joint, _ in _nested(parsed):
         message = f"the edge {joint.text!r} of `then` leads to branches"
         hint = "lead it to a role; the edges of that role can lead to branches"

@@ -52,9 +52,11 @@ class _Publisher:
         return ref
 
     def _role(self, role: dict[str, Any]) -> dict[str, Any]:
-        called = self._called(role["workflow"])
+        called, texts = self._called(role["workflow"]), role["skillTexts"]
         return {
             **role,
+            "skillTexts": texts
+            and {name: self._store.put_text(text) for name, text in texts.items()},
             "workflow": called,
             "frontmatter": self._store.put_schema(role["frontmatter"]),
         }

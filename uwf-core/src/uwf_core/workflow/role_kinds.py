@@ -14,7 +14,10 @@ _ALLOWED = {
     "workflow": (*_ABOUT, "workflow"),
     "program": (*_ABOUT, "program", "frontmatter"),
     "human": (*_WORK, "human"),
-    "agent": (*_WORK, "timeout", "tools", "agent", "model", "reserve", "human"),
+    "agent": (
+        *(*_WORK, "timeout", "tools", "skills", "memory"),
+        *("agent", "model", "reserve", "human"),
+    ),
 }
 _REQUIRED = {
     "workflow": (),

@@ -9,7 +9,7 @@ def shown_workflow(workflow: Mapping[str, Any]) -> dict[str, Any]:
 
     An edge has only the keys that are set; one to branches also has the type of their joint result,
     `frontmatter`. A called workflow that is not published is shown by its name, and the workflows
-    that uwf generates for branches are left out.
+    that uwf generates for branches and the texts of skills are left out.
     """
     roles = {name: _role(role) for name, role in workflow["roles"].items()}
     graph = {
@@ -22,7 +22,9 @@ def shown_workflow(workflow: Mapping[str, Any]) -> dict[str, Any]:
 
 def _role(role: Mapping[str, Any]) -> dict[str, Any]:
     called = role["workflow"]
-    return {**role, "workflow": called["name"] if isinstance(called, Mapping) else called}
+    shown = {**role, "workflow": called["name"] if isinstance(called, Mapping) else called}
+    del shown["skillTexts"]
+    return shown
 
 
 def _edge(edge: Mapping[str, Any]) -> dict[str, Any]:

@@ -124,6 +124,7 @@ def json_schema() -> dict[str, Any]:
         DERIVED,
         DERIVED_AT_TOP,
         DERIVED_IN_BRANCH,
+        DERIVED_IN_ROLE,
         edges_schema,
     )
     from uwf_core.workflow.role_kinds import kinds_schema
@@ -143,7 +144,10 @@ def json_schema() -> dict[str, Any]:
     edge = properties["graph"]["additionalProperties"]["additionalProperties"]
     edge |= {"description": _EDGE, **edges_schema()}
     branch = edge["properties"]["parallel"]["anyOf"][0]["additionalProperties"]
-    for each, keys in ((schema, DERIVED_AT_TOP), (edge, DERIVED), (branch, DERIVED_IN_BRANCH)):
+    for each, keys in (
+        *((schema, DERIVED_AT_TOP), (role, DERIVED_IN_ROLE)),
+        *((edge, DERIVED), (branch, DERIVED_IN_BRANCH)),
+    ):
         for key in keys:
             del each["properties"][key]
     joined = edge["properties"]["then"]["anyOf"][0]

@@ -11,12 +11,12 @@ class StepDifference(TypedDict):
     a field, or null where a side has none.
 
     `part`: of a prompt (`form`, `role`, `task`, `history`, `person`, `instruction`), the path of a
-    field, or that of a delivered file. `line`: the first line of a text that differs, from 1.
+    field or of a delivered file, or the name of a skill, memory or rules. `line`: the first line of a text that differs, from 1.
     """
 
     aspect: Literal[
         "task", "role", "folder", "prompt", "output", "text", "file", "route", "attempts",
-        "corrections", "end", "workflow",
+        "corrections", "end", "workflow", "skills",
     ]  # fmt: skip
     part: str | None
     line: int | None

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from uwf_core.prompt.guidance import GUIDANCE_HEADING
 from uwf_core.views.diff.documents import StepDifference
 from uwf_core.views.diff.neutral import Sides
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 _HEADINGS = (
     ("form", "# What you must deliver\n"),
     ("role", "# Your role: "),
+    ("guidance", f"{GUIDANCE_HEADING}\n"),
     ("task", "# Task\n"),
     ("progress", "# Progress\n"),
     ("history", "# What happened "),
@@ -23,7 +25,8 @@ _HEADINGS = (
 
 _COMPARED = ("form", "role", "task", "history")
 """Not the progress: its sentences follow from the number of the step, its folder, its session and
-the failed attempts, which are compared as such. The instruction is a separate node.
+the failed attempts, which are compared as such. The instruction is a separate node, and so are the
+skills, memory and rules.
 """
 
 

@@ -65,6 +65,8 @@ def _what(found: "StepDifference") -> str:
             return f"the folders differ: {a} in A, {b} in B"
         case "prompt":
             return _PARTS.get(found["part"] or "", "the prompts differ") + at_line
+        case "skills":
+            return _guidance(found["part"] or "", a, b)
         case "output":
             return f"the outputs differ in the field {found['part']}"
         case "file":
@@ -78,6 +80,12 @@ def _what(found: "StepDifference") -> str:
             return f"the failed attempts differ: {_kinds(a)} in A, {_kinds(b)} in B"
         case _:
             return f"the corrections differ: {len(a)} in A, {len(b)} in B"
+
+
+def _guidance(name: str, a: str | None, b: str | None) -> str:
+    if a is None or b is None:
+        return f"only {'B' if a is None else 'A'} has the {name}"
+    return f"the texts of the {name} differ"
 
 
 def _delivered(path: str, a: str | None, b: str | None) -> str:

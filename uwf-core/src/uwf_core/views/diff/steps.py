@@ -62,6 +62,8 @@ def step_differences(
         yield from routes
     yield from _folder(a, b, folders)
     if a.role == b.role:
+        yield from _guidance(a, b)
+    if a.role == b.role:
         yield from prompt_differences(a, b, sides, after=after)
     yield from outputs
     if a.node["body"] != b.node["body"] and not sides.same(a.body, b.body):
@@ -84,6 +86,17 @@ def _folder(a: "StepRecord", b: "StepRecord", folders: tuple[str, str]) -> Itera
     # A folder outside of both threads is the same if its path is.
     if mine != other and inside[0] != inside[1]:
         yield difference("folder", *inside)
+
+
+def _guidance(a: "StepRecord", b: "StepRecord") -> Iterator[StepDifference]:
+    """The skills, memory and rules of one side, and those with another text."""
+    mine, other = (
+        {f"{each['kind']} {each['name']}": each["text"] for each in step.node["skills"] or ()}
+        for step in (a, b)
+    )
+    for name in dict.fromkeys((*mine, *other)):
+        if mine.get(name) != other.get(name):
+            yield difference("skills", mine.get(name), other.get(name), part=name)
 
 
 def _output(a: "StepRecord", b: "StepRecord", sides: Sides) -> Iterator[StepDifference]:

@@ -8,6 +8,7 @@ from uwf_core.prompt.command import command_text
 from uwf_core.views.why.branches import is_fan_out, open_statements
 from uwf_core.views.why.calls import attempts_and_events
 from uwf_core.views.why.events import event_statement
+from uwf_core.views.why.guidance import texts_of
 from uwf_core.views.why.statements import Statement, WhyPage, WhySection
 from uwf_core.views.why.steps import step_section
 from uwf_core.views.why.summary import Summary
@@ -81,7 +82,7 @@ def _step_sections(
     task, waiting = thread.task, list(events[1:])
     earlier = list[str]()
     previous: RecordedStep | None = None
-    shown = dict[str, int]()
+    shown, guided = dict[str, int](), dict[str, tuple[int, dict[str, str]]]()
     for step in thread.steps(*_FIELDS):
         around = Surroundings(
             thread.id,
@@ -93,9 +94,12 @@ def _step_sections(
             previous is not None and previous.node["next"]["status"] == "completed",
             _taken(waiting, thread, step),
             shown,
+            guided,
         )
         if wanted is None or wanted in _nodes(step):
             yield step_section(step, around)
+        if step.node["skills"]:
+            guided[step.role] = step.number, texts_of(step)
         summary.add(step)
         earlier.append(step.ref)
         previous = step

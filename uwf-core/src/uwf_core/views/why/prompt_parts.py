@@ -10,15 +10,17 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.prompt.guidance import GUIDANCE_HEADING
 from uwf_core.prompt.markdown import fenced
 
 FORM, TASK, REMINDER, PROGRESS, STEP = "form", "task", "reminder", "progress", "step"
 HISTORY, REPLACED, SAID, INSTRUCTION = "history", "replaced", "said", "instruction"
 PERSON, END, WHOLE, INPUT = "person", "end", "whole", "input"
-CALLER = "caller"
+CALLER, GUIDANCE = "caller", "guidance"
 
 MEANING: Final[Mapping[str, str]] = {
     FORM: "what the role is and the form that its reply must have, from the workflow",
+    GUIDANCE: "skills, memory and rules of the role, as they were then",
     TASK: "the task of the run",
     CALLER: "the run that called this one, and the task of the whole run",
     INPUT: "the typed input of the run",
@@ -132,16 +134,24 @@ def _task_part(task: str) -> str:
 
 def _opening(text: str, task: str) -> Iterator[PromptPart]:
     if text.startswith("You continue this session as the "):
-        yield PromptPart(REMINDER, text)
+        yield from _with_guidance(REMINDER, text)
         return
     part = _task_part(task)
     begin = next(
         at for at in _places(text, part) if _end_of_caller(text, at + len(part)) == len(text)
     )
-    yield PromptPart(FORM, text[:begin])
+    yield from _with_guidance(FORM, text[:begin])
     yield PromptPart(TASK, part)
     if text[begin + len(part) :]:
         yield PromptPart(CALLER, text[begin + len(part) :])
+
+
+def _with_guidance(kind: str, text: str) -> Iterator[PromptPart]:
+    """A part with the skills, memory and rules after it, if there are any."""
+    first, blank, rest = text.partition(f"\n\n{GUIDANCE_HEADING}\n")
+    yield PromptPart(kind, first + "\n\n" * bool(blank))
+    if blank:
+        yield PromptPart(GUIDANCE, blank.removeprefix("\n\n") + rest)
 
 
 def _places(text: str, part: str) -> Iterator[int]:

@@ -9,6 +9,7 @@ from uwf_core.views.why.prompt_parts import (
     CALLER,
     END,
     FORM,
+    GUIDANCE,
     HISTORY,
     INSTRUCTION,
     MEANING,
@@ -71,6 +72,7 @@ def _origins(step: RecordedStep, around: Surroundings, kind: str) -> tuple[str, 
     node = step.node
     origins: Mapping[str, tuple[str | None, ...]] = {
         FORM: (step.workflow.ref,),
+        GUIDANCE: tuple(each["text"] for each in node["skills"] or ()),
         TASK: (around.task_ref,),
         CALLER: (node["start"],),
         REMINDER: (step.workflow.ref,),

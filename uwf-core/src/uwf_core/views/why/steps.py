@@ -13,6 +13,7 @@ from uwf_core.views.why.branches import (
 )
 from uwf_core.views.why.calls import first_call, history, reopened, replaced_steps
 from uwf_core.views.why.events import event_statement
+from uwf_core.views.why.guidance import guidance_statements
 from uwf_core.views.why.prompts import prompt_statements
 from uwf_core.views.why.statements import Statement, WhySection
 from uwf_core.views.why.surroundings import Surroundings
@@ -60,6 +61,7 @@ def step_section(step: RecordedStep, around: Surroundings) -> WhySection:
             _instruction(step, around),
             *history(step, around),
             _worker(step, around.cwd),
+            *guidance_statements(step, around),
             *_called(step),
             *_denied(step),
             *_corrections(step),

@@ -19,7 +19,7 @@ from uwf_core.workflow.diff.inputs import input_changes
 from uwf_core.workflow.diff.outputs import Callers, output_changes
 from uwf_core.workflow.diff.results import Broken, Result, broken_results, result_of
 
-_TEXTS = ("description", "goal", "capabilities", "procedure", "output")
+_TEXTS = ("description", "goal", "capabilities", "procedure", "output", "skills", "memory")
 _PLAYERS = ("workflow", "program", "human", "agent", "model")
 
 
@@ -131,6 +131,11 @@ def _texts(name: str, a: RoleText, b: RoleText) -> Iterator[WorkflowChange]:
             yield WorkflowChange(
                 "text-changed", f"roles.{name}.{field}", _listed(before), _listed(now)
             )
+    before, now = a.skill_texts or {}, b.skill_texts or {}
+    for skill in sorted({*before, *now}):
+        if before.get(skill) != now.get(skill):
+            place = f"roles.{name}.skills.{skill}"
+            yield WorkflowChange("text-changed", place, before.get(skill), now.get(skill))
     for field in _PLAYERS:
         before, now = getattr(a, field), getattr(b, field)
         if before != now:

@@ -1,0 +1,183 @@
+"""Skills and memory of roles, and the rules of a project: where these files are, and their text.
+
+A skill is a folder with a SKILL.md, in the format of Agent Skills. It is searched in the project,
+then in the home, and last beside the file of the workflow, whose text the workflow node keeps.
+Links are followed only within the folder that a file was found in.
+"""
+
+# Loaded by steps of roles that have any: pathlib is not imported for that.
+# ruff: noqa: PTH100, PTH118, PTH119, PTH120
+
+import os
+import re
+from codecs import getincrementaldecoder
+from collections.abc import Iterator
+from typing import Final
+
+from uwf_core.errors import DefinitionError
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.process.folders import climb
+from uwf_core.process.path_walk import PathOutside, read_beneath
+from uwf_core.workflow.file_name import FOLDERS
+
+SKILL_FILE: Final = "SKILL.md"
+SKILL_FOLDERS: Final = (".agents/skills", ".claude/skills")
+"""The folders of skills in a project and in the user's home."""
+OWN_FOLDER: Final = "skills"
+"""The folder of skills in the home of uwf, and beside the file of a workflow."""
+RULES_FILE: Final = "AGENTS.md"
+MAX_BYTES: Final = 64 * 1024
+MAX_NAMED: Final = 16
+"""The most skills, and the most files of memory, of one role."""
+
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_LONGEST_NAME, _LONGEST_DESCRIPTION = 64, 1024
+_FRONTMATTER = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?\n)?---[ \t]*(\r?\n|\Z)", re.DOTALL)
+
+
+class GuidanceFile(NamedTuple):
+    """A file: the folder that no link may leave, and the path from there."""
+
+    root: str
+    path: str
+
+    @property
+    def file(self) -> str:
+        """Its path."""
+        return os.path.join(self.root, self.path)
+
+
+class Homes(NamedTuple):
+    """The home of uwf, and that of the user; "" if there is none."""
+
+    uwf: str
+    user: str
+
+
+class UnusableText(Exception):
+    """A file that cannot be used; the text is why."""
+
+
+def is_skill_name(name: str) -> bool:
+    """Whether Agent Skills allow this name."""
+    return len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) is not None
+
+
+def project_skill(name: str, folder: str, homes: Homes) -> GuidanceFile | None:
+    """The skill of the project around a folder: the nearest one upwards, below the home."""
+    paths = [f"{each}/{name}/{SKILL_FILE}" for each in SKILL_FOLDERS]
+    folders = (each for each in climb(folder) if each != homes.user)
+    return _first(GuidanceFile(each, path) for each in folders for path in paths)
+
+
+def home_skill(name: str, homes: Homes) -> GuidanceFile | None:
+    """The skill of the user."""
+    places = [(homes.uwf, OWN_FOLDER), *((homes.user, each) for each in SKILL_FOLDERS)]
+    return _first(
+        GuidanceFile(root, f"{each}/{name}/{SKILL_FILE}") for root, each in places if root
+    )
+
+
+def skill_beside(name: str, file: str) -> GuidanceFile | None:
+    """The skill beside the file of a workflow."""
+    folder = os.path.dirname(os.path.abspath(file))
+    return _first(iter([GuidanceFile(folder, f"{OWN_FOLDER}/{name}/{SKILL_FILE}")]))
+
+
+def rules_of(folder: str) -> GuidanceFile | None:
+    """The nearest AGENTS.md of the project around a folder."""
+    return _first(GuidanceFile(each, RULES_FILE) for each in climb(folder))
+
+
+def memory_file(path: str, folder: str, homes: Homes) -> GuidanceFile:
+    """A file of memory: from `folder`, or `~/…` from the user's home.
+
+    Raises:
+        UnusableText: it is neither, or there is no home.
+    """
+    is_home = path.startswith("~/")
+    inner = path[2:] if is_home else path
+    parts = inner.split("/")
+    if inner.startswith(("/", "~")) or ".." in parts or "\0" in inner or not parts[-1]:
+        raise UnusableText("is not a path of a file within the project, or in the home (`~/…`)")
+    if is_home and not homes.user:
+        raise UnusableText("is in the home of the user, and there is none (HOME)")
+    return GuidanceFile(homes.user if is_home else folder, inner)
+
+
+def project_of(file: str) -> str:
+    """The folder of the project whose workflow is in `file`: the one above `.workflow`, or the top
+    of its repository.
+    """
+    folder = os.path.dirname(os.path.abspath(file))
+    folders = list(climb(folder))
+    named = (each for each in folders if os.path.basename(each) in FOLDERS)
+    found = next(named, None)
+    if found is not None:
+        return os.path.dirname(found)
+    return folders[-1] if os.path.lexists(os.path.join(folders[-1], ".git")) else folder
+
+
+def read_guidance(found: GuidanceFile) -> tuple[str, bool]:
+    """The text of a file, at most `MAX_BYTES` of it, and whether it is longer.
+
+    Raises:
+        FileNotFoundError: it does not exist.
+        UnusableText: it cannot be read, is no regular UTF-8 file, or is outside of its folder.
+    """
+    try:
+        data = read_beneath(found.root, found.path, MAX_BYTES)
+    except FileNotFoundError:
+        raise
+    except PathOutside as error:
+        raise UnusableText(f"leads out of {found.root}") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UnusableText(f"cannot be read: {reason}") from error
+    is_cut = len(data) > MAX_BYTES
+    try:  # a cut may split a character, which then is no fault of the file
+        text = getincrementaldecoder("utf-8")().decode(data[:MAX_BYTES], final=not is_cut)
+    except UnicodeDecodeError as error:
+        raise UnusableText("is not UTF-8 text") from error
+    if "\0" in text:
+        raise UnusableText("is not text")
+    return text, is_cut
+
+
+def read_skill(found: GuidanceFile) -> str:
+    """The text of a skill.
+
+    Raises:
+        FileNotFoundError: it does not exist. UnusableText: as `read_guidance`, or it is too large.
+    """
+    text, is_cut = read_guidance(found)
+    if is_cut:
+        raise UnusableText(f"is larger than {MAX_BYTES // 1024} KB")
+    return text
+
+
+def skill_faults(text: str, name: str) -> Iterator[str]:
+    """What is wrong with the SKILL.md of the skill `name`."""
+    from uwf_core.workflow.yaml_source import parse_yaml
+
+    match = _FRONTMATTER.match(text)
+    if match is None:
+        yield "does not begin with frontmatter: `---`, `name`, `description`, `---`"
+        return
+    try:
+        fields = parse_yaml(match[1] or "", file=SKILL_FILE)
+    except DefinitionError as error:
+        yield f"has frontmatter that is not valid YAML: {error.message}"
+        return
+    given = fields if isinstance(fields, dict) else {}
+    if given.get("name") != name:
+        yield f"has the name {given.get('name')!r}, not that of its folder, {name!r}"
+    about = given.get("description")
+    if not isinstance(about, str) or not about.strip():
+        yield "has no `description`, which tells when to use the skill"
+    elif len(about) > _LONGEST_DESCRIPTION:
+        yield f"has a description of more than {_LONGEST_DESCRIPTION} characters"
+
+
+def _first(places: Iterator[GuidanceFile]) -> GuidanceFile | None:
+    return next((each for each in places if os.path.lexists(each.file)), None)
