@@ -54,6 +54,7 @@ STEP = {
         "durationMs",
         "usage",
         "denials",
+        "skills",
     ),
     *("corrections", "previousAttempts", "prev", "replaces", "answered", "turns"),
     *("childThread", "child", "children", "branches", "called", "calledUsage", "files"),
@@ -190,6 +191,8 @@ def test_workflow_list_and_show(lived: Life):
         *(
             "timeout",
             "tools",
+            "skills",
+            "memory",
             "workflow",
             "program",
             "human",

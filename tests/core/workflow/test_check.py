@@ -139,8 +139,13 @@ def test_a_valid_workflow_is_completed_with_every_default() -> None:
         "procedure": "",
         "output": "",
         "human": False,
+        "skills": [],
+        "memory": [],
         **dict.fromkeys(
-            ("timeout", "tools", "workflow", "program", "agent", "model", "limits", "reserve")
+            (
+                *("timeout", "tools", "workflow", "program", "agent", "model", "limits", "reserve"),
+                "skillTexts",
+            )
         ),
     }
     assert "$defs" not in writer["frontmatter"]

@@ -69,6 +69,8 @@ VALUES = {
     "output": "o",
     "timeout": 1,
     "tools": ["t"],
+    "skills": ["s"],
+    "memory": ["m"],
     "agent": "a",
     "model": "m",
     "reserve": {"tokens": 1},

@@ -21,6 +21,8 @@ _GIT_SECRET = re.compile(r"config(\..*)?|hooks|credentials|\.git-credentials")
 OBEYED = (
     # workflows, whose text other agents obey
     *(".workflow", ".workflows"),
+    # rules and skills, which this agent obeys too
+    *("AGENTS.md", ".agents"),
     # settings, hooks and servers of coding agents
     *(".mcp.json", ".claude", ".hermes", ".codex", ".cursor", ".gemini", ".opencode"),
     # shells, editors, containers
@@ -29,7 +31,7 @@ OBEYED = (
     *(".gitmodules", ".husky", ".github/workflows"),
 )
 """Files and folders, at any depth, that are obeyed by being there."""
-_OBEYED = tuple(tuple(each.split("/")) for each in (*OBEYED, ".git", ".uwf"))
+_OBEYED = tuple(tuple(each.casefold().split("/")) for each in (*OBEYED, ".git", ".uwf"))
 _EXAMPLES = frozenset((".env.example", ".env.sample", ".env.template", ".env.dist"))
 
 

@@ -9,7 +9,7 @@ from uwf_core.shape.kinds import Shape
 from uwf_core.shape.mismatch import NOT_BLANK, Names, Rule, between
 from uwf_core.shape.shapes import shape_of
 
-Capability = Literal["continue", "fork", "ask", "stream", "tools", "model"]
+Capability = Literal["continue", "fork", "ask", "stream", "tools", "model", "skills", "rules"]
 """The capabilities that a command may declare."""
 
 Path = tuple[str, ...]

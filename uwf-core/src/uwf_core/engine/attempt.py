@@ -59,8 +59,8 @@ class Attempt:
     __slots__ = (
         "artifacts", "body", "by_person", "call", "choice", "continuation", "corrections",
         "ended_ms", "error", "extractor", "failure", "guidance", "head", "known", "loose", "mark",
-        "may_call", "output", "payload", "progress", "reply", "request", "session", "step", "task", "turns",
-        "usage", "variable",
+        "may_call", "output", "payload", "progress", "reply", "request", "session", "step", "task",
+        "turns", "usage", "variable",
     )  # fmt: skip
 
     task: "Task"

@@ -19,7 +19,7 @@ from uwf_core.process import crash_points
 from uwf_core.process.folders import make_lasting_folder, sync, sync_names
 from uwf_core.stores.locks import LockFile, offset_of
 
-VERSION = 7
+VERSION = 8
 """The version of `_TABLES` and of the nodes of threads, stored in PRAGMA user_version."""
 
 _APPLICATION = 0x75776673

@@ -11,7 +11,8 @@ class StepDifference(TypedDict):
     a field, or null where a side has none.
 
     `part`: of a prompt (`form`, `role`, `task`, `history`, `person`, `instruction`), the path of a
-    field or of a delivered file, or the name of a skill, memory or rules. `line`: the first line of a text that differs, from 1.
+    field or of a delivered file, or the name of a skill, memory or rules. `line`: the first line of
+    a text that differs, from 1.
     """
 
     aspect: Literal[

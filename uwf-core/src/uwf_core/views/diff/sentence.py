@@ -65,12 +65,10 @@ def _what(found: "StepDifference") -> str:
             return f"the folders differ: {a} in A, {b} in B"
         case "prompt":
             return _PARTS.get(found["part"] or "", "the prompts differ") + at_line
-        case "skills":
-            return _guidance(found["part"] or "", a, b)
         case "output":
             return f"the outputs differ in the field {found['part']}"
-        case "file":
-            return _delivered(found["part"] or "", found["a"], found["b"])
+        case "file" | "skills":
+            return _of_one_side(found) or f"{_named_part(found)} differ"
         case "task" | "text":
             what = "tasks" if found["aspect"] == "task" else "texts beside the outputs"
             return f"the {what} differ{at_line}"
@@ -82,16 +80,17 @@ def _what(found: "StepDifference") -> str:
             return f"the corrections differ: {len(a)} in A, {len(b)} in B"
 
 
-def _guidance(name: str, a: str | None, b: str | None) -> str:
-    if a is None or b is None:
-        return f"only {'B' if a is None else 'A'} has the {name}"
-    return f"the texts of the {name} differ"
+def _of_one_side(found: "StepDifference") -> str:
+    """Which side alone delivers a file, or has a skill; empty if both do."""
+    if found["a"] is not None and found["b"] is not None:
+        return ""
+    what = "delivers the file" if found["aspect"] == "file" else "has the"
+    return f"only {'B' if found['a'] is None else 'A'} {what} {found['part']}"
 
 
-def _delivered(path: str, a: str | None, b: str | None) -> str:
-    if a is None or b is None:
-        return f"only {'B' if a is None else 'A'} delivers the file {path}"
-    return f"the delivered files {path} differ"
+def _named_part(found: "StepDifference") -> str:
+    what = "delivered files" if found["aspect"] == "file" else "texts of the"
+    return f"the {what} {found['part']}"
 
 
 def _target(route: str) -> str:

@@ -13,7 +13,7 @@ class Surroundings(NamedTuple):
         previous: the step before, None for the first.
         is_reopened: whether the run had ended before this step.
         events: what happened between the step before and this one, besides attempts.
-        guided: by role, the step in which it got its skills, memory and rules last, and their texts.
+        guided: by role, the step in which it last got skills, memory or rules, and their texts.
         shown: the long parts of prompts that the page shows already, with the step of each.
     """
 
