@@ -324,7 +324,7 @@ def test_the_request_says_all_that_is_known(command: Command) -> None:
     assert (request["session"], request["prompt"]) == ("new0", prompt)
     assert request["schema"]["properties"]["$status"] == {"const": "done"}
     assert set(request["parts"]) == {
-        *("instructions", "task", "progress", "history", "instruction", "form"),
+        *("instructions", "guidance", "task", "progress", "history", "instruction", "form"),
     }
     assert "comments: no" in request["parts"]["history"]
     assert set(request) >= {"options", "limits", "cwd", "tools", "answer", "model"}

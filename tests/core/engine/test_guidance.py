@@ -117,6 +117,15 @@ def test_memory_that_is_gone_is_reported_to_the_session(project: Project, world:
     assert "Memory notes.md no longer exists." in world.prompt(thread, 3)
 
 
+def test_so_is_the_only_one_that_a_role_has(project: Project, world: World) -> None:
+    project.workflow("guided", GUIDED.replace("    skills: [house-style]\n", ""))
+    thread = world.run(count=2)
+    (project.folder / "notes.md").unlink()
+    world.client.exec(thread, count=1)
+    assert "Memory notes.md no longer exists." in world.prompt(thread, 3)
+    assert world.client.replay(thread)["verdict"] == "same"
+
+
 def test_replay_why_and_diff_know_them(project: Project, world: World) -> None:
     first = world.run(count=2)
     write(project.folder / "notes.md", "The parser was rewritten.\n")

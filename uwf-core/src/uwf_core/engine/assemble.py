@@ -106,16 +106,19 @@ def _prompt(
     run: "Run", attempt: "Attempt", agent: "OpenAgent", known: "RoleSession | None"
 ) -> tuple[str, PromptParts]:
     engine, task, position = run.engine, attempt.task, HeadPosition(run, attempt.head)
-    typed = _delivers_object(agent)
+    typed, role = _delivers_object(agent), position.definition.roles[task.role]
+    known_before: Sequence[Guidance] = ()
+    if attempt.guidance or role.memory:
+        known_before = known_guidance(engine.store, position, task)
     now = situation(
         position,
         task,
         known,
         typed=typed,
         guidance=attempt.guidance,
-        known_guidance=known_guidance(engine.store, position, task) if attempt.guidance else (),
+        known_guidance=known_before,
     )
-    parts = prompt_parts(position.definition.roles[task.role], now)
+    parts = prompt_parts(role, now)
     text = prompt_text(parts, task.role if now.own_session else None)
     clean = engine.redactor.text(text)
     if clean != text:

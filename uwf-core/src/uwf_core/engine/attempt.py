@@ -209,7 +209,7 @@ def save_prompt(run: "Run", attempt: Attempt) -> None:
             "marker": attempt.marker,
             "reserved": reserved,
             "workspace": workspace,
-            "skills": _guidance(engine, attempt),
+            "skills": _guidance(engine, attempt) if attempt.guidance else None,
             "step": None,
             "question": None,
         }
@@ -226,11 +226,9 @@ def save_prompt(run: "Run", attempt: Attempt) -> None:
     _announce(run, attempt)
 
 
-def _guidance(engine: "Engine", attempt: Attempt) -> "list[GuidancePayload] | None":
-    stored = [
-        {**each._asdict(), "text": engine.store.put_text(each.text)} for each in attempt.guidance
-    ]
-    return stored or None  # type: ignore[return-value]
+def _guidance(engine: "Engine", attempt: Attempt) -> "list[GuidancePayload]":
+    put = engine.store.put_text
+    return [{**each._asdict(), "text": put(each.text)} for each in attempt.guidance]  # type: ignore[typeddict-item]
 
 
 def _answer(engine: "Engine", task: "Task") -> Ref | None:

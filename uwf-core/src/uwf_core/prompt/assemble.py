@@ -98,7 +98,7 @@ def prompt_parts(role: "Role", now: Situation) -> PromptParts:
         progress = f"{_input(now.input, lead)}\n\n{progress}"
     return PromptParts(
         instructions=f"{form}\n\n{_role(role)}",
-        guidance=_guidance(now),
+        guidance=_guidance(now) if now.guidance or now.known_guidance else "",
         task=_task(now) if now.input is None else _task_and_input(now, now.input),
         progress=progress,
         history="\n\n".join(_history(now)),
@@ -153,8 +153,6 @@ def _role(role: "Role") -> str:
 
 
 def _guidance(now: Situation) -> str:
-    if not (now.guidance or now.known_guidance):
-        return ""
     from uwf_core.prompt.guidance import guidance_text  # not for every workflow
 
     return guidance_text(now.guidance, now.known_guidance if now.own_session else None)

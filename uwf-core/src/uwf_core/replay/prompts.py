@@ -104,7 +104,7 @@ def _prompts(
         return
     typed = payload.get("extractor") is None and attempt.kind not in ("failed", "asked")
     guidance: _Guided = (guidance_at(store, payload.get("skills")), ())
-    if guidance[0]:
+    if guidance[0] or role.memory:
         guidance = (guidance[0], known_guidance(store, position, task))
     for session in _sessions(position, attempt):
         yield _prompt(position, task, session, guidance, typed=typed)
