@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from tests.core.engine.conftest import APPROVED, DONE, LOOP, REJECTED
 
-from uwf_core.client import Client
 from uwf_core.config.trust import trust
 from uwf_core.testing.project import Project
 from uwf_core.upkeep.verify import Scope, verify
