@@ -123,7 +123,7 @@ def read_guidance(found: GuidanceFile) -> tuple[str, bool]:
 
     Raises:
         FileNotFoundError: it does not exist.
-        UnusableText: it cannot be read, is no regular UTF-8 file, or is outside of its folder.
+        UnusableText: it cannot be read, is not a UTF-8 text file, or is outside its folder.
     """
     try:
         data = read_beneath(found.root, found.path, MAX_BYTES)
