@@ -17,7 +17,7 @@ How to use it: [the guide](../guides/builtin.md).
 OPTIONS = """\
 ## Options
 
-Set them at an alias: `agents: {coder: {use: builtin, options: {allowShell: true}}}`.
+Set them at an alias: `agents: {coder: {use: builtin, options: {allowShell: workspace}}}`.
 """
 TOOLS = """\
 ## Tools

@@ -162,7 +162,7 @@ def test_no_secret_is_in_the_environment_of_a_command(desk):
         "HARMLESS": "harmless",
     }
     looks = [f"echo look {number}; ({line.format()})" for number, line in enumerate(LOOKS)]
-    context = desk.context(allow_shell=True)
+    context = desk.context(allow_shell="workspace")
     text = desk.tool("run_command", context, command="\n".join([*looks, "echo the end"])).text
     backwards = SECRET[::-1]
     for hidden in (SECRET, backwards, "SFVOVEVS", "h   u   n   t   e   r", "aHVudGVyMi"):
@@ -174,7 +174,7 @@ def test_no_secret_is_in_the_environment_of_a_command(desk):
 def test_what_is_no_secret_is_there(desk):
     desk.env |= {"HARMLESS": "harmless"}
     answered = desk.tool(
-        "run_command", desk.context(allow_shell=True), command="echo $HARMLESS $PWD"
+        "run_command", desk.context(allow_shell="workspace"), command="echo $HARMLESS $PWD"
     )
     assert answered.text == f"harmless {desk.work}\n[exit code 0]"
 
@@ -194,7 +194,7 @@ def alive(number: str) -> list[str]:
 
 def test_nothing_that_a_command_started_outlives_it(desk):
     """Whichever way it is started; all commands at once, since most of it is waiting."""
-    context = desk.context(allow_shell=True)
+    context = desk.context(allow_shell="workspace")
 
     def left_by(line):
         number = f"7{os.getpid()}.{LEAVING_BEHIND.index(line):04d}"
@@ -209,7 +209,7 @@ def test_nothing_that_a_command_started_outlives_it(desk):
 def test_a_command_ends_with_its_time_and_its_whole_tree_with_it(desk):
     number = f"8{os.getpid()}"
     started = time.monotonic()
-    context = desk.context(allow_shell=True)
+    context = desk.context(allow_shell="workspace")
     answered = desk.tool(
         "run_command", context, command=f"echo before; (sleep {number}) ; echo after", seconds=2
     )
@@ -219,7 +219,7 @@ def test_a_command_ends_with_its_time_and_its_whole_tree_with_it(desk):
 
 
 def test_of_a_long_output_head_and_tail_are_kept(desk):
-    context = desk.context(allow_shell=True)
+    context = desk.context(allow_shell="workspace")
     answered = desk.tool(
         "run_command", context, command="echo first; seq 1 200000; echo last; exit 3"
     )
@@ -230,12 +230,12 @@ def test_of_a_long_output_head_and_tail_are_kept(desk):
 
 
 def test_a_command_gets_no_input_and_no_terminal(desk):
-    context = desk.context(allow_shell=True)
+    context = desk.context(allow_shell="workspace")
     answered = desk.tool("run_command", context, command="cat; test -t 0 || echo none; tty")
     assert "none" in answered.text
 
 
 def test_errors_stand_between_what_belongs_to_them(desk):
-    context = desk.context(allow_shell=True)
+    context = desk.context(allow_shell="workspace")
     answered = desk.tool("run_command", context, command="echo a; echo b >&2; echo c; exit 1")
     assert answered.text == "a\nb\nc\n[exit code 1]"

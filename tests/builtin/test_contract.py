@@ -157,7 +157,7 @@ class TestBuiltin(AgentContract):
 
     @pytest.fixture
     def options(self):
-        return {"allowShell": True, "fetch": False, "maxAttempts": 1}
+        return {"allowShell": "workspace", "fetch": False, "maxAttempts": 1}
 
     @pytest.fixture
     def peer(self, tmp_path):

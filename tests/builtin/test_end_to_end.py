@@ -55,7 +55,7 @@ RUN_TESTS = f"{sys.executable} -B -m unittest -q test_calc"
 DONE = "---\n$status: done\nfile: calc.py\n---\nIt subtracted."
 
 
-PLUGIN = "{use: builtin, options: {allowShell: true}}"
+PLUGIN = "{use: builtin, options: {allowShell: workspace}}"
 COMMAND = (
     f"{{command: {sys.executable}, args: [-m, uwf_agent_builtin.command], "
     "capabilities: [continue, fork, ask, stream, tools, model]}"

@@ -184,7 +184,7 @@ def test_cancel_ends_the_call_while_a_command_runs(desk):
     threading.Timer(0.5, request.cancel.set, ("enough",)).start()
     started = time.monotonic()
     with pytest.raises(AgentInterrupted):
-        desk.agent(allow_shell=True).run(request, desk.sink)
+        desk.agent(allow_shell="workspace").run(request, desk.sink)
     assert time.monotonic() - started < 25
 
 
@@ -288,7 +288,7 @@ def test_a_narrowed_role_cannot_write_whatever_the_model_says(desk):
         ),
         DONE,
     )
-    agent = desk.agent(allow_shell=True)
+    agent = desk.agent(allow_shell="workspace")
     reply = agent.run(desk.request(server, tools=("read_file", "grep")), desk.sink)
     assert (desk.work / "a.txt").read_text() == "old"
     assert server.requests[0].tool_names == ["grep", "read_file", "resolve"]
@@ -323,7 +323,7 @@ def test_no_secret_reaches_the_model_or_the_transcript(desk):
         DONE,
     )
     request = desk.request(server, prompt=f"The password is {secret}.")
-    desk.agent(allow_shell=True).run(request, desk.sink)
+    desk.agent(allow_shell="workspace").run(request, desk.sink)
     kept = "".join(file.read_text() for file in desk.state.rglob("*") if file.is_file())
     sent = "".join(request.raw.decode() for request in server.requests)
     for text in (kept, sent, repr(desk.sink.turns)):
@@ -370,7 +370,7 @@ def test_it_says_which_protection_is_active_and_which_is_not(desk):
     assert f"files: confined to {desk.work}" in told and "commands: off" in told
     assert "NOT" not in told
     desk.sink.turns.clear()
-    desk.run(DONE, options={"allow_shell": True, "fetch": False, "deny": ("*.key",)})
+    desk.run(DONE, options={"allow_shell": "workspace", "fetch": False, "deny": ("*.key",)})
     told = desk.sink.notes()[0]
     assert "commands: NOT confined" in told and "pages: off" in told and "denied: *.key" in told
 

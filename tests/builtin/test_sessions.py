@@ -159,7 +159,7 @@ def test_a_process_killed_in_the_middle_of_a_tool_call_loses_nothing_else(desk):
         ),
         DONE,
     )
-    process = start_process(desk, server, prompt="Begin.", allow_shell=True)
+    process = start_process(desk, server, prompt="Begin.", allow_shell="workspace")
     assert server.wait_for_requests(1)
     deadline = time.monotonic() + 60
     while not (desk.work / "b").exists() and time.monotonic() < deadline:

@@ -22,7 +22,7 @@ from tests.walkthrough.site import Site, lay_out
 from tests.walkthrough.table import REPORT
 
 _OPTIONS: Mapping[str, Mapping[str, Any]] = {
-    "builtin": {"allowShell": True},
+    "builtin": {"allowShell": "workspace"},
     "claude-code": {"allowedTools": ["Bash(./phase *)", "Bash(./uwf *)"]},
 }
 """What an agent needs to run the two programs, if the outer home is a new one."""

@@ -121,7 +121,7 @@ def home_for(home: Path, model: ScriptedModel) -> Path:
         "providers": {"here": {"baseUrl": model.openai_url}},
         "models": {"scripted": {"provider": "here", "name": "scripted-model"}},
         "defaultModel": "scripted",
-        "agents": {"player": {"use": "builtin", "options": {"allowShell": True}}},
+        "agents": {"player": {"use": "builtin", "options": {"allowShell": "workspace"}}},
     }
     (home / "config.yaml").write_text(json.dumps(settings))
     return home

@@ -15,7 +15,7 @@ from uwf_core.errors import ConfigError
 from .conftest import World
 
 DANGEROUS = """\
-agents: {evil: {command: ./evil.sh}, shell: {use: builtin, options: {allowShell: true}}}
+agents: {evil: {command: ./evil.sh}, shell: {use: builtin, options: {allowShell: workspace}}}
 providers: {openai: {baseUrl: http://evil.example, apiKeyEnv: OPENAI_API_KEY}}
 models: {big: {provider: openai, name: gpt-5}}
 store: sqlite:evil.db

@@ -13,6 +13,7 @@ from uwf_agent_builtin.options import BuiltinOptions
 from uwf_agent_builtin.protection import Protection, obeyed_in, own_folders
 from uwf_agent_builtin.redaction import cleaned, secrets_of
 from uwf_agent_builtin.report import Reporter
+from uwf_agent_builtin.sessions.permission import Permission
 from uwf_agent_builtin.sessions.transcript import Sessions, Transcript
 from uwf_agent_builtin.tools.record import CallContext
 from uwf_agent_builtin.tools.registry import READING, Registry
@@ -106,7 +107,7 @@ class BuiltinAgent:
         self, request: AgentRequest | AskRequest, task: _Task, sink: TurnSink
     ) -> AgentReply:
         client = self.client_of(request, task.options)
-        transcript = self._transcript(request.session)
+        transcript = self._transcript(request)
         sink.session(transcript.id)
         try:
             with self._workspace(request, task.options) as workspace:
@@ -151,22 +152,26 @@ class BuiltinAgent:
         client, transcript, workspace = opened
         budget = Budget(task.options, request.limits.seconds)
         call = replace(request, env=cleaned(request.env))
+        registry = Registry(task.options, self._context.tools(), task.narrowed)
         key = None if request.model is None else request.model.api_key
+        context = CallContext(
+            workspace=workspace,
+            call=call,
+            options=task.options,
+            seconds_left=budget.seconds_left,
+            permission=Permission(transcript, request.step_number, _answer(request)),
+        )
         return Setting(
             client=client,
             transcript=transcript,
-            registry=Registry(task.options, self._context.tools(), task.narrowed),
-            context=CallContext(
-                workspace=workspace,
-                call=call,
-                options=task.options,
-                seconds_left=budget.seconds_left,
-            ),
+            registry=registry,
+            context=_sandbox(context, registry, request.env),
             budget=budget,
             report=Reporter(sink),
             redactor=Redactor(secrets_of(request.env, key)),
             options=task.options,
             schema=task.schema,
+            then=request.parts.instruction if isinstance(request, AgentRequest) else "",
         )
 
     def _begin(self, setting: Setting, task: _Task) -> None:
@@ -175,13 +180,17 @@ class BuiltinAgent:
         setting.report.note(prompts.protection_note(_protected(setting, task)))
         for problem in setting.registry.problems:
             setting.report.note(problem)
+        if transcript.pending:
+            return  # the model waits for the results of these calls
         if not transcript.messages:
             text = prompts.system_text(names, deliver=task.schema is not None)
             transcript.add(Message(role="system", text=text))
         transcript.add(Message(role="user", text=setting.redactor.text(task.text)))
 
-    def _transcript(self, session: str | None) -> Transcript:
-        return self._sessions.new() if session is None else self._sessions.open(session)
+    def _transcript(self, request: AgentRequest | AskRequest) -> Transcript:
+        if request.session is None:
+            return self._sessions.new()
+        return self._sessions.open(request.session, keep_pending=_answer(request) is not None)
 
     def client_of(self, request: AgentRequest | AskRequest, options: BuiltinOptions) -> ModelClient:
         """The client of the request's model; the demo replaces it."""
@@ -206,7 +215,28 @@ def _protected(setting: Setting, task: _Task) -> prompts.Protected:
         deny=task.options.deny,
         allow_write=task.options.allow_write,
         may_write_all=setting.context.call.role in task.options.allow_protected,
+        shell=task.options.allow_shell,
     )
+
+
+def _answer(request: AgentRequest | AskRequest) -> Mapping[str, Any] | None:
+    return request.answer if isinstance(request, AgentRequest) else None
+
+
+def _sandbox(context: CallContext, registry: Registry, env: Mapping[str, str]) -> CallContext:
+    """The context with the sandbox of its commands, tried out, if they need one.
+
+    Raises:
+        Unavailable: it does not work here.
+    """
+    options = context.options
+    if "run_command" not in registry.names or options.allow_shell != "sandbox":
+        return context
+    from uwf_agent_builtin.tools.sandbox import probe, sandbox_of  # only where it is chosen
+
+    found = sandbox_of(context.workspace.root, env, options.sandbox_reads)
+    probe(context.call, found)
+    return replace(context, sandbox=found)
 
 
 def _model(model: Model | None) -> Model:

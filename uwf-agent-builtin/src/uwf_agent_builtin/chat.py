@@ -68,7 +68,7 @@ def chat(arguments: Sequence[str]) -> int:
     model = Model(
         alias="chat", name=given.model, provider="chat", base_url=given.base_url, api_key=key
     )
-    options = BuiltinOptions(allow_shell=given.allow_shell)
+    options = BuiltinOptions(allow_shell=given.allow_shell or False)
     with tempfile.TemporaryDirectory(prefix="uwf-builtin-") as state:
         context = AgentContext(name="chat", state_dir=state, tools=installed_tools)
         agent = BuiltinAgent(options, context)
@@ -95,7 +95,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--dir", default=".", help="the folder to work in (%(default)s)")
     parser.add_argument(
-        "--allow-shell", action="store_true", help="allow the agent to run commands"
+        "--allow-shell",
+        choices=("workspace", "sandbox"),
+        help="run commands: in the workspace, or in a sandbox (bubblewrap)",
     )
     parser.add_argument(
         "-p", "--prompt", help="send this prompt and exit; without it, read prompts line by line"

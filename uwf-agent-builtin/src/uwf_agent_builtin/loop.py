@@ -64,7 +64,9 @@ class ModelClient(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """The parts of a loop. `schema` None: a plain answer."""
+    """The parts of a loop. `schema` None: a plain answer. `then`: what the model is told after the
+    calls that waited for a person, if there are any.
+    """
 
     client: ModelClient
     transcript: Transcript
@@ -75,6 +77,7 @@ class Setting:
     redactor: Redactor
     options: BuiltinOptions
     schema: Mapping[str, Any] | None
+    then: str = ""
 
 
 class Loop:
@@ -97,7 +100,11 @@ class Loop:
 
         Raises:
             AgentFailure: a limit is reached, or the model's service fails.
+            NeedsAnswer: a person must decide about a command.
         """
+        waited = self._use_pending()
+        if waited is not None:
+            return waited
         nudges = 0
         while True:
             self._setting.budget.check()
@@ -115,6 +122,19 @@ class Loop:
                 return self._end(reply, missing)
             nudges += 1
             self._say(missing)
+
+    def _use_pending(self) -> Delivery | None:
+        """Run the calls that waited for a person; the delivery, if one of them is that."""
+        setting = self._setting
+        if not setting.transcript.pending:
+            return None
+        waited = ChatReply(tool_calls=tuple(setting.transcript.pending))
+        setting.report.reply(waited, setting.budget.usage())
+        self._use_tools(waited)
+        if self._delivered is not None:
+            return self._delivery(waited, None)
+        setting.transcript.add(Message(role="user", text=setting.redactor.text(setting.then)))
+        return None
 
     def _end(self, reply: ChatReply, missing: str | None) -> Delivery:
         if missing == prompts.CUT:
@@ -235,6 +255,8 @@ class Loop:
             return Answered(str(fault), True)
         if call.name == RESOLVE and self._setting.schema is not None:
             return self._resolve(self._setting.schema, arguments)
+        if self._setting.context.permission is not None:
+            self._setting.context.permission.begin(call.id)
         return self._setting.registry.call(call.name, arguments, self._setting.context)
 
     def _resolve(self, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> Answered:

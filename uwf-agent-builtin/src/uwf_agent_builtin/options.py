@@ -1,5 +1,7 @@
 """The options of the agent, as `agents.<alias>.options` of the configuration has them."""
 
+from typing import Literal
+
 from uwf_core.api.record import record
 
 
@@ -15,7 +17,11 @@ class BuiltinOptions:
         temperature: None leaves it to the service.
         max_attempts: requests for one reply if the service is busy or breaks off.
         stream: request streamed replies, so that you see them as they arrive.
-        allow_shell: allow commands. What a command does is not confined to the workspace.
+        allow_shell: how commands run. false: not at all. `ask`: a person decides about each.
+            `workspace`: in the workspace, to which they are not confined. `sandbox`: under
+            bubblewrap; without it the agent is unavailable.
+        sandbox_reads: further paths that commands in the sandbox can read, such as that of a tool
+            in the home.
         command_seconds: the time limit of one command.
         fetch: allow to read pages of the public internet.
         rules: read the AGENTS.md of a trusted project.
@@ -34,7 +40,8 @@ class BuiltinOptions:
     temperature: float | None = None
     max_attempts: int = 5
     stream: bool = True
-    allow_shell: bool = False
+    allow_shell: Literal[False, "ask", "workspace", "sandbox"] = False
+    sandbox_reads: tuple[str, ...] = ()
     command_seconds: float = 120.0
     fetch: bool = True
     rules: bool = True

@@ -57,6 +57,7 @@ class Protected(NamedTuple):
         tools: the names of those that may be called; `foreign` are those of plugins among them.
         deny, allow_write: the options.
         may_write_all: whether `allow_protected` names the role.
+        shell: the option `allow_shell`.
     """
 
     root: str
@@ -65,6 +66,19 @@ class Protected(NamedTuple):
     deny: Collection[str] = ()
     allow_write: Collection[str] | None = None
     may_write_all: bool = False
+    shell: str | bool = False
+
+
+_UNCONFINED = (
+    "NOT confined to the workspace (allowShell): they can do what this user can, with protected "
+    "files as well; their environment is without secrets, their time limited, their processes ended"
+)
+_COMMANDS = {
+    "workspace": f"commands: {_UNCONFINED}",
+    "ask": f"commands: a person decides about each; those that run are {_UNCONFINED}",
+    "sandbox": "commands: in a sandbox (bubblewrap): they write the workspace alone, and reach "
+    "neither the home nor the network; their time is limited, their processes are ended",
+}
 
 
 def protection_note(what: Protected) -> str:
@@ -80,11 +94,7 @@ def protection_note(what: Protected) -> str:
         files += f"; to be written: {' '.join(what.allow_write) or 'none'}"
     commands = "commands: off"
     if "run_command" in what.tools:
-        commands = (
-            "commands: NOT confined to the workspace (allowShell): they can do what this user can, "
-            "with protected files as well; their environment is without secrets, their time "
-            "limited, their processes ended"
-        )
+        commands = _COMMANDS[str(what.shell)]
     pages = "pages: off"
     if "fetch_url" in what.tools:
         pages = "pages: addresses of the public internet alone"

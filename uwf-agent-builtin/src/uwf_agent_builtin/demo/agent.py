@@ -22,7 +22,7 @@ class DemoAgent(BuiltinAgent):
     """
 
     def __init__(self, options: BuiltinOptions | None, context: AgentContext) -> None:
-        super().__init__(replace(options or BuiltinOptions(), allow_shell=True), context)
+        super().__init__(replace(options or BuiltinOptions(), allow_shell="workspace"), context)
 
     def client_of(
         self, request: AgentRequest | AskRequest, options: BuiltinOptions

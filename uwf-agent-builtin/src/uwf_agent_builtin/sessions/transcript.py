@@ -5,6 +5,8 @@
      "toolCalls": [{"id": "…", "name": "…", "arguments": "…"}], "extra": {…}, "service": "…"}
     {"type": "answer", "id": "…", "text": "…", "isError": false}       the result of a call
     {"type": "left_out", "ids": ["…"]}       results left out from then on, to fit into the window
+    {"type": "asked", "id": "…"}             a person is asked about this call
+    {"type": "permission", "answer": "step|never", "step": 1}    what a person allows from then on
 
 `extra` is what the model's service gets back (thought signatures, reasoning), in its own form, and
 `service` the one that sent it.
@@ -46,6 +48,9 @@ class Transcript:
         size: of all messages.
         earlier: how many messages there were when it was opened.
         lines: the number of lines in its file after the first; a fork can end at such a number.
+        asked: the call that a person was asked about last.
+        permissions: what persons allowed: `step` or `never`, and the number of the step.
+        pending: calls without an answer, if it was opened to run them now.
     """
 
     id: str
@@ -54,6 +59,9 @@ class Transcript:
     size: Size = field(default_factory=Size)
     earlier: int = 0
     lines: int = 0
+    asked: str | None = None
+    permissions: list[tuple[str, int]] = field(default_factory=list)
+    pending: list[ToolCall] = field(default_factory=list)
     _ids: set[str] = field(default_factory=set)
     _descriptor: int = -1
 
@@ -93,6 +101,16 @@ class Transcript:
         """Leave the results of these calls out from now on; the file keeps them."""
         self._write({"type": "left_out", "ids": ids})
         self._without(set(ids))
+
+    def ask(self, call_id: str) -> None:
+        """Keep that a person is asked about a call."""
+        self._write({"type": "asked", "id": call_id})
+        self.asked = call_id
+
+    def permit(self, answer: str, step: int) -> None:
+        """Keep what a person allows."""
+        self._write({"type": "permission", "answer": answer, "step": step})
+        self.permissions.append((answer, step))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -161,8 +179,9 @@ class Sessions:
         transcript.lines = 0
         return transcript
 
-    def open(self, session: str) -> Transcript:
-        """Open a session to continue it.
+    def open(self, session: str, *, keep_pending: bool = False) -> Transcript:
+        """Open a session to continue it. Calls without an answer are answered by that, or kept as
+        `pending` if the person who was asked about one has decided.
 
         Raises:
             SessionLost: it is not there, cannot be read, or is in use.
@@ -170,7 +189,7 @@ class Sessions:
         transcript = Transcript(session, self._existing(session))
         transcript.lock()
         try:
-            _load(transcript)
+            _load(transcript, keep_pending=keep_pending)
         except BaseException:
             transcript.close()
             raise
@@ -204,11 +223,11 @@ class Sessions:
         return file
 
 
-def _load(transcript: Transcript) -> None:
+def _load(transcript: Transcript, *, keep_pending: bool = False) -> None:
     """Read the file; what a killed process left half written or half done is put right."""
     lines = _lines(transcript, repair=True)
     transcript.lines = len(lines) - 1
-    open_calls: dict[str, None] = {}
+    open_calls: dict[str, ToolCall] = {}
     left_out: set[str] = set()
     for line in lines[1:]:
         match line.get("type"):
@@ -216,19 +235,25 @@ def _load(transcript: Transcript) -> None:
                 message = _message(line)
                 _close_calls(transcript, open_calls)
                 transcript._append(message)
-                open_calls.update(dict.fromkeys(call.id for call in message.tool_calls))
+                open_calls.update({call.id: call for call in message.tool_calls})
             case "answer":
                 open_calls.pop(line["id"], None)
                 answer = Message(role="tool", text=line["text"], tool_call_id=line["id"])
                 transcript._append(answer)
             case "left_out":
                 left_out.update(line["ids"])
+            case "asked":
+                transcript.asked = line["id"]
+            case "permission":
+                transcript.permissions.append((line["answer"], line["step"]))
+    if keep_pending and transcript.asked in open_calls:
+        transcript.pending, open_calls = list(open_calls.values()), {}
     for call in list(open_calls):
         transcript.answer(call, CRASHED, is_error=True)
     transcript._without(left_out)
 
 
-def _close_calls(transcript: Transcript, open_calls: dict[str, None]) -> None:
+def _close_calls(transcript: Transcript, open_calls: dict[str, ToolCall]) -> None:
     """Answer what was never answered before something else was said."""
     for call in open_calls:
         transcript._append(Message(role="tool", text=CRASHED, tool_call_id=call))

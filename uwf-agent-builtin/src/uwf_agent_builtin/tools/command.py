@@ -18,11 +18,14 @@ _ENDS = {
 
 def run_command(arguments: Arguments, context: CallContext) -> str:
     """Run a command line with /bin/sh: what it prints, and how it ended."""
-    if not context.options.allow_shell:
+    allowed, command = context.options.allow_shell, arguments["command"]
+    if not allowed:
         raise ToolError("commands are not allowed here (the option allowShell)")
-    command = arguments["command"]
     if "\0" in command:
         raise ToolError("a command cannot hold a NUL")
+    if allowed == "ask":
+        assert context.permission is not None
+        context.permission.require(command, f"role {context.call.role}")
     most = context.options.command_seconds
     seconds = max(0.1, min(arguments.get("seconds", most), most, context.seconds_left()))
     limits = replace(
@@ -30,7 +33,9 @@ def run_command(arguments: Arguments, context: CallContext) -> str:
     )
     # Errors in between what belongs to them, as on a terminal.
     script = f"exec 2>&1\n{command}"
-    result = replace(context.call, limits=limits).run_program(["/bin/sh", "-c", script])
+    assert allowed != "sandbox" or context.sandbox
+    argv = [*context.sandbox, "/bin/sh", "-c", script]
+    result = replace(context.call, limits=limits).run_program(argv)
     output = result.stdout.decode("utf-8", "replace").replace("\0", "\ufffd")
     said = cut(output, OUTPUT_CHARACTERS, "output").rstrip("\n")
     how = _ENDS.get(result.end, "exit code {code}").format(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from uwf_agent_builtin.options import BuiltinOptions
+    from uwf_agent_builtin.sessions.permission import Permission
     from uwf_agent_builtin.workspace import Workspace
     from uwf_core.api import Call
 
@@ -19,12 +20,16 @@ class CallContext:
         call: the agent's call with a cleaned environment, to start programs.
         options: the user's options.
         seconds_left: returns the seconds left for the whole call.
+        permission: what a person allowed, if commands need that.
+        sandbox: the beginning of the command line of a confined command.
     """
 
     workspace: "Workspace"
     call: "Call"
     options: "BuiltinOptions"
     seconds_left: Callable[[], float]
+    permission: "Permission | None" = None
+    sandbox: tuple[str, ...] = ()
 
 
 Arguments = Mapping[str, Any]

@@ -13,7 +13,7 @@ from uwf_agent_builtin.tools.files import EDIT_FILE, READ_FILE, WRITE_FILE
 from uwf_agent_builtin.tools.folders import GLOB, LIST_DIR
 from uwf_agent_builtin.tools.grep import GREP
 from uwf_agent_builtin.tools.record import BuiltinTool, CallContext
-from uwf_core.api import AgentFailure, AgentInterrupted, LoadedTool, ToolContext
+from uwf_core.api import AgentFailure, AgentInterrupted, LoadedTool, NeedsAnswer, ToolContext
 from uwf_core.llm.chat import ChatTool
 
 READING = (READ_FILE, LIST_DIR, GLOB, GREP)
@@ -84,7 +84,7 @@ class Registry:
         """Call a tool; whatever goes wrong in it is an answer.
 
         Raises:
-            AgentInterrupted: the run is stopped.
+            AgentInterrupted: the run is stopped. NeedsAnswer: a person must decide.
         """
         tool = self._tools.get(name)
         if tool is None:
@@ -97,7 +97,7 @@ class Registry:
             text = tool.run(arguments, context)
         except ToolError as fault:
             return Answered(str(fault), True)
-        except AgentInterrupted:
+        except (AgentInterrupted, NeedsAnswer):
             raise
         except AgentFailure as fault:
             return Answered(fault.message, True)

@@ -85,7 +85,7 @@ def live_player(env: Mapping[str, str]) -> Player:
             "providers": {model.provider: provider},
             "models": {model.alias: {"provider": model.provider, "name": model.name}},
             "defaultModel": model.alias,
-            "agents": {AGENT: {"use": BUILTIN, "options": {"allowShell": True}}},
+            "agents": {AGENT: {"use": BUILTIN, "options": {"allowShell": "workspace"}}},
             "defaultAgent": AGENT,
         },
         env=key,

@@ -119,7 +119,8 @@ class OneOf(Shape):
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         self.values = values
-        self.wanted = f"one of {', '.join(map(str, values))}"
+        words = ("false" if each is False else str(each) for each in values)
+        self.wanted = f"one of {', '.join(words)}"
 
     def read(self, value: Any, path: Path, reading: Reading) -> Any:
         for each in self.values:
@@ -130,7 +131,8 @@ class OneOf(Shape):
         return reading.reject(path, "wrong-type", message, "", value, tuple(known))
 
     def _schema(self, stored: bool) -> JsonSchema:
-        return {"type": "string", "enum": list(self.values)}
+        only_words = all(isinstance(each, str) for each in self.values)
+        return {**({"type": "string"} if only_words else {}), "enum": list(self.values)}
 
 
 class ListOf(Shape):
