@@ -64,7 +64,7 @@ class ModelClient(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """The parts of a loop. `schema` None: a plain answer. `then`: what the model is told after the
+    """The parts of a loop. `schema` None: a plain answer. `then`: what the model gets after the
     calls that waited for a person, if there are any.
     """
 
