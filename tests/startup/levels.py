@@ -83,6 +83,19 @@ LEVELS = {
     ),
 }
 
+WEB = Level(
+    "`uwf web` until its first page: the libraries of a server, and no plugin",
+    _CLICK
+    | _STORE_AND_CONFIG
+    | {"anyio", "h11", "jinja2", "markupsafe", "starlette", "typing_extensions", "uvicorn"}
+    | {"uwf_web"},
+    (SLOW_STANDARD_LIBRARY - {"asyncio", "multiprocessing"})  # uvicorn imports both
+    | {each for each in PLUGINS_AND_AGENTS if each != "uwf_core.plugins"}  # they name the command
+    | {"anyio._backends", "importlib.resources", "urllib.request", "uvicorn.protocols.websockets"}
+    | _TESTS,
+)
+"""A start costs a tenth of a second more with what is closed here."""
+
 LEVEL_OF = {
     "--version": 0,
     "thread list": 0,

@@ -17,7 +17,7 @@ def test_notices_that_could_not_be_sent_are_sent_once_that_is_possible(web: WebS
     thread, stop = web.waiting(), threading.Event()
     due = web.project.home / "notices" / "due"
     assert list(due.iterdir())
-    sending = threading.Thread(target=send_leftovers, args=(web.open, stop, 0.2))
+    sending = threading.Thread(target=send_leftovers, args=(web.open, stop, 0.2, 0.0))
     sending.start()
     try:
         time.sleep(0.3)

@@ -2,14 +2,13 @@
 
 import asyncio
 import hmac
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from hashlib import sha256
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from uwf_core.client import Client
     from uwf_web.settings import WebSettings
 
+Endpoint = Callable[[Request], Awaitable[Response]]
 HTML = "text/html; charset=utf-8"
 FORM = "application/x-www-form-urlencoded"
 FORM_SECONDS = 20.0
@@ -63,7 +63,7 @@ def make_app(settings: "WebSettings", open_client: "Callable[[], Client]") -> Gu
     server = Server(settings, open_client)
     failed = dict.fromkeys((HTTPException, Exception), server.http_error)
     site = Starlette(routes=server.routes(), exception_handlers=failed)
-    return Guard(site, settings, server.changes.close)
+    return Guard(site, settings, server)
 
 
 class Server:
@@ -76,6 +76,14 @@ class Server:
         self.assets = Assets(settings.base)
         self.changes = Changes(open_client)
 
+    def end_streams(self) -> None:
+        """End the streams, since the server begins to stop."""
+        self.changes.close()
+
+    def close(self) -> None:
+        """Let the threads end, since the server has stopped."""
+        self.clients.close()
+
     def routes(self) -> list[Route]:
         """All URLs."""
         base = self.settings.base
@@ -84,7 +92,7 @@ class Server:
             Route(base + "/stream", self._stream),
         ]
         for path, name in DOWNLOADS.items():
-            found.append(Route(base + path, partial(self._download, name)))
+            found.append(Route(base + path, self._reading(partial(self._download, name))))
         for path, name in PAGES.items():
             inner = "/inbox" if path == "/" else path
             found += [
@@ -95,18 +103,27 @@ class Server:
 
     # -- pages -------------------------------------------------------------------------------------
 
-    def _endpoint(
-        self, name: str, show: "Callable[[Page, Visit, Request], Response]"
-    ) -> "Callable[[Request], Response]":
-        """What answers a page's URL, in a thread of the pool; the page is imported then."""
+    def _endpoint(self, name: str, show: "Callable[[Page, Visit, Request], Response]") -> Endpoint:
+        """What answers a page's URL; the page is imported then."""
+
+        def answer(request: Request) -> Response:
+            return show(_named(f"pages.{name}"), self._visit(request), request)
+
+        return self._reading(answer)
+
+    def _reading(self, read: "Callable[[Request], Response]") -> Endpoint:
+        """What answers with what a thread of the pool reads, or with the page of its error."""
 
         def answer(request: Request) -> Response:
             try:
-                return show(_named(f"pages.{name}"), self._visit(request), request)
+                return read(request)
             except UwfError as error:
                 return self._error(error, request)
 
-        return answer
+        async def answer_in_pool(request: Request) -> Response:
+            return await self.clients.run(partial(answer, request))
+
+        return answer_in_pool
 
     def _visit(self, request: Request) -> Visit:
         path = {key: str(value) for key, value in request.path_params.items()}
@@ -141,7 +158,7 @@ class Server:
             csrf=request.scope["csrf"],
             read_only=self.settings.read_only,
             version=__version__,
-            assets=self.assets.urls,
+            assets=self.assets,
             commands=commands,
             warning=request.scope["warning"],
         )
@@ -179,19 +196,20 @@ class Server:
             act = ACTIONS[request.scope["route"].path.removeprefix(self.settings.base)]
             path = {key: str(value) for key, value in request.path_params.items()}
             sent = path, form.words, form.fields
-            to = await run_in_threadpool(lambda: act(Act(self.clients.get(), *sent)))
+            to = await self.clients.run(lambda: act(Act(self.clients.get(), *sent)))
         except UwfError as error:
-            return await run_in_threadpool(self._error, error, request)
+            return await self.clients.run(partial(self._error, error, request))
         if isinstance(to, str):
             return RedirectResponse(self.settings.base + to, 303)
         site = self.site(request)
-        body = await run_in_threadpool(self.rendering.page, to.template, to.document, site)
+        show = partial(self.rendering.page, to.template, to.document, site)
+        body = await self.clients.run(show)
         return Response(body, to.status, media_type=HTML)
 
     # -- files and the stream ----------------------------------------------------------------------
 
-    def _asset(self, request: Request) -> Response:
-        found = self.assets.by_path.get(request.path_params["path"])
+    async def _asset(self, request: Request) -> Response:
+        found = self.assets.at(request.path_params["path"])
         if found is None:
             return Response(status_code=404)
         lasting = {"cache-control": "public, max-age=31536000, immutable"}
@@ -199,10 +217,7 @@ class Server:
 
     def _download(self, name: str, request: Request) -> Response:
         """A file, never shown in the page's own origin."""
-        try:
-            found = _named(f"pages.{name}")(self._visit(request))
-        except UwfError as error:
-            return self._error(error, request)
+        found = _named(f"pages.{name}")(self._visit(request))
         return Response(found.content, media_type=found.type, headers=found.headers())
 
     async def _stream(self, request: Request) -> Response:

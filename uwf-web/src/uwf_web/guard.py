@@ -2,7 +2,7 @@
 answer.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode
@@ -12,6 +12,7 @@ from uwf_web.keys import COOKIE_SECONDS, KEY_FILE, Keys, read_keys, use_token
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from uwf_web.app import Server
     from uwf_web.settings import WebSettings
 
 POLICY = (
@@ -37,14 +38,12 @@ class Guard:
     Args:
         app: the application. Its scope gets `session`, `csrf` and `warning`.
         settings: those of the server; `port` is the one that it listens on.
-        end_streams: ends the streams of the application.
+        server: what is behind the application: its streams and threads end with the server.
     """
 
-    def __init__(
-        self, app: "ASGIApp", settings: "WebSettings", end_streams: Callable[[], None]
-    ) -> None:
+    def __init__(self, app: "ASGIApp", settings: "WebSettings", server: "Server") -> None:
         self._app = app
-        self.end_streams = end_streams
+        self.server = server
         self._settings = settings
         self._file = settings.home / KEY_FILE
         self._stamp: tuple[int, int] | None = None

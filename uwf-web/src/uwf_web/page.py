@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from uwf_core.client import Client
+    from uwf_web.assets import Assets
 
 Document = Mapping[str, Any]
 
@@ -61,7 +62,7 @@ class Site(NamedTuple):
         csrf: the value that each form carries, in the field `csrf`.
         read_only: no form is shown.
         version: of uwf-web.
-        assets: the URL of each file of `static`, by its name.
+        assets: have the URL of each file of `static`, by its name.
         commands: the commands that print the document.
         warning: a sentence about the address of the page, or None.
     """
@@ -72,6 +73,6 @@ class Site(NamedTuple):
     csrf: str
     read_only: bool
     version: str
-    assets: Mapping[str, str]
+    assets: "Assets"
     commands: tuple[str, ...]
     warning: str | None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from uwf_core.commands import ago, count, duration
@@ -34,7 +34,7 @@ class Rendering:
     def __init__(self, cache: Path) -> None:
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._templates = Environment(
-            loader=PackageLoader("uwf_web"),
+            loader=FileSystemLoader(Path(__file__).with_name("templates")),
             bytecode_cache=FileSystemBytecodeCache(str(cache)),
             autoescape=True,
             finalize=_visible,

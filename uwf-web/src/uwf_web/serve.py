@@ -65,7 +65,10 @@ def serve(
     say(settings)
     words = (partial(open_client, settings), threading.Event())
     threading.Thread(target=send_leftovers, args=words, daemon=True).start()
-    PageServer(config, app.end_streams).run(sockets=listening)
+    try:
+        PageServer(config, app.server.end_streams).run(sockets=listening)
+    finally:
+        app.server.close()
 
 
 def open_client(settings: "WebSettings") -> "Client":
