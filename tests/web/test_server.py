@@ -1,12 +1,13 @@
 """The server as a process: one for each home, on a free port, and killed at any moment."""
 
+import itertools
 import json
 import os
 import random
 import signal
 import socket
-import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,8 +17,12 @@ import httpx
 import pytest
 from web_server import WebServer
 
+from uwf_core.client import ThreadFilter
+
 KILLS = int(os.environ.get("UWF_WEB_KILLS", "8"))
 SEED = int(os.environ.get("UWF_WEB_SEED", "5"))
+START_SECONDS, ACTING_SECONDS = 0.6, 1.2
+"""Within which a server is killed that starts, or that acts; every fifth one starts."""
 
 
 @pytest.fixture
@@ -161,30 +166,42 @@ def test_a_server_that_is_killed_at_any_moment_loses_nothing(tmp_path: Path) -> 
     chance = random.Random(SEED)
     server = WebServer(tmp_path)
     client = browser_of(server)
-    folder = str(server.project.folder)
-    started: set[str] = set()
     port = server.origin.rpartition(":")[2]
+    server.stop(signal.SIGKILL)
+    confirmed: set[str] = set()
     for number in range(KILLS):
-        killer = subprocess.Popen(
-            ["sh", "-c", f"sleep {chance.random() * 1.5:.3f}; kill -9 {server.process.pid}"]
-        )
-        try:
-            while True:
-                page = client.get("/start/letter")
-                csrf = page.text.partition('name="csrf" value="')[2].partition('"')[0]
-                fields = {"csrf": csrf, "text": f"Task {number}", "cwd": folder, "agent": "human"}
-                answer = client.post("/start/letter", data=fields)
-                assert answer.status_code == 303, answer.text
-                started.add(answer.headers["location"].rpartition("/")[2])
-        except httpx.TransportError:
-            killer.wait()
+        if number % 5 == 4:
+            server.launch("--port", port)
+            time.sleep(chance.random() * START_SECONDS)
+        else:
+            server.start("--port", port)
+            killer = threading.Timer(chance.random() * ACTING_SECONDS, server.process.kill)
+            killer.start()
+            _start_threads(client, str(server.project.folder), f"Task {number}", confirmed)
+            killer.join()
         server.stop(signal.SIGKILL)
-        server.start("--port", port)
+    server.start("--port", port)
     with server.project.client() as uwf:
-        known = {row["thread"] for row in uwf.list()}
-        assert started <= known
+        known = {row["thread"] for row in uwf.list(ThreadFilter(all=True))}
+        tasks = [uwf.thread(thread).task for thread in known]
+        assert confirmed <= known
+        assert len(set(tasks)) == len(tasks), "a form was acted on twice"
         assert client.get("/threads").status_code == 200
     assert server.project.uwf("cas", "verify").document["valid"]
-    print(f"{KILLS} kills, seed {SEED}: {len(started)} confirmed of {len(known)} threads")
+    print(f"{KILLS} kills, seed {SEED}: {len(confirmed)} confirmed of {len(known)} threads")
     client.close()
     server.stop()
+
+
+def _start_threads(client: httpx.Client, folder: str, task: str, confirmed: set[str]) -> None:
+    """Start threads by the form until the server is killed; the confirmed ones are added."""
+    try:
+        page = client.get("/start/letter")
+        csrf = page.text.partition('name="csrf" value="')[2].partition('"')[0]
+        for count in itertools.count():
+            fields = {"csrf": csrf, "text": f"{task}.{count}", "cwd": folder, "agent": "human"}
+            answer = client.post("/start/letter", data=fields)
+            assert answer.status_code == 303, answer.text
+            confirmed.add(answer.headers["location"].rpartition("/")[2])
+    except httpx.TransportError:
+        return

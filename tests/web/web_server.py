@@ -61,13 +61,18 @@ class WebServer:
         step = {"role": "writer", "output": output, "turns": TURNS, "delayMs": delay_ms}
         self.project.script([step], repeat=True, by_role=True)
 
-    def start(self, *options: str) -> None:
-        """Start it; it answers when this returns."""
+    def launch(self, *options: str) -> subprocess.Popen[str]:
+        """Start the process; nobody waits until it answers."""
         command = self.project.command("web", "--port", "0", *options)
         self.process = subprocess.Popen(
             command, cwd=self.project.folder, env=self.project.env, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
+        return self.process
+
+    def start(self, *options: str) -> None:
+        """Start it; it answers when this returns."""
+        self.launch(*options)
         assert self.process.stdout is not None
         lines = []
         for line in self.process.stdout:
