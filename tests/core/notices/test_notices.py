@@ -305,7 +305,7 @@ def test_services_get_the_text_as_it_is():
 
 @pytest.mark.parametrize("count", [int(os.environ.get("UWF_NOTICE_KILLS", "12"))])
 def test_killed_senders_lose_nothing_and_repeat_at_most_once(project, count):
-    """UWF_NOTICE_KILLS=500 UWF_NOTICE_SEED=7 is the long form; `tests/web/README.md` has results."""
+    """UWF_NOTICE_KILLS=500 is the long form; `tests/web/README.md` has its results."""
     moments, sent = random.Random(int(os.environ.get("UWF_NOTICE_SEED", "19"))), 0
     (project.home / "notices").mkdir(parents=True, exist_ok=True)
     env = {**project.env, "UWF_HOME": str(project.home), "UWF_STORE": "sqlite:store.db"}
