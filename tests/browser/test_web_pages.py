@@ -27,8 +27,8 @@ SMALL = """() => [...document.querySelectorAll('button, .button, input:not([type
 PATHS = (
     "/", "/threads", "/threads/{thread}", "/threads/{thread}/steps/{step}", "/nodes/{step}",
     "/start", "/start/letter", "/threads/{thread}/steps/x", "/threads/{thread}/why", "/usage",
-    "/threads/{thread}/usage", "/workflows", "/workflows/letter", "/agents", "/evaluations",
-    "/editor?name=letter",
+    "/threads/{thread}/usage", "/workflows", "/workflows/letter", "/agents", "/agents/human",
+    "/evaluations", "/editor?name=letter",
 )  # fmt: skip
 
 

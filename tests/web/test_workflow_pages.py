@@ -62,8 +62,20 @@ def test_agents_and_plugins_are_those_of_the_commands(web: WebSite):
     assert document["agents"] == web.project.uwf("agent", "list").document["agents"]
     assert document["plugins"] == web.project.uwf("plugin", "list").document["plugins"]
     page = web.visitor.get("/agents").text
-    assert "<code>uwf agent check human</code>" in page
-    assert "✓ ready" in page
+    assert '<a href="/agents/human">' in page
+    assert "✓</span> ready" in page
+
+
+def test_an_agent_is_checked_as_the_command_does(web: WebSite):
+    web.project.config("agents: {gone: {command: /not/there}}\n")
+    gone = web.visitor.get("/agents/gone.json").json()
+    assert gone == web.project.uwf("agent", "check", "gone").document
+    page = web.visitor.get("/agents/gone").text
+    assert "not ready" in page and "/not/there" in page
+    assert "✓</span> ready" in web.visitor.get("/agents/human").text
+    other = web.visitor.get("/agents/.%2Fanother")
+    assert other.status_code in (400, 404), "a command line needs a terminal"
+    assert web.visitor.get("/agents/unknown").status_code == 400
 
 
 def test_what_a_workflow_says_is_text(web: WebSite):

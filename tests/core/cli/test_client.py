@@ -32,6 +32,7 @@ def test_views_of_threads_are_those_of_the_commands(uwf, opened, threads):
         (opened.usage(workflow="pair", by="agent"), ("usage", "--workflow", "pair", "--by=agent")),
         (opened.step_files(step), ("step", "files", step)),
         ({"agents": opened.agents()}, ("agent", "list")),
+        (opened.check_agent("human"), ("agent", "check", "human")),
         ({"plugins": opened.plugins()}, ("plugin", "list")),
     ):
         assert document == uwf(*words).document, words

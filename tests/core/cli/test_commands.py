@@ -174,6 +174,15 @@ def test_setup_of_an_agent_alone_needs_no_provider_and_keeps_the_rest(uwf, proje
     assert (project.home / "config.yaml").read_text() == written
 
 
+def test_setup_says_at_once_that_the_program_of_an_agent_is_not_installed(uwf, project):
+    project.config("agents: {gone: {command: /not/there}}\n")
+    done = uwf("setup", "--agent", "gone")
+    assert (done.code, done.document["agent"], done.document["agentReady"]) == (0, "gone", False)
+    assert "agent 'gone' is not ready: program '/not/there' not found" in done.err
+    assert "hint: correct its `command` in the configuration, or install it" in done.err
+    assert uwf("setup", "--agent", "human").document["agentReady"] is True
+
+
 def test_setup_writes_a_provider_and_never_prints_its_key(uwf, project):
     answer = uwf(
         "setup",

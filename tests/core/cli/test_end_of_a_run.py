@@ -50,6 +50,19 @@ def test_a_terminal_shows_each_step_and_each_failure_once(project, columns):
     ]
 
 
+def test_a_missing_program_names_the_agent_to_check_before_the_next_run(project):
+    project.config("agents: {gone: {command: ./not-there}}\n")
+    shown = on_terminal(project, [*RUN, "--agent", "gone"])
+    assert shown.code == 6
+    thread = project.uwf("thread", "list").document["threads"][0]["thread"]
+    assert shown.lines[-2:] == [
+        "first: install what is missing, and check it: uwf agent check gone",
+        f"next: uwf thread exec {thread} --until-done",
+    ]
+    shown = project.uwf("thread", "show", thread).document
+    assert shown["hint"].startswith("runs writer again, once what is missing is installed; ")
+
+
 def test_the_text_lists_the_steps_where_the_progress_goes_elsewhere(project):
     project.script([WROTE, FAILS])
     done = project.uwf(*RUN, "--format", "text")

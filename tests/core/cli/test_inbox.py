@@ -76,6 +76,7 @@ def test_a_run_asks_right_there_and_continues(project):
     )
     assert shown.code == 0, shown.plain
     assert "writer asks in thread" in shown.plain
+    assert "\\x1b" not in shown.plain, "a colour is shown, not escaped"
     assert shown.plain.count("Begin.") == 1
     with project.client() as uwf:
         (row,) = uwf.list()

@@ -22,6 +22,7 @@ PAGES: Final[Mapping[str, str]] = {
     "/workflows/{a}/diff/{b}": "workflows:WORKFLOW_DIFF",
     "/editor": "editor:EDITOR",
     "/agents": "installed:AGENTS",
+    "/agents/{agent}": "installed:AGENT",
     "/evaluations": "evaluations:EVALUATIONS",
     "/evaluations/{run}": "evaluations:EVALUATION",
     "/usage": "explaining:USAGE",

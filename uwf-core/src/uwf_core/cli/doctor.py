@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.cli.command import command
-from uwf_core.cli.probe import CheckDocument, Probe, Probes
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, UwfError
+from uwf_core.readiness.probe import CheckDocument, Probe, Probes
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -196,7 +196,7 @@ def _agent(engine: "Engine", probes: Probes) -> Checks:
 
 
 def _agent_check(engine: "Engine", choice: "Choice", answer: "Future[Probe] | None") -> Checks:
-    from uwf_core.cli.agent import readiness
+    from uwf_core.readiness.agent import readiness
 
     word = choice.word
     ready = readiness(engine, choice, None if answer is None else answer.result())

@@ -39,7 +39,7 @@ def ask_person(session: Session, item: "InboxItem") -> "Input | None":
 
     screen = screen_of(session.stderr, session.env, session.color)
     head = f"{one_line(item['role'])} asks in thread {item['thread']}:"
-    session.note(screen.paint(head, "warning"))
+    session.write_error(screen.paint(head, "warning"))
     session.note(clean(item["message"]))
     try:
         if item["form"] is None:
@@ -57,7 +57,7 @@ def confirmed(session: Session, item: "InboxItem", what: str) -> bool:
     """Whether the person wants a thread to continue that waits for a decision alone."""
     screen = screen_of(session.stderr, session.env, session.color)
     head = f"{one_line(item['role'])} {what} in thread {item['thread']}:"
-    session.note(screen.paint(head, "error" if item["kind"] == "failure" else "warning"))
+    session.write_error(screen.paint(head, "error" if item["kind"] == "failure" else "warning"))
     session.note(clean(item["message"]))
     try:
         return _TRUTH.get(_line(session, "continue? (y or n)").lower()) == "true"

@@ -335,11 +335,24 @@ def end_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Scr
     role = thread["suspendedRole"] or thread["currentRole"]
     who = f": {role}" if role else ""
     lines = [f"{document['thread']} {screen.status(document['status'])}{why}{who}"]
-    if document["suspendMessage"] and _failure(document) is None:
+    failure = _failure(document)
+    if document["suspendMessage"] and failure is None:
         lines.append(document["suspendMessage"])
+    if failure is not None and failure["kind"] == "unavailable":
+        lines.append(screen.paint(_check_first(document), "dim"))
     for number, command in enumerate(thread["next"]):
         lines.append(screen.paint(f"{'  or:' if number else 'next:'} {command}", "dim"))
     return "\n".join(lines)
+
+
+def _check_first(document: Mapping[str, Any]) -> str:
+    """What to do before the next run of what could not be started."""
+    from shlex import quote
+
+    step = next(each for each in reversed(document["steps"]) if each["failure"])
+    agent = step["alias"] or step["agent"]
+    check = "" if agent == "program" else f", and check it: uwf agent check {quote(agent)}"
+    return f"first: install what is missing{check}"
 
 
 def reason_text(reason: str, screen: Screen) -> str:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import click
 
 from uwf_core.cli.command import command, near_miss
-from uwf_core.cli.probe import SECONDS, CheckDocument, Probe, Probes, failed, probe
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.findings import check_lines
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, PluginError
 from uwf_core.plugins.scan import origin_of
+from uwf_core.readiness.probe import SECONDS, CheckDocument, Probe, Probes, failed, probe
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine

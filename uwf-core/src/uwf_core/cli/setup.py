@@ -55,8 +55,8 @@ def setup(
 
     Asks on a terminal if --provider is missing; --agent alone needs no provider. Known services:
     openai, openrouter, xai, venice, dashscope, deepseek, siliconflow, volcengine, kimi, glm,
-    stepfun, minimax, ollama. Keeps the rest of the file. Tests the model with one small request; a
-    failure is only reported.
+    stepfun, minimax, ollama. Keeps the rest of the file. Tests the model with one small request,
+    and whether the agent is installed; a failure is only reported.
     """
     from uwf_core.config.setup import SetupValues, setup_agent, setup_values
     from uwf_core.engine.names import check_names
@@ -64,7 +64,8 @@ def setup(
     if agent is not None and not any((provider, base_url, api_key, model)):
         check_names(session.engine, [(("defaultAgent",), agent)])
         done = setup_agent(session.engine.home, agent)
-        session.emit({**done.document(), "trial": None}, _text)
+        ready = _note_readiness(session, agent)
+        session.emit({**done.document(), "trial": None, "agentReady": ready}, _text)
         return
     if provider is None:
         if not _can_ask(session):
@@ -80,7 +81,20 @@ def setup(
     for notice in done.notices:
         session.note(notice)
     trial = None if no_trial or done.model is None else _try(session, done.model)
-    session.emit({**done.document(), "trial": trial}, _text)
+    ready = None if done.agent is None else _note_readiness(session, done.agent)
+    session.emit({**done.document(), "trial": trial, "agentReady": ready}, _text)
+
+
+def _note_readiness(session: Session, agent: str) -> bool:
+    """Whether the agent is ready; if not, say why and what to do. It stays the default."""
+    from uwf_core.readiness.agent import agent_readiness
+
+    found = agent_readiness(session.reopened(), agent)
+    if not found["ready"]:
+        session.note(f"note: agent {agent!r} is not ready: {found['reason']}")
+        if found["hint"]:
+            session.note(f"hint: {found['hint']}")
+    return found["ready"]
 
 
 def _try(session: Session, alias: str) -> dict[str, Any]:

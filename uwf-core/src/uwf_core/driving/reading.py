@@ -11,6 +11,7 @@ from uwf_core.views.recorded import open_step, open_thread
 
 if TYPE_CHECKING:
     from uwf_core.api.reading import RecordedThread
+    from uwf_core.readiness.agent import Readiness
     from uwf_core.replay.replay import ReplayDocument
     from uwf_core.views.diff.documents import ThreadDiffDocument
     from uwf_core.views.inbox import InboxItem
@@ -67,6 +68,14 @@ class ThreadReader:
         from uwf_core.views.installed import agent_rows
 
         return list(agent_rows(self._engine))
+
+    def check_agent(self, agent: str, *, trial: bool = False) -> "Readiness":
+        """Whether an agent is ready, as `uwf agent check` prints it: it is loaded, created and
+        checked in a child process. `trial`: also with one small request to its model.
+        """
+        from uwf_core.readiness.agent import agent_readiness
+
+        return agent_readiness(self._engine, agent, trial=trial)
 
     def plugins(self) -> Sequence[Mapping[str, Any]]:
         """All plugins with their status, as `uwf plugin list` prints them; loads none."""

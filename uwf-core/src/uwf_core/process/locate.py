@@ -14,7 +14,7 @@ def locate(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
     """The absolute path of the program `argv[0]`: a path from `cwd`, a bare name on env's PATH.
 
     Raises:
-        Unavailable: unknown program or folder; the message names the PATH searched.
+        Unavailable: unknown program or folder; the hint names the PATH searched.
         BadRequest: argv, cwd or env has a text that cannot be passed to a program.
     """
     _check_texts(argv, cwd, env)
@@ -24,17 +24,17 @@ def locate(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
         raise _no_folder(name, cwd)
     if "/" in name:
         candidates = [os.path.join(folder, name)]
-        missing = f"program {candidates[0]} not found"
+        missing, searched = f"program {candidates[0]} not found", ""
     else:
         path = env.get("PATH", os.defpath)
         candidates = [os.path.join(folder, each, name) for each in path.split(os.pathsep)]
-        missing = f"program {name!r} not found on the PATH, which is {path!r}"
+        missing, searched = f"program {name!r} not found on the PATH", f"; the PATH is {path!r}"
     present = [each for each in candidates if os.path.exists(each)]
     for candidate in present:
         if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
             return os.fsencode(candidate)
     if not present:
-        raise Unavailable(missing, hint=f"install {name}, or give its full path")
+        raise Unavailable(missing, hint=f"install {name}, or give its full path{searched}")
     if os.path.isdir(present[0]):
         raise Unavailable(
             f"{present[0]} is a folder, not a program", hint="give the path of the file in it"

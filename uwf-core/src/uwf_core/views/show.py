@@ -343,6 +343,8 @@ def _suspended_hint(suspension: Suspension, failed: str | None) -> str:
     if suspension.question is not None:
         return f"answers {suspension.role}; `form` is the JSON Schema of an answer"
     again = f"runs {suspension.role} again"
+    if suspension.kind == "unavailable":
+        again += ", once what is missing is installed"
     if suspension.until_ms is not None:
         until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(suspension.until_ms / 1000))
         again += f", refused until {until}"

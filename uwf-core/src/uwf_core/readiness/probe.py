@@ -1,5 +1,5 @@
 """Load, create and close one plugin in a separate process:
-`python -m uwf_core.cli.probe GROUP NAME [AGENT [trial]]`.
+`python -m uwf_core.readiness.probe GROUP NAME [AGENT [trial]]`.
 
 Prints one line of JSON, a `Probe`; with AGENT, the word that selects an agent, also the results of
 its checks. `probe` runs this as a child with a time limit,
@@ -72,7 +72,7 @@ def probe(
     from uwf_core.process.program import End, ProcessLimits, Program, run_program
 
     program = Program(
-        argv=own_python("uwf_core.cli.probe", found.group, found.name, *agent),
+        argv=own_python("uwf_core.readiness.probe", found.group, found.name, *agent),
         cwd=engine.cwd,
         env=engine.env,
     )
@@ -104,7 +104,9 @@ def _probe_together(
 
     words = [word for each in found for word in (each.group, each.name)]
     program = Program(
-        argv=own_python("uwf_core.cli.probe", TOGETHER, *words), cwd=engine.cwd, env=engine.env
+        argv=own_python("uwf_core.readiness.probe", TOGETHER, *words),
+        cwd=engine.cwd,
+        env=engine.env,
     )
     limits = ProcessLimits(total_seconds=SECONDS, grace_seconds=GRACE_SECONDS)
     result = run_program(program, limits, cancel=cancel)
@@ -288,7 +290,7 @@ def _created(
         PluginBroken: it cannot be created, or cannot do what it announces.
     """
     from uwf_core.api.checks import Check, CheckResult
-    from uwf_core.cli.create import create
+    from uwf_core.readiness.create import create
 
     try:
         create(engine, found, record, word)
