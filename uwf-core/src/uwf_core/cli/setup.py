@@ -81,8 +81,8 @@ def setup(
     for notice in done.notices:
         session.note(notice)
     trial = None if no_trial or done.model is None else _try(session, done.model)
-    ready = None if done.agent is None else _note_readiness(session, done.agent)
-    session.emit({**done.document(), "trial": trial, "agentReady": ready}, _text)
+    named = None if done.agent is None else _note_readiness(session, done.agent)
+    session.emit({**done.document(), "trial": trial, "agentReady": named}, _text)
 
 
 def _note_readiness(session: Session, agent: str) -> bool:
