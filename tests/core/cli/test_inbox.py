@@ -47,6 +47,13 @@ def test_it_has_each_thread_that_waits_with_its_reason_and_commands(uwf, project
     assert failure["commands"] == [f"uwf thread exec {failed} --until-done"]
 
 
+def test_a_program_reads_what_waits_in_one_thread(project, asked):
+    with Client.open() as opened:
+        other = opened.start("pair", "Another one.")["thread"]
+        assert [each["thread"] for each in opened.inbox(asked)] == [asked]
+        assert list(opened.inbox(other)) == []
+
+
 def test_one_command_approves(uwf, asked):
     (item,) = items(uwf)
     words = item["commands"][0].replace("<text>", "it").split()[1:]

@@ -131,7 +131,8 @@ class Client(ThreadDriver):
             beside: another client of this program, whose plugins and schemas are reused.
             via: where a person acts, as answers, pokes, grants and cancellations record it.
             on_event: gets the event records of `uwf_core.api` as they happen, from any thread.
-            on_notice: gets lines for people.
+            on_notice: gets lines for people, from any thread: also about settings that are
+                ignored, and about observers that fail.
 
         Raises:
             ConfigError: the home folder is unknown.
@@ -148,6 +149,7 @@ class Client(ThreadDriver):
             pass_env=pass_env,
             durable=durable,
             via=via,
+            on_fault=None if on_notice is None else lambda fault: on_notice(f"{fault}"),
         )
         return cls(engine, Listener(on_event, on_notice))
 

@@ -25,6 +25,7 @@ _HOME = {
     "uwf_core.api.fields": "read_options",
     "uwf_core.api.hookspecs": "hookimpl",
     "uwf_core.api.judge": "Judge JudgeReply JudgeRequest JudgeSpec",
+    "uwf_core.api.permission": "decisions_of permission_form",
     "uwf_core.api.reading": (
         "Exporter ExporterSpec RecordedCorrection RecordedEdge RecordedEvent RecordedRole "
         "RecordedSaying RecordedStep RecordedThread RecordedTurn RecordedWorkflow"
@@ -71,6 +72,8 @@ if TYPE_CHECKING:
     from uwf_core.api.fields import read_options as read_options
     from uwf_core.api.hookspecs import hookimpl as hookimpl
     from uwf_core.api.judge import *  # noqa: F403
+    from uwf_core.api.permission import decisions_of as decisions_of
+    from uwf_core.api.permission import permission_form as permission_form
     from uwf_core.api.reading import *  # noqa: F403
     from uwf_core.api.redact import Redactor as Redactor
     from uwf_core.api.store import *  # noqa: F403

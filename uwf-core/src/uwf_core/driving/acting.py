@@ -35,12 +35,13 @@ class ThreadDriver(WorkflowReader):
         bindings: Mapping[str, str] | None = None,
         limits: Mapping[str, float] | None = None,
         tags: Mapping[str, str] | None = None,
+        thread: str | None = None,
     ) -> "StartedDocument":
         """Start a thread, run nothing; as `StartOptions` says. Errors as `uwf thread start`."""
         from uwf_core.threads import start
 
         given = start.StartOptions(
-            workflow, prompt, str(cwd), agent, input, bindings or {}, limits, tags or {}
+            workflow, prompt, str(cwd), agent, input, bindings or {}, limits, tags or {}, thread
         )
         return start.start_thread(self._engine, given, self._watch)
 

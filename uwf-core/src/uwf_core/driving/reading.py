@@ -101,13 +101,16 @@ class ThreadReader:
 
         return thread_list.list_threads(self._engine, wanted or thread_list.ThreadFilter(all=True))
 
-    def inbox(self) -> "Sequence[InboxItem]":
-        """What waits for a person, the longest wait first. `form_of` makes a form of an item's
-        schema, `resume(item["thread"], answer=..., head=item["head"])` answers it.
+    def inbox(self, thread: str | None = None) -> "Sequence[InboxItem]":
+        """What waits for a person, the longest wait first; or only that in a thread and those that
+        it called, in their order. `form_of` makes a form of an item's schema,
+        `resume(item["thread"], answer=..., head=item["head"])` answers it.
         """
         from uwf_core.views import inbox
 
-        return inbox.inbox(self._engine)
+        if thread is None:
+            return inbox.inbox(self._engine)
+        return inbox.waiting_in(self._engine, thread)
 
     def read(self, thread: str, quota: int | None = None, before: str | None = None) -> str:
         """The thread as Markdown."""

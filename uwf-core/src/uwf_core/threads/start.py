@@ -8,11 +8,12 @@ from uwf_core.engine.location import named_folder
 from uwf_core.engine.nodes import create_thread
 from uwf_core.engine.results import Watch
 from uwf_core.engine.workflows import read_resolved, resolve_workflow
-from uwf_core.errors import UnknownIdError, UsageError
+from uwf_core.errors import UnknownIdError, UsageError, WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.shape.shapes import build
+from uwf_core.thread.names import head_name
 from uwf_core.thread.types import StartPayload
 from uwf_core.threads.agent_call import calling_attempt, link_call
 from uwf_core.workflow.definition import SELF, START, RoleText
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 class StartOptions(NamedTuple):
     """The word of the workflow, the task, the working folder, the word of `--agent`, the typed
     input (a value, a JSON object, or items `field=value`), the agents by path of roles, limits by
-    their names in a workflow, and tags.
+    their names in a workflow, and tags. `thread`: the id of the new thread, for a program that has
+    given it away before; None makes one.
     """
 
     workflow: str
@@ -38,6 +40,7 @@ class StartOptions(NamedTuple):
     bindings: Mapping[str, str] = {}
     limits: Mapping[str, float] | None = None
     tags: Mapping[str, str] = {}
+    thread: str | None = None
 
 
 def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "StartedDocument":
@@ -48,6 +51,7 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
             that the workflow may not run.
         PayloadError: the typed input does not satisfy the schema of the workflow.
         DefinitionError: the workflow file has errors.
+        WrongStateError: a thread has the wanted id.
     """
     prompt = _checked_prompt(options.prompt)
     cwd = named_folder(engine.cwd, options.cwd)
@@ -82,7 +86,7 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
             "bindings": dict(options.bindings) or None,
             "limits": dict(options.limits) if options.limits else None,
         }
-        thread = ThreadId.new(now)
+        thread = ThreadId.new(now) if options.thread is None else _wanted(engine, options.thread)
         crash_points.reach("start")
         head = create_thread(engine, thread, definition, payload)
         if caller is not None:
@@ -90,6 +94,13 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
         if options.tags:
             _tag(engine, thread, options.tags)
     return {"workflow": workflow, "workflowName": definition.name, "thread": thread}
+
+
+def _wanted(engine: "Engine", word: str) -> ThreadId:
+    thread = ThreadId.parse(word)
+    if engine.store.rows(head_name(thread), limit=1):
+        raise WrongStateError(f"thread {thread} exists", hint=f"next: uwf thread show {thread}")
+    return thread
 
 
 def _tag(engine: "Engine", thread: ThreadId, tags: Mapping[str, str]) -> None:
