@@ -203,6 +203,10 @@ class BusyError(UwfError):
     exit_code = ExitCode.BUSY
 
 
+class LeaseLostError(BusyError):
+    """Another process has taken a lock over; what was to be stored was refused."""
+
+
 class RunInterrupted(UwfError):
     """Ctrl-C or SIGTERM ended the command."""
 

@@ -16,7 +16,7 @@ from uwf_core.named_tuple import NamedTuple
 # The clauses are in modules of this package: pytest must show the values of their asserts.
 pytest.register_assert_rewrite("uwf_testing")
 
-KIT_VERSION = "1.2"
+KIT_VERSION = "1.3"
 """The version of the kits: a new clause or ability raises the second number."""
 
 PROPERTY = "uwf_contract"

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
@@ -39,6 +40,13 @@ class ConcurrencyClauses(StoreFixtures):
     def place(self, tmp_path: Path) -> Place:
         """The location of this test's store."""
         return Place(self.spec, self.url, str(tmp_path))
+
+    def _wait_until_free(self, backend: StoreBackend, name: str) -> None:
+        seconds = self.lease_seconds + 5 if "lease" in self.spec.capabilities else 0
+        until = time.monotonic() + seconds
+        while backend.holder(name) is not None:
+            assert time.monotonic() < until, "the lock is still held"
+            time.sleep(0.05)
 
     @needs(capability="shared")
     def test_of_many_processes_exactly_one_makes_a_variable(
@@ -91,9 +99,9 @@ class ConcurrencyClauses(StoreFixtures):
         """While another process asks for the holder, a free lock can be acquired at any moment."""
         backend = another()
         backend.put(record("the store is there"))
-        with _started(processes.look_at_a_lock, place, "@uwf/a") as (child, pipe):
+        with started(processes.look_at_a_lock, place, "@uwf/a") as (child, pipe):
             for _ in range(self.rounds * 10):
-                assert _received(pipe), "it has looked once more"
+                assert received(pipe), "it has looked once more"
                 handle = backend.lock("@uwf/a", holder())
                 assert handle is not None, "a process that only looks at the lock has it"
                 handle.release()
@@ -107,13 +115,13 @@ class ConcurrencyClauses(StoreFixtures):
         backend = another()
         backend.put(record("the store is there"))
         holding = processes.hold_a_lock_beside_a_program
-        with _started(holding, place, "@uwf/a") as (child, pipe):
-            program = _received(pipe)
+        with started(holding, place, "@uwf/a") as (child, pipe):
+            program = received(pipe)
             child.kill()
             child.join()
             try:
-                assert backend.holder("@uwf/a") is None, "the program holds the lock"
-                assert backend.lock("@uwf/a", holder()) is not None
+                self._wait_until_free(backend, "@uwf/a")
+                assert backend.lock("@uwf/a", holder()) is not None, "the program holds the lock"
             finally:
                 os.kill(program, signal.SIGKILL)
 
@@ -132,7 +140,9 @@ class ConcurrencyClauses(StoreFixtures):
     def test_a_killed_process_holds_nothing(
         self, another: Callable[[], StoreBackend], place: Place
     ) -> None:
-        """The lock of a killed process is free at once, whatever its holder data says."""
+        """The lock of a killed process is free at once (a lease, when it expires), whatever its
+        holder data says.
+        """
         backend = another()
         backend.put(record("the store is there"))
         with _doomed(processes.hold_a_lock, place, "@uwf/a") as child:
@@ -140,7 +150,7 @@ class ConcurrencyClauses(StoreFixtures):
             seen = backend.holder("@uwf/a")
             assert seen is not None
             assert seen.pid == child.pid
-        assert backend.holder("@uwf/a") is None
+        self._wait_until_free(backend, "@uwf/a")
         assert backend.held() == {}
         assert backend.lock("@uwf/a", holder()) is not None
 
@@ -169,7 +179,7 @@ class ConcurrencyClauses(StoreFixtures):
         """
         backend = another()
         backend.put(record("the store is there"))
-        with _started(processes.write_on_and_on, place, self.rounds * 10) as (child, pipe):
+        with started(processes.write_on_and_on, place, self.rounds * 10) as (child, pipe):
             seen = -1
             while child.is_alive() and not pipe.poll():
                 seen = max(seen, _check_whole(backend))
@@ -199,14 +209,14 @@ def _race(racers: int, run: Callable[..., None], place: Place, times: int) -> li
             child.start()
             theirs.close()
             runners.append((child, ours))
-        return [_received(pipe) for _, pipe in runners]
+        return [received(pipe) for _, pipe in runners]
     finally:
         for runner, pipe in runners:
             _end(runner, pipe)
 
 
 @contextmanager
-def _started(run: Callable[..., None], place: Place, *more: Any) -> Iterator[Any]:
+def started(run: Callable[..., None], place: Place, *more: Any) -> Iterator[Any]:
     """A process, and the pipe on which it sends; killed in the end if it still runs."""
     ours, theirs = _FRESH.Pipe(duplex=False)
     child = _process(run, place, theirs, *more)
@@ -221,8 +231,8 @@ def _started(run: Callable[..., None], place: Place, *more: Any) -> Iterator[Any
 @contextmanager
 def _doomed(run: Callable[..., None], place: Place, *more: Any) -> Iterator[BaseProcess]:
     """A process that reports when it is ready, and is killed on exit."""
-    with _started(run, place, *more) as (child, pipe):
-        assert _received(pipe)
+    with started(run, place, *more) as (child, pipe):
+        assert received(pipe)
         yield child
         child.kill()
         child.join()
@@ -234,7 +244,7 @@ def _process(run: Callable[..., None], *arguments: Any) -> BaseProcess:
     return _FRESH.Process(target=processes.work, args=(run, environment, arguments))
 
 
-def _received(pipe: Connection) -> Any:
+def received(pipe: Connection) -> Any:
     """Receive the result of a process.
 
     Raises:

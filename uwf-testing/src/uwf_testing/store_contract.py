@@ -15,6 +15,7 @@ reason.
 from uwf_testing.contract import KIT_VERSION, Contract  # first: it registers the rewriting
 
 # isort: split
+from uwf_testing.store_commits import CommitClauses, LeaseClauses, SnapshotClauses
 from uwf_testing.store_concurrency import ConcurrencyClauses
 from uwf_testing.store_nodes import NodeClauses, TransactionClauses
 from uwf_testing.store_places import PlaceClauses
@@ -24,6 +25,14 @@ __all__ = ["KIT_VERSION", "Contract", "StoreContract"]
 
 
 class StoreContract(
-    NodeClauses, TransactionClauses, VariableClauses, LockClauses, PlaceClauses, ConcurrencyClauses
+    NodeClauses,
+    TransactionClauses,
+    CommitClauses,
+    SnapshotClauses,
+    VariableClauses,
+    LockClauses,
+    LeaseClauses,
+    PlaceClauses,
+    ConcurrencyClauses,
 ):
     """The promises of `StoreBackend`."""

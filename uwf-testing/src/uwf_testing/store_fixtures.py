@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from uwf_core.api.store import StoreBackend, StoreSpec
+from uwf_core.api.store import CAPABILITIES, StoreBackend, StoreSpec
 from uwf_core.plugins.scan import STORES
 from uwf_core.stores.open import HOUSE
 from uwf_testing.contract import Needs
@@ -25,6 +25,9 @@ class StoreFixtures(PluginContract):
 
     url: ClassVar[str]
     """The URL to open; each test gives another home folder."""
+
+    lease_seconds: ClassVar[float] = 30
+    """When a lease expires that its holder does not renew, for a backend with leases."""
 
     @pytest.fixture
     def another(self, tmp_path: Path) -> Iterator[Callable[[], StoreBackend]]:
@@ -54,7 +57,7 @@ class StoreFixtures(PluginContract):
     def check_record(self, record: Any) -> None:
         """The registered record is `spec`, with known capabilities."""
         assert record == self.spec
-        unknown = sorted(set(self.spec.capabilities) - {"persistent", "shared"})
+        unknown = sorted(set(self.spec.capabilities) - CAPABILITIES)
         assert not unknown, f"unknown capabilities: {', '.join(unknown)}"
 
     def subject(self, request: pytest.FixtureRequest) -> str:

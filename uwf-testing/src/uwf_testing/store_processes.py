@@ -11,9 +11,10 @@ import time
 from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
+from pathlib import Path
 from typing import Any
 
-from uwf_core.api.store import StoreBackend, StoreSpec
+from uwf_core.api.store import Change, Commit, CommitBackend, StoreBackend, StoreSpec
 from uwf_core.named_tuple import NamedTuple
 from uwf_testing.store_records import holder, opened, record, variable
 
@@ -172,3 +173,18 @@ def write_on_and_on(place: Place, pipe: Connection, steps: int) -> None:
         before = [each.checksum for each in moved]
     pipe.send(steps)
     backend.close()
+
+
+def hold_a_lease(place: Place, pipe: Connection, name: str) -> None:
+    """Acquire a lock; then, at each word, commit under it and send whether it was stored."""
+    backend = place.open()
+    lease = backend.lock(name, holder())
+    assert lease is not None
+    assert isinstance(backend, CommitBackend)
+    pipe.send(True)
+    for turn in range(3):
+        while not Path(place.home, f"turn-{turn}").exists():
+            time.sleep(0.02)
+        change = Change(f"{name}/{turn}", variable(f"{name}/{turn}"), None)
+        done = backend.commit(Commit((record(f"late {turn}"),), (change,), (lease,), True))
+        pipe.send([list(done.lost), list(done.moved)])

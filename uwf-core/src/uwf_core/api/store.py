@@ -4,17 +4,24 @@ The core's `Store` handles CBOR, validation, SHA-256, collisions and references 
 so all backends give the same guarantees.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import Protocol, runtime_checkable
 
 from uwf_core.named_tuple import NamedTuple
 
-STORE_API_VERSION = "1.0"
+STORE_API_VERSION = "1.1"
+"""1.1 adds `CommitBackend`, `SnapshotBackend` and the capability `lease`."""
 
 
-CAPABILITIES: frozenset[str] = frozenset(("persistent", "shared"))
-"""What a backend may announce: it survives the process; several processes use it at once."""
+USUAL: frozenset[str] = frozenset(("persistent", "shared"))
+"""What most backends have: they survive the process; several processes use them at once."""
+
+CAPABILITIES: frozenset[str] = USUAL | {"lease"}
+"""What a backend may announce. `lease`: a lock is a lease, which its holder renews. The lock of a
+process that dies or stops on another machine becomes free when its lease expires.
+"""
 
 
 class StoreSpec(NamedTuple):
@@ -32,7 +39,7 @@ class StoreSpec(NamedTuple):
     name: str
     summary: str
     factory: str
-    capabilities: frozenset[str] = CAPABILITIES
+    capabilities: frozenset[str] = USUAL
     api: str = STORE_API_VERSION
 
 
@@ -100,6 +107,62 @@ class LockHandle(Protocol):
 
     def release(self) -> None:
         """Release the lock. A second call does nothing."""
+
+
+@runtime_checkable
+class LeaseHandle(LockHandle, Protocol):
+    """A lock that expires unless its holder renews it, which a thread of the backend does."""
+
+    def on_lost(self, call: Callable[[], None]) -> None:
+        """Call `call` once, from another thread, if the lease could not be renewed for so long that
+        it is about to expire, or if another process has taken the lock.
+        """
+
+
+class Change(NamedTuple):
+    """A variable to create, move or delete by compare-and-set.
+
+    Attributes:
+        name: its name.
+        variable: the new one; None deletes it.
+        expected: the checksum of the stored one; None: there must be none.
+    """
+
+    name: str
+    variable: Variable | None
+    expected: bytes | None
+
+
+class Commit(NamedTuple):
+    """All writes of a step.
+
+    Attributes:
+        records: nodes to put; their references differ.
+        changes: variables to write; their names differ.
+        leases: locks of this backend that the caller must still hold.
+        durable: whether to wait for the disk, as in `StoreBackend.transaction`.
+    """
+
+    records: Sequence[Record]
+    changes: Sequence[Change]
+    leases: Sequence[LockHandle]
+    durable: bool
+
+
+class Committed(NamedTuple):
+    """What became of a commit. With a conflict nothing was written.
+
+    Attributes:
+        moved: names of variables whose checksum is not the expected one.
+        differing: references that have another record in the store, which may be damaged.
+        lost: names of locks that the caller does not hold any more.
+        existing: `created_ms` of the records that existed before, by reference.
+    """
+
+    moved: Sequence[str] = ()
+    differing: Sequence[str] = ()
+    lost: Sequence[str] = ()
+    existing: Mapping[str, int] = MappingProxyType({})
 
 
 @runtime_checkable
@@ -184,6 +247,28 @@ class StoreBackend(Protocol):
 
     def close(self) -> None:
         """Release all resources. A second call does nothing."""
+
+
+@runtime_checkable
+class CommitBackend(Protocol):
+    """An optional extension of a `StoreBackend`: a whole step in one call. Without it the core
+    calls `transaction`, and `put`, `set_variable` and `delete_variable` within it.
+    """
+
+    def commit(self, commit: Commit) -> Committed:
+        """Write everything or nothing: nothing if a variable has moved, a reference has another
+        record, or a lock is lost. Never called within `transaction`.
+        """
+
+
+@runtime_checkable
+class SnapshotBackend(Protocol):
+    """An optional extension of a `StoreBackend`: one state of the whole store, to copy it."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """All reads within see the store as it was at the first of them, whatever others write
+        meanwhile. Nothing is written within.
+        """
 
 
 @runtime_checkable

@@ -3,6 +3,8 @@
 A transaction writes its records in one batch, and nothing is asked for or written twice.
 """
 
+from collections.abc import Collection
+
 from uwf_core.api.store import BatchBackend, Content, LockHandle, Record, StoreBackend
 from uwf_core.cas.hashing import META
 from uwf_core.cas.records import check_same
@@ -20,6 +22,7 @@ class Buffer:
 
     Attributes:
         ahead: verified contents that were read before they are needed, by reference.
+        locks: those that are held.
     """
 
     def __init__(self, backend: StoreBackend) -> None:
@@ -29,7 +32,7 @@ class Buffer:
         self._known: dict[str, Record] = {}
         self.ahead: dict[str, Content] = {}
         self._bytes = 0
-        self._locks: list[LockHandle] = []
+        self.locks: list[LockHandle] = []
         self._since_ms = 0
 
     def add(self, record: Record) -> None:
@@ -64,6 +67,19 @@ class Buffer:
                 record = before._replace(touched_ms=record.touched_ms)
             self.keep(record)
 
+    def take(self) -> list[Record]:
+        """What waits, for a caller that writes it."""
+        records, self._pending = [*self._pending.values()], {}
+        return records
+
+    def pending(self, ref: str) -> Record | None:
+        """The record if it waits."""
+        return self._pending.get(ref)
+
+    def waiting(self, refs: Collection[str]) -> set[str]:
+        """Those of `refs` that wait."""
+        return {ref for ref in refs if ref in self._pending} if self._pending else set()
+
     def known(self, ref: str) -> Record | None:
         """The record as it is in the backend, None where that would have to be asked."""
         return None if ref in self._pending else self._known.get(ref)
@@ -87,14 +103,14 @@ class Buffer:
             return False
         if known.type == META:
             return now_ms - known.touched_ms < _TYPE_FRESH_MS
-        return bool(self._locks) and known.touched_ms >= self._since_ms
+        return bool(self.locks) and known.touched_ms >= self._since_ms
 
     def locked(self, handle: LockHandle, since_ms: int) -> LockHandle:
         """Remember that a lock is held since `since_ms`, until what this gives is released."""
-        if not self._locks:
+        if not self.locks:
             self._since_ms = since_ms
-        self._locks.append(handle)
-        return _Lock(self._locks, handle)
+        self.locks.append(handle)
+        return _Lock(self.locks, handle)
 
     def keep(self, record: Record) -> None:
         """Remember a record of the backend whose reference and SHA-256 fit its bytes."""

@@ -1,13 +1,15 @@
-"""The errors of the Store: for schemas that cannot be types, payloads that do not match theirs, and
-held locks.
+"""The errors of the Store: for schemas that cannot be types, payloads that do not match theirs,
+held locks, and refused commits.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from uwf_core.api.store import Holder
+from uwf_core.api.store import Committed, Holder, Record
+from uwf_core.cas.records import check_same, damaged
 from uwf_core.cas.schemas import Violation, schema_problems
-from uwf_core.errors import BusyError, PayloadError
+from uwf_core.cas.variables import moved
+from uwf_core.errors import BusyError, LeaseLostError, PayloadError, UwfError
 
 
 def check_schema(schema: Any) -> None:
@@ -49,3 +51,25 @@ def held_by(name: str, holder: Holder | None) -> BusyError:
 def holder_words(holder: Holder | None) -> str:
     """The process that holds a lock, as errors name it; None: not known."""
     return f"process {holder.pid} on {holder.host}" if holder and holder.pid else "another process"
+
+
+def not_stored(
+    done: Committed, records: Sequence[Record], get: Callable[[str], Record | None]
+) -> UwfError:
+    """The error for a commit with conflicts. `get`: reads a record, unchecked."""
+    for name in done.lost:
+        return LeaseLostError(
+            f"this process does not hold {name} any more: another process took it over",
+            hint="nothing was stored; read the thread again",
+        )
+    differing = {*done.differing}
+    for record in records:
+        before = get(record.ref) if record.ref in differing else None
+        if before is None:
+            continue
+        try:
+            check_same(before, record)
+        except UwfError as error:
+            return error
+        return damaged(record.ref, "its columns differ")
+    return moved(*done.moved[:1] or ["a name"])

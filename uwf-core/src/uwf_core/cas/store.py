@@ -118,10 +118,12 @@ class Store(VariableStore):
             record = Record(ref, type_, sha256, data, edges, now, now)
             if known is not None:
                 check_same(known, record)
+            elif self._durability is None:
+                with self.batch():
+                    return self._put(type_, data, edges)
             else:
-                with self._writing():
-                    self._keep_type(type_, ref, now)
-                    self._buffer.add(record)
+                self._keep_type(type_, ref, now)
+                self._buffer.add(record)
         return ref
 
     def _keep_type(self, type_: Ref, ref: Ref, now_ms: int) -> None:
@@ -182,7 +184,7 @@ class Store(VariableStore):
         """Have these nodes ready for `payload`. A hint: what fails is read again when needed."""
         if self._ahead is not None and refs:
             with suppress(StoreError), self._lock:
-                self._buffer.flush()
+                self._flush()
                 self._buffer.ahead.update(intact(self._ahead.contents([*refs])))
 
     def read_before(self, ref: str, limit: int) -> None:
@@ -191,7 +193,7 @@ class Store(VariableStore):
         """
         if self._ahead is not None:
             with suppress(StoreError), self._lock:
-                self._buffer.flush()
+                self._flush()
                 self._buffer.ahead = intact(self._ahead.contents_before(ref, limit))
 
     def record(self, ref: str) -> Record:
@@ -214,8 +216,8 @@ class Store(VariableStore):
     def stored(self, ref: str) -> Record | None:
         """The node's record, **unchecked**; None if there is none."""
         with self._lock:
-            self._buffer.flush()
-            return self._backend.get(ref)
+            self._flush()
+            return self._buffer.pending(ref) or self._backend.get(ref)
 
     def text(self, ref: str) -> str:
         """The text of a node of the primitive type `string`.
@@ -250,7 +252,7 @@ class Store(VariableStore):
     def find(self, prefix: str, limit: int) -> list[Ref]:
         """References that begin with `prefix` (any case), sorted, at most `limit`."""
         with self._lock:
-            self._buffer.flush()
+            self._flush()
             return [Ref(each) for each in self._backend.find(prefix.upper(), limit)]
 
     def refs(self, ref: str) -> list[Ref]:
@@ -260,24 +262,24 @@ class Store(VariableStore):
 
     def records(self, type_: str | None = None) -> Iterator[Record]:
         """All records (of one type), in any order, **unchecked**."""
-        self._buffer.flush()
+        self._flush()
         return self._backend.records(type_)
 
     def edges(self) -> Iterator[tuple[str, tuple[str, ...], int]]:
         """(reference, references and type, touched_ms) of every record."""
-        self._buffer.flush()
+        self._flush()
         for number, edges, touched_ms in self._backend.graph():
             yield ref_of_number(number), tuple(map(ref_of_number, sorted(edges))), touched_ms
 
     def graph(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
         """The same as numbers (`ids.number_of`); both raise CorruptNodeError for damaged edges."""
-        self._buffer.flush()
+        self._flush()
         return self._backend.graph()
 
     def delete(self, refs: Iterable[str], untouched_since_ms: int) -> int:
         """Delete those of `refs` that were not put since; return how many."""
-        with self._lock, self._writing():
-            self._buffer.flush()
+        with self._lock, self.transaction():
+            self._flush()
             removed = self._backend.delete(refs, untouched_since_ms)
             self._buffer.clear()
         return removed

@@ -58,7 +58,7 @@ def save_failure(run: "Run", attempt: Attempt, failure: AgentFailure) -> Attempt
     engine = run.engine
     end_attempt(run, attempt)
     record_files(run, attempt)
-    with engine.store.transaction():
+    with engine.store.batch():
         step = _save_failed(engine, attempt, failure)
         crash_points.reach("fail")
         state = fold(attempt.head.state, step)
@@ -78,7 +78,7 @@ def save_question(run: "Run", attempt: Attempt, question: NeedsAnswer) -> Attemp
     engine = run.engine
     end_attempt(run, attempt)
     given, message = attempt.payload, engine.redactor.text(question.message)
-    with engine.store.transaction():
+    with engine.store.batch():
         form = json.dumps(engine.redactor.value(dict(question.form)), ensure_ascii=False)
         ref = engine.nodes.put(
             "question",
@@ -117,7 +117,7 @@ def save_unrouted(run: "Run", failure: RoutingFailed, role: str) -> Attempt:
     """Suspend a thread in which nothing can be run. There is no attempt but its failure."""
     attempt = Attempt(run.head)
     attempt.failure = failure
-    with run.engine.store.transaction():
+    with run.engine.store.batch():
         to = decision_of(run.engine, failure, role)
         attempt.head = save_event(run.engine, run.head, "unrouted", next=to)
     return attempt
@@ -218,7 +218,7 @@ def recover(engine: "Engine", head: Head, notice: "Callable[[str], None]") -> He
     if ended_processes:
         notice(f"ended {ended_processes} processes of an interrupted run")
     attempt = _interrupted_attempt(engine, head, opened.name)
-    with engine.store.transaction():
+    with engine.store.batch():
         step = _save_failed(engine, attempt, AgentInterrupted(INTERRUPTED_MESSAGE))
         crash_points.reach("recover")
         return move_head(engine.store, head, head.ref, fold(head.state, step))

@@ -144,6 +144,13 @@ class Attempt:
         return replace(usage, duration_ms=self.ended_ms - self.payload["startedAtMs"])
 
 
+def _has_no_limits(run: "Run", attempt: Attempt) -> bool:
+    """Whether nothing limits the attempt. A called thread may have limits of its callers."""
+    state, definition = attempt.head.state, run.definition
+    own = (definition.limits, state.limits, definition.roles[attempt.task.role].limits)
+    return state.caller is None and own == (NO_LIMITS, None, None)
+
+
 def _admit(run: "Run", attempt: Attempt) -> "ReservePayload | None":
     """What the attempt may use, None without a limit. Within the transaction that opens it.
 
@@ -152,11 +159,7 @@ def _admit(run: "Run", attempt: Attempt) -> "ReservePayload | None":
             text or answer would be lost.
         NoSlot: as many steps of the tree run as may.
     """
-    state, definition = attempt.head.state, run.definition
-    role = definition.roles[attempt.task.role]
-    is_free = definition.limits == NO_LIMITS and state.limits is None and role.limits is None
-    if is_free and state.caller is None:  # one that was called may have those of its callers
-        return None
+    state, role = attempt.head.state, run.definition.roles[attempt.task.role]
     if state.caller is not None:
         from uwf_core.engine.slots import check_slot
 
@@ -182,8 +185,9 @@ def save_prompt(run: "Run", attempt: Attempt) -> None:
         from uwf_core.engine.recording import files_before  # not for every step
 
         workspace = files_before(run, attempt)
-    with store.transaction(durable=False):
-        reserved = _admit(run, attempt)
+    is_free = _has_no_limits(run, attempt)
+    with (store.batch if is_free else store.transaction)(durable=False):
+        reserved = None if is_free else _admit(run, attempt)
         instruction = store.put_text(task.instruction)
         attempt.payload = {
             "thread": head.thread,
@@ -295,7 +299,7 @@ def withdraw(run: "Run", attempt: Attempt) -> None:
     if attempt.variable is None:
         return
     end_attempt(run, attempt)
-    with run.engine.store.transaction():
+    with run.engine.store.batch():
         forget_attempt(run.engine, attempt)
         state = attempt.head.state._replace(attempt=None)
         move_head(run.engine.store, attempt.head, attempt.head.ref, state)

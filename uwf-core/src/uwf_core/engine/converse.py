@@ -171,7 +171,7 @@ def _save_correction(
     run: "Run", attempt: "Attempt", prompt: str, raw: str, problems: tuple[ExtractProblem, ...]
 ) -> None:
     store = run.engine.store
-    with store.transaction(durable=False):
+    with store.batch(durable=False):
         correction: CorrectionPayload = {
             "prompt": store.put_text(prompt),
             "raw": store.put_text(raw),

@@ -122,7 +122,7 @@ class Progress:
         with self._lock:
             turns = {index: Ref(each.value) for index, each in self._turns.items()}
             if self._waiting:
-                with self._engine.store.transaction(durable=False):
+                with self._engine.store.batch(durable=False):
                     for index, turn in sorted(self._waiting.items()):
                         turns[index] = save_turn(self._engine, index, turn)
             self._attempt.turns = [turns[index] for index in sorted(turns)]
@@ -141,7 +141,7 @@ class Progress:
 
     def _store(self, waiting: "dict[int, Turn]", tags: dict[str, str]) -> None:
         store, attempt = self._engine.store, self._attempt
-        with store.transaction(durable=False):
+        with store.batch(durable=False):
             crash_points.reach("progress")
             for index, turn in sorted(waiting.items()):
                 ref = save_turn(self._engine, index, turn)

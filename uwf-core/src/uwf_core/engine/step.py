@@ -61,7 +61,7 @@ def run_step(run: "Run", intent: "Intent") -> Attempt:
             attempt.reply = keep(engine.redactor, reply)
         record_files(run, attempt)
         # The commit that records the result of a call waits for the disk for both.
-        with engine.store.transaction(durable=not (run.is_call and ends_thread(run, attempt))):
+        with engine.store.batch(durable=not (run.is_call and ends_thread(run, attempt))):
             end_attempt(run, attempt)
             attempt.step = record(run, attempt)  # 10
             attempt.head = advance(run, attempt)  # 11

@@ -15,6 +15,7 @@ from contextlib import closing, suppress
 from typing import Any
 
 from uwf_core.errors import BusyError, CorruptNodeError, StoreError, StoreVersionError, UwfError
+from uwf_core.ids import ref_of_number
 from uwf_core.process import crash_points
 from uwf_core.process.folders import make_lasting_folder, sync, sync_names
 from uwf_core.stores.locks import LockFile, offset_of
@@ -375,3 +376,16 @@ def _translated(error: sqlite3.Error, path: str) -> UwfError:
         _primary(error), (StoreError, "the store failed", "next: uwf doctor")
     )
     return kind(f"{message} ({error})", where=path, hint=hint)
+
+
+def damaged_row(place: str, number: Any) -> CorruptNodeError:
+    """The error for a row of the node `number` whose columns do not match their checksum."""
+    name = ref_of_number(number) if isinstance(number, int) else "without a name"
+    text = f"the node {name} is damaged: its columns do not match their checksum"
+    return CorruptNodeError(text, where=place, hint=_CORRUPT_HINT)
+
+
+def damaged_file(place: str, why: str) -> CorruptNodeError:
+    """The error for a file that SQLite can read although it is damaged."""
+    text = f"the store file is damaged: {why}"
+    return CorruptNodeError(text, where=place, hint=_CORRUPT_HINT)

@@ -14,6 +14,7 @@ import os
 import struct
 import sys
 import time
+from collections.abc import Callable
 from typing import NoReturn
 
 from xxhash import xxh64_intdigest
@@ -154,6 +155,19 @@ class LockFile:
             where=self._path,
             hint="check the write permission of the folder and file; the disk must support locks",
         ) from error
+
+
+class StoreLock:
+    """A lock of this process; releasing it twice is harmless. `free`: releases it."""
+
+    def __init__(self, name: str, free: Callable[[], None]) -> None:
+        self.name, self._free, self.is_held = name, free, True
+
+    def release(self) -> None:
+        """Release it, once."""
+        if self.is_held:
+            self.is_held = False
+            self._free()
 
 
 def _flock(kind: int, start: int, length: int) -> bytes:

@@ -1,13 +1,20 @@
 """A store in memory: for tests and for programs that keep nothing."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import RLock
 from typing import TypeVar
 
-from uwf_core.api.store import Holder, LockHandle, Record, Variable
+from uwf_core.api.store import Commit, Committed, Holder, LockHandle, Record, Variable
 from uwf_core.errors import StoreError
 from uwf_core.ids import number_of
+from uwf_core.stores.commit import (
+    STORED,
+    ConflictError,
+    first_lost,
+    put_checked,
+    write_changes,
+)
 
 _Kept = TypeVar("_Kept", Record, Variable)
 
@@ -64,6 +71,28 @@ class MemoryBackend:
             new = before._replace(touched_ms=record.touched_ms) if before else record
             self._write_record(record.ref, new)
             return before
+
+    def put_all(self, records: Sequence[Record]) -> dict[str, Record]:
+        """Like `put` for each."""
+        found = ((each.ref, self.put(each)) for each in records)
+        return {ref: before for ref, before in found if before is not None}
+
+    def commit(self, commit: Commit) -> Committed:
+        """A whole step in one transaction."""
+        if lost := first_lost(commit.leases):
+            return Committed(lost=lost)
+        try:
+            with self.transaction():
+                existing = put_checked(self, commit)
+                write_changes(commit.changes, self._write_change)
+        except ConflictError as conflict:
+            return conflict.found
+        return Committed(existing=existing) if existing else STORED
+
+    def _write_change(self, name: str, variable: Variable | None, expected: bytes | None) -> bool:
+        if variable is not None:
+            return self.set_variable(variable, expected)
+        return expected is not None and self.delete_variable(name, expected)
 
     def find(self, prefix: str, limit: int) -> list[str]:
         """References that begin with `prefix`, sorted."""
@@ -179,11 +208,15 @@ class _MemoryLock:
     """A lock of this process; releasing it twice is harmless."""
 
     def __init__(self, held: dict[str, Holder], name: str, holder: Holder) -> None:
-        self._held, self._name, self._holder = held, name, holder
+        self._held, self.name, self._holder = held, name, holder
+
+    @property
+    def is_held(self) -> bool:
+        return self._held.get(self.name) is self._holder
 
     def release(self) -> None:
-        if self._held.get(self._name) is self._holder:
-            del self._held[self._name]
+        if self.is_held:
+            del self._held[self.name]
 
 
 def _write(table: dict[str, _Kept], key: str, value: _Kept | None) -> None:

@@ -10,32 +10,39 @@ is locked": writers wait for each other.
 import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from itertools import chain, islice
 from threading import RLock
 from typing import Any
 
-from uwf_core.api.store import Content, Holder, LockHandle, Record, Variable
-from uwf_core.errors import CorruptNodeError, StoreError, UwfError
+from uwf_core.api.store import (
+    Commit,
+    Committed,
+    Content,
+    Holder,
+    LockHandle,
+    Record,
+    Variable,
+)  # fmt: skip
+from uwf_core.errors import StoreError
 from uwf_core.ids import number_of, ref_of_number
 from uwf_core.process import crash_points
 from uwf_core.stores import rows
-from uwf_core.stores.database import Database
-from uwf_core.stores.locks import LockFile, offset_of
+from uwf_core.stores.commit import STORED, ConflictError, first_lost, put_checked, write_changes
+from uwf_core.stores.database import Database, damaged_file, damaged_row
+from uwf_core.stores.holders import HeldLocks
+from uwf_core.stores.locks import LockFile
 from uwf_core.stores.numbers import range_of
 from uwf_core.stores.queries import BATCH, batches, has_tags, marks, nodes_before, query
 from uwf_core.stores.rows import (
     GRAPH_COLUMNS,
-    HOLDER_COLUMNS,
     RECORD_COLUMNS,
     RECORD_COLUMNS_OF_SMALL,
     TEXT_COLUMNS,
     VARIABLE_COLUMNS,
     Row,
 )
-
-_UNKNOWN = Holder(0, "", "", 0)
-"""The holder of a lock between acquiring and recording it."""
 
 _GET = f"SELECT {RECORD_COLUMNS} FROM node WHERE ref = ?"
 _GET_BY_PLACE = f"SELECT {RECORD_COLUMNS} FROM node WHERE rowid = ?"
@@ -50,8 +57,7 @@ _MOVE_VARIABLE = (
     "UPDATE variable SET value = ?, status = ?, tags = ?, created = ?, updated = ?, checksum = ? "
     "WHERE name = ? AND checksum = ?"
 )
-_SET_HOLDER = f"INSERT OR REPLACE INTO holder ({HOLDER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
-_DROP_HOLDER = "DELETE FROM holder WHERE offset = ? AND pid = ? AND start = ? AND since = ?"
+_DROP_VARIABLE = "DELETE FROM variable WHERE name = ? AND checksum = ?"
 
 
 def open_sqlite(url: str, home: str, *, durable: bool = True) -> "SqliteBackend":
@@ -85,6 +91,7 @@ class SqliteBackend:
         self._database = Database(
             path, self._locks, may_make_folder=may_make_folder, durable=durable
         )
+        self._held = HeldLocks(self._lock, self._locks, self._rows, self._write_lightly)
         self._in_transaction = False
         self._waits = {True: "FULL", False: "NORMAL"} if durable else {True: "OFF", False: "OFF"}
         self._synchronous: str | None = None
@@ -187,6 +194,19 @@ class SqliteBackend:
                 if (before := self._touched(connection, record, row[1])) is not None
             }
 
+    def commit(self, commit: Commit) -> Committed:
+        """A whole step in one transaction."""
+        if lost := first_lost(commit.leases):
+            return Committed(lost=lost)
+        try:
+            with self.transaction(commit.durable):
+                existing = put_checked(self, commit)
+                with self._database.writing as connection:
+                    write_changes(commit.changes, partial(_write, connection))
+        except ConflictError as conflict:
+            return conflict.found
+        return Committed(existing=existing) if existing else STORED
+
     def _touched(
         self, connection: sqlite3.Connection, record: Record, number: int
     ) -> Record | None:
@@ -222,7 +242,8 @@ class SqliteBackend:
     def graph(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
         """(reference, edges, touched_ms) of every record as numbers, without reading data."""
         found = self._in_order(GRAPH_COLUMNS, "", BATCH)
-        return chain.from_iterable(rows.nodes_of_rows(each, self._damaged) for each in found)
+        damaged = partial(damaged_row, self.location())
+        return chain.from_iterable(rows.nodes_of_rows(each, damaged) for each in found)
 
     def _in_order(self, columns: str, condition: str, size: int) -> Iterator[list[Row]]:
         """All rows of nodes with their place first, in the order of that."""
@@ -234,20 +255,8 @@ class SqliteBackend:
         while batch := self._rows(sql, (last,)):
             yield batch
             if batch[-1][0] <= last:  # a damaged file may have cycles
-                raise CorruptNodeError(
-                    "the store file is damaged: its rows are out of order",
-                    where=self.location(),
-                    hint="restore the store from a copy",
-                )
+                raise damaged_file(self.location(), "its rows are out of order")
             last = batch[-1][0]
-
-    def _damaged(self, number: Any) -> CorruptNodeError:
-        name = ref_of_number(number) if isinstance(number, int) else "without a name"
-        return CorruptNodeError(
-            f"the node {name} is damaged: its columns do not match their checksum",
-            where=self.location(),
-            hint="restore the store from a copy",
-        )
 
     def delete(self, refs: Iterable[str], untouched_since_ms: int) -> int:
         """Delete those of `refs` that were not touched since."""
@@ -302,47 +311,21 @@ class SqliteBackend:
 
     def set_variable(self, variable: Variable, expected: bytes | None) -> bool:
         """Compare-and-set."""
-        row = rows.row_of_variable(variable)
-        crash_points.reach("variable")
         with self._lock, self._writing() as connection:
-            if expected is None:
-                return connection.execute(_ADD_VARIABLE, row).rowcount == 1
-            values = (*row[1:], row[0], expected)
-            return connection.execute(_MOVE_VARIABLE, values).rowcount == 1
+            return _write(connection, variable.name, variable, expected)
 
     def delete_variable(self, name: str, expected: bytes) -> bool:
         """Compare-and-delete."""
-        sql = "DELETE FROM variable WHERE name = ? AND checksum = ?"
         with self._lock, self._writing() as connection:
-            return connection.execute(sql, (name, expected)).rowcount == 1
+            return _write(connection, name, None, expected)
 
     # -- locks -----------------------------------------------------------------------------------
 
     def lock(self, name: str, holder: Holder) -> LockHandle | None:
         """Acquire the lock, or return None if it is held."""
-        offset = offset_of(name)
-        with self._lock:
-            with self._database.store_errors:
-                self._database.writer()  # creates a missing folder
-            if not self._locks.take(offset):
-                return None
-            try:
-                self._write_lightly(_SET_HOLDER, (offset, name, *holder))
-            except BaseException:
-                self._locks.free(offset)
-                raise
-            return _SqliteLock(self, offset, holder)
-
-    def release(self, offset: int, holder: Holder) -> None:
-        """Release the lock at `offset`; then delete its holder, which is only for display."""
-        with self._lock:
-            if not self._locks.owns(offset):
-                return
-            self._locks.free(offset)
-            # The row is no longer used, so a full disk need not fail a finished step.
-            with suppress(UwfError):
-                values = (offset, holder.pid, holder.start, holder.since_ms)
-                self._write_lightly(_DROP_HOLDER, values)
+        with self._lock, self._database.store_errors:
+            self._database.writer()  # creates a missing folder
+        return self._held.take(name, holder)
 
     def _write_lightly(self, sql: str, values: Sequence[Any]) -> None:
         if self._in_transaction:
@@ -353,26 +336,26 @@ class SqliteBackend:
                 connection.execute(sql, values)
 
     def holder(self, name: str) -> Holder | None:
-        """The current holder of the lock: the system knows whether, the row knows who."""
-        offset = offset_of(name)
-        with self._lock:
-            if not self._locks.is_held(offset):
-                return None
-            found = self._holders([offset])
-        return found.get(name, _UNKNOWN)
+        """The current holder of the lock."""
+        return self._held.holder(name)
 
     def held(self) -> dict[str, Holder]:
         """All held locks by name; one that is being acquired may be missing."""
-        with self._lock:
-            return self._holders(sorted(self._locks.held()))
+        return self._held.held()
 
-    def _holders(self, offsets: Sequence[int]) -> dict[str, Holder]:
-        found: dict[str, Holder] = {}
-        for start in range(0, len(offsets), BATCH):
-            batch = offsets[start : start + BATCH]
-            sql = f"SELECT {HOLDER_COLUMNS} FROM holder WHERE offset IN ({marks(batch)})"
-            found.update(rows.holder_of_row(row) for row in self._rows(sql, batch))
-        return found
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All reads within see one state."""
+        with self._lock, self._database.store_errors:
+            connection = self._database.reader()
+            if connection is None:
+                yield
+                return
+            connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                connection.execute("ROLLBACK")
 
     # -- the store itself ------------------------------------------------------------------------
 
@@ -388,13 +371,14 @@ class SqliteBackend:
             self._synchronous = None
 
 
-class _SqliteLock:
-    """A lock of this process; releasing it twice is harmless."""
-
-    def __init__(self, backend: SqliteBackend, offset: int, holder: Holder) -> None:
-        self._backend, self._offset, self._holder, self._is_held = backend, offset, holder, True
-
-    def release(self) -> None:
-        if self._is_held:
-            self._is_held = False
-            self._backend.release(self._offset, self._holder)
+def _write(
+    connection: sqlite3.Connection, name: str, variable: Variable | None, expected: bytes | None
+) -> bool:
+    """Compare-and-set, or delete, a variable. Within a transaction."""
+    crash_points.reach("variable")
+    if variable is None:
+        return connection.execute(_DROP_VARIABLE, (name, expected)).rowcount == 1
+    row = rows.row_of_variable(variable)
+    if expected is None:
+        return connection.execute(_ADD_VARIABLE, row).rowcount == 1
+    return connection.execute(_MOVE_VARIABLE, (*row[1:], row[0], expected)).rowcount == 1
