@@ -32,21 +32,23 @@ _HOME = {
     ),
     "uwf_core.api.redact": "Redactor",
     "uwf_core.api.store": (
-        "STORE_API_VERSION Holder LockHandle Record StoreBackend StoreSpec Variable"
+        "STORE_API_VERSION Change Commit Committed Content Holder LeaseHandle LockHandle Record "
+        "StoreBackend StoreSpec Variable"
     ),
     "uwf_core.api.sums": "priced",
     "uwf_core.api.tool": "LoadedTool Tool ToolContext ToolSpec",
     "uwf_core.errors": (
-        "AgentFailure AgentInterrupted AuthRefused BadRequest ContextTooLong Crashed EmptyReply "
+        "AgentFailure AgentInterrupted AuthRefused BadRequest BusyError ContextTooLong "
+        "CorruptNodeError Crashed EmptyReply "
         "FailureKind InternalFailure InvalidOutput MaxBudget MaxTurns NeedsAnswer RateLimited "
         "Refused RoutingFailed SessionLost Stalled StoreError TimedOut TooLarge Truncated "
-        "Unavailable UwfError"
+        "StoreVersionError Unavailable UwfError"
     ),
-    "uwf_core.ids": "number_of",
+    "uwf_core.ids": "number_of ref_of_number",
     "uwf_core.process.path_walk": "PathOutside PathWalk WalkedPath open_regular path_components",
     "uwf_core.process.cancel": "Cancel",
     "uwf_core.process.failure": "failure_of",
-    "uwf_core.process.identity": "ProcessId",
+    "uwf_core.process.identity": "ProcessId hostname",
     "uwf_core.process.own_python": "own_python",
     "uwf_core.process.program": (
         "ChildProgram End ProcessLimits Program ProgramResult run_program start_program"
@@ -81,9 +83,11 @@ if TYPE_CHECKING:
     from uwf_core.api.tool import *  # noqa: F403
     from uwf_core.errors import *  # noqa: F403
     from uwf_core.ids import number_of as number_of
+    from uwf_core.ids import ref_of_number as ref_of_number
     from uwf_core.process.cancel import Cancel as Cancel
     from uwf_core.process.failure import failure_of as failure_of
     from uwf_core.process.identity import ProcessId as ProcessId
+    from uwf_core.process.identity import hostname as hostname
     from uwf_core.process.own_python import own_python as own_python
     from uwf_core.process.path_walk import PathOutside as PathOutside
     from uwf_core.process.path_walk import PathWalk as PathWalk

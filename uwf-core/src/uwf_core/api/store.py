@@ -15,6 +15,9 @@ STORE_API_VERSION = "1.1"
 """1.1 adds `CommitBackend`, `SnapshotBackend` and the capability `lease`."""
 
 
+LAYOUT_VERSION = 8
+"""The version of the nodes of threads. A store records it, and rejects another one."""
+
 USUAL: frozenset[str] = frozenset(("persistent", "shared"))
 """What most backends have: they survive the process; several processes use them at once."""
 

@@ -14,13 +14,14 @@ import sys
 from contextlib import closing, suppress
 from typing import Any
 
+from uwf_core.api.store import LAYOUT_VERSION
 from uwf_core.errors import BusyError, CorruptNodeError, StoreError, StoreVersionError, UwfError
 from uwf_core.ids import ref_of_number
 from uwf_core.process import crash_points
 from uwf_core.process.folders import make_lasting_folder, sync, sync_names
 from uwf_core.stores.locks import LockFile, offset_of
 
-VERSION = 8
+VERSION = LAYOUT_VERSION
 """The version of `_TABLES` and of the nodes of threads, stored in PRAGMA user_version."""
 
 _APPLICATION = 0x75776673

@@ -1,0 +1,41 @@
+"""A PostgreSQL server for each process of the tests, and a store of its own for each test."""
+
+from collections.abc import Callable, Iterator
+from itertools import count
+
+import pytest
+
+from benchmarks.postgres_server import MISSING, Server, programs
+
+NUMBERS = count(1)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    if programs() is None:
+        pytest.skip(MISSING)
+    running = Server()
+    yield running
+    running.remove()
+
+
+@pytest.fixture
+def url(server: Server) -> str:
+    """The URL of an empty store."""
+    return made(server)
+
+
+def made(server: Server, **options: str) -> str:
+    """The URL of a new store."""
+    from uwf_store_postgres.backend import open_postgres
+
+    address = server.url(schema=f"s{next(NUMBERS)}", **options)
+    backend = open_postgres(address, "")
+    backend.migrate()
+    backend.close()
+    return address
+
+
+@pytest.fixture
+def another_url(server: Server) -> Callable[..., str]:
+    return lambda **options: made(server, **options)
