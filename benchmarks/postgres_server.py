@@ -119,7 +119,7 @@ class Server:
         import psycopg
 
         with psycopg.connect(self.url(database), autocommit=True) as connection:
-            cursor = connection.execute(sql)  # type: ignore[arg-type]
+            cursor = connection.execute(sql)
             return cursor.fetchall() if cursor.description else []
 
     def _run(self, program: str, *words: object) -> None:

@@ -25,7 +25,9 @@ from uwf_core.api import (
     number_of,
     ref_of_number,
 )
+from uwf_core.api.store import Fact
 from uwf_store_postgres import rows, schema
+from uwf_store_postgres.facts import facts_of
 from uwf_store_postgres.leases import Lease, Leases
 from uwf_store_postgres.place import Place, place_of
 from uwf_store_postgres.queries import (
@@ -104,8 +106,7 @@ class PostgresBackend:
                 yield
 
     def _check_writable(self) -> None:
-        if not self._session.version:
-            self._session.run(lambda connection: connection)
+        self._session.run(lambda connection: connection)
         schema.check_writable(self._session.version, self._place)
 
     def _rows(self, sql: str, values: Sequence[Any] | None = None) -> list[Row]:
@@ -341,7 +342,18 @@ class PostgresBackend:
     def migrate(self) -> list[str]:
         """Create the tables, or bring them to the newest version; what was applied."""
         with self._lock, self._session.opened() as connection:
+            self._session.close()  # what it knows of the tables
             return schema.migrate(connection, self._place)
+
+    def facts(self) -> dict[str, Fact]:
+        """What is known of the server, the tables, and the rights of the role."""
+        with self._lock:
+            return self._session.run(lambda connection: facts_of(connection, self._place))
+
+    def seal(self, successor: str) -> None:
+        """Refuse every later write, of all processes."""
+        with self._lock, self._writing(), self._session.faults():
+            schema.seal(self._session.connection(), self._place, successor)
 
     def location(self) -> str:
         """The URL, without the password."""

@@ -49,6 +49,11 @@ _KINDS = {
     "55P03": _Kind(BusyError, "another process is writing to the store", "wait for it to finish"),
     "57014": _Kind(BusyError, "the database ended a statement that took too long", _AGAIN),
     "57P": _Kind(StoreError, "the database is being stopped or started", _AGAIN),
+    "UW003": _Kind(
+        BusyError,
+        "this store was moved",
+        "the configuration names the new one; `uwf store check` prints which is used",
+    ),
     "XX001": _Kind(CorruptNodeError, "the database is damaged", "restore it from a copy"),
     "XX002": _Kind(CorruptNodeError, "the database is damaged", "restore it from a copy"),
 }

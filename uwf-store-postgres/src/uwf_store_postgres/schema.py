@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import psycopg
+from psycopg import sql
 
 from uwf_core.api import StoreError, StoreVersionError
 from uwf_core.api.store import LAYOUT_VERSION
@@ -35,6 +36,17 @@ CREATE TABLE IF NOT EXISTS {schema}.migration (
     applied timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (component, version)
 )"""
+
+
+SEALED = "UW003"
+"""The SQLSTATE of a write to a store that was moved."""
+
+_REFUSE = """
+CREATE FUNCTION {schema}.refuse_write() RETURNS trigger LANGUAGE plpgsql AS $body$
+BEGIN
+    RAISE EXCEPTION 'moved to %', TG_ARGV[0] USING ERRCODE = 'UW003';
+END
+$body$"""
 
 
 def checked_version(connection: "Connection", place: Place) -> int:
@@ -115,6 +127,17 @@ def migrate(connection: "Connection", place: Place) -> list[str]:
             )
             applied.append(f"{COMPONENT} {version}")
     return applied
+
+
+def seal(connection: "Connection", place: Place, successor: str) -> None:
+    """Refuse every later write, by triggers that every open connection obeys."""
+    name, text = place.schema, sql.Literal(successor).as_string(connection)
+    connection.execute(_REFUSE.replace("{schema}", name))
+    for table in ("node", "variable", "lease"):
+        connection.execute(
+            f"CREATE TRIGGER sealed BEFORE INSERT OR UPDATE OR DELETE ON {name}.{table} "
+            f"FOR EACH STATEMENT EXECUTE FUNCTION {name}.refuse_write({text})"
+        )
 
 
 def _check_server(connection: "Connection", place: Place) -> None:

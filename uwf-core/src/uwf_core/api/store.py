@@ -7,7 +7,7 @@ so all backends give the same guarantees.
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from uwf_core.named_tuple import NamedTuple
 
@@ -271,6 +271,28 @@ class SnapshotBackend(Protocol):
     def snapshot(self) -> AbstractContextManager[None]:
         """All reads within see the store as it was at the first of them, whatever others write
         meanwhile. Nothing is written within.
+        """
+
+
+Fact: TypeAlias = str | int | float | bool | None
+"""What `ManagedBackend.facts` tells of a store, one value."""
+
+
+@runtime_checkable
+class ManagedBackend(Protocol):
+    """An optional extension of a `StoreBackend`: what its owner does to it with `uwf store`."""
+
+    def migrate(self) -> Sequence[str]:
+        """Create the store, or bring it to the newest version; what was applied. Nothing, if it
+        is there already.
+        """
+
+    def facts(self) -> Mapping[str, Fact]:
+        """What tells whether the store works well, by camelCase names: versions, rights, times."""
+
+    def seal(self, successor: str) -> None:
+        """Refuse every later write, of all processes, because the store was moved to `successor`.
+        Within a transaction.
         """
 
 

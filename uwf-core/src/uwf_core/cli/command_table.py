@@ -195,6 +195,12 @@ _STEP_ROWS: Final[Mapping[str, Entry]] = {
     ),
 }  # fmt: skip
 
+_STORE_ROWS: Final[Mapping[str, Entry]] = {
+    "check": Row("store:check", "Check that a store can be used", (), ("--root",)),
+    "copy": Row("store:copy", "Copy or move a whole store", (), ("--move",)),
+    "migrate": Row("store:migrate", "Create or upgrade the tables of a store"),
+}
+
 _AGENT_ROWS: Final[Mapping[str, Entry]] = {
     "check": Row("agent:check", "Check whether an agent is ready", ("agent",), ("--trial",)),
     "list": Row("agent:list_", "List the available agents"),
@@ -331,6 +337,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
         ("--older-than=text", "--dry-run"),
     ),
     "cas": Noun("The store: nodes and their types", _CAS_ROWS),
+    "store": Noun("Whole stores: check, create, copy, move", _STORE_ROWS),
     "bundle": Noun("Bundles: threads exported to files", _BUNDLE_ROWS),
     "import-original": Row(
         "import_original:import_original",

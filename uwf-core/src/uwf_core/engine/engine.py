@@ -123,12 +123,15 @@ class Engine:
     @cached_property
     def backend(self) -> "StoreBackend":
         """The backend of the store; raises as `store`."""
+        if self.durable and not os.path.exists(os.path.join(self.home, "store.db")):
+            self._notice_original()
+        return self.backend_at(self.settings.store)
+
+    def backend_at(self, url: str) -> "StoreBackend":
+        """The backend of another store; raises as `store`."""
         from uwf_core.stores.open import open_backend
 
-        url, durable = self.settings.store, self.durable
-        if durable and not os.path.exists(os.path.join(self.home, "store.db")):
-            self._notice_original()
-        return open_backend(url, self.home, self._plugin_store, durable=durable)
+        return open_backend(url, self.home, self._plugin_store, durable=self.durable)
 
     def _notice_original(self) -> None:
         """Report data of the original uwf, once, to a person who has none here yet."""

@@ -159,7 +159,7 @@ RESERVED: Mapping[str, frozenset[str]] = {
         (
             *("agent", "bundle", "cas", "completion", "config", "demo", "doctor", "log"),
             *("plugin", "prompt", "replay", "run", "setup", "step", "thread", "usage"),
-            *("import-original", "inbox", "prune", "watch", "workflow"),
+            *("import-original", "inbox", "prune", "store", "watch", "workflow"),
         )
     ),
 }

@@ -329,6 +329,9 @@ def _lacks_leave(error: sqlite3.Error) -> bool:
     )
 
 
+SEALED = "this store was moved to "
+"""The beginning of the error of a sealed store."""
+
 _CORRUPT_HINT = "restore the store from a copy"
 _FAULTS: dict[int, tuple[type[UwfError], str, str]] = {
     sqlite3.SQLITE_BUSY: (
@@ -373,6 +376,9 @@ for _like, _other in (
 
 
 def _translated(error: sqlite3.Error, path: str) -> UwfError:
+    if str(error).startswith(SEALED):
+        hint = "the configuration names the new one; `uwf store check` prints which is used"
+        return BusyError(str(error), where=path, hint=hint)
     kind, message, hint = _FAULTS.get(
         _primary(error), (StoreError, "the store failed", "next: uwf doctor")
     )

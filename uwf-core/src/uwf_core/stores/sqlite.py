@@ -1,7 +1,6 @@
 """The default store: one embedded SQLite file, in WAL mode, with one sync per durable commit.
 
-While one process writes, others read the previous state. Nothing here ever fails with "database
-is locked": writers wait for each other.
+While one process writes, others read the previous state. Writers wait for each other.
 """
 
 # Every command opens a store, and pathlib takes as long to load as sqlite3.
@@ -20,6 +19,7 @@ from uwf_core.api.store import (
     Commit,
     Committed,
     Content,
+    Fact,
     Holder,
     LockHandle,
     Record,
@@ -33,6 +33,7 @@ from uwf_core.stores.commit import STORED, ConflictError, first_lost, put_checke
 from uwf_core.stores.database import Database, damaged_file, damaged_row
 from uwf_core.stores.holders import HeldLocks
 from uwf_core.stores.locks import LockFile
+from uwf_core.stores.manage import facts_of, seal
 from uwf_core.stores.numbers import range_of
 from uwf_core.stores.queries import BATCH, batches, has_tags, marks, nodes_before, query
 from uwf_core.stores.rows import (
@@ -358,6 +359,22 @@ class SqliteBackend:
                 connection.execute("ROLLBACK")
 
     # -- the store itself ------------------------------------------------------------------------
+
+    def migrate(self) -> list[str]:
+        """Create the file; there is nothing to migrate."""
+        with self._lock, self._database.store_errors:
+            is_new = self._database.reader() is None
+            return ["created"] if is_new and self._database.writer() else []
+
+    def facts(self) -> dict[str, Fact]:
+        """What is known of the file."""
+        with self._lock, self._database.store_errors:
+            return facts_of(self._database.writer(), self._database.path)
+
+    def seal(self, successor: str) -> None:
+        """Refuse every later write, of all processes."""
+        with self._lock, self._writing() as connection:
+            seal(connection, successor)
 
     def location(self) -> str:
         """The path of the file."""

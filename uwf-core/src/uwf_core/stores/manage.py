@@ -1,0 +1,33 @@
+"""What the owner of an SQLite store does to it: look at it, and refuse later writes."""
+
+import os
+import sqlite3
+
+from uwf_core.api.store import Fact
+from uwf_core.stores.database import SEALED, VERSION
+
+
+def facts_of(connection: sqlite3.Connection, path: str) -> dict[str, Fact]:
+    """See `ManagedBackend.facts`."""
+    text = "SELECT sql FROM sqlite_master WHERE name = 'sealed_variable'"
+    row = connection.execute(text).fetchone()
+    trigger = row[0].decode("utf-8", "replace") if row else ""
+    return {
+        "backend": "sqlite",
+        "version": sqlite3.sqlite_version,
+        "layout": VERSION,
+        "bytes": os.stat(path).st_size,  # noqa: PTH116
+        "movedTo": trigger.partition(SEALED)[2].partition("'")[0] or None,
+    }
+
+
+def seal(connection: sqlite3.Connection, successor: str) -> None:
+    """See `ManagedBackend.seal`: triggers, which every open connection obeys."""
+    message = f"{SEALED}{successor}".replace("'", "")
+    for table in ("node", "variable", "holder"):
+        for number, event in enumerate(("INSERT", "UPDATE", "DELETE")):
+            name = f"sealed_{table}" + (f"_{number}" if number else "")
+            connection.execute(
+                f"CREATE TRIGGER {name} BEFORE {event} ON {table} "
+                f"BEGIN SELECT RAISE(ABORT, '{message}'); END"
+            )

@@ -1,0 +1,151 @@
+"""Whole stores: check one, migrate one, copy or move one to another place."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+from uwf_core.api.store import ManagedBackend, SnapshotBackend, StoreBackend
+from uwf_core.cas.copy_store import Copied, StoreCopy, store_root
+from uwf_core.errors import BusyError, UsageError
+from uwf_core.thread.names import HEADS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from uwf_core.engine.engine import Engine
+    from uwf_core.engine.store_documents import (
+        StoreCheckDocument,
+        StoreCopyDocument,
+        StoreMigrateDocument,
+    )
+
+NOT_COPIED = ("logs", "sessions of agents", "worktrees", "recorded files", "configuration")
+"""What belongs to a home and is not in its store."""
+
+
+def check_store(engine: "Engine", url: str | None, *, with_root: bool) -> "StoreCheckDocument":
+    """What is known of a store: that it can be read and locked, its versions and rights.
+
+    Raises:
+        StoreError: it cannot be used; the message says why.
+    """
+    with _opened(engine, url) as store:
+        facts = dict(store.facts()) if isinstance(store, ManagedBackend) else {}
+        held = store.held()
+        return {
+            "store": store.location(),
+            "threads": sum(1 for _ in _heads(store)),
+            "running": len(held),
+            "facts": facts,
+            "root": _root(store) if with_root else None,
+        }
+
+
+def migrate_store(engine: "Engine", url: str | None) -> "StoreMigrateDocument":
+    """Create a store, or bring its tables to the newest version."""
+    with _opened(engine, url) as store:
+        applied = store.migrate() if isinstance(store, ManagedBackend) else []
+        return {"store": store.location(), "applied": [*applied]}
+
+
+def copy(engine: "Engine", source: str, target: str) -> "StoreCopyDocument":
+    """Copy a store as it is at one moment; others may read and write it meanwhile.
+
+    Raises:
+        UsageError: the target is not empty, or the source cannot be read at one moment.
+        StoreError: one of them cannot be used.
+    """
+    with _opened(engine, source) as old, _opened(engine, target) as new:
+        _check_pair(old, new)
+        with _snapshot(old):
+            done = StoreCopy(old, new).all()
+        return _copied(old, new, done, moved=False)
+
+
+def move(
+    engine: "Engine", source: str, target: str, switch: "Callable[[str], None]"
+) -> "StoreCopyDocument":
+    """Copy a store; then copy what has changed since, while nobody can write, and refuse every
+    later write to it. `switch`: makes the target the configured store.
+
+    Raises:
+        BusyError: a thread runs. Else as `copy`.
+    """
+    with _opened(engine, source) as old, _opened(engine, target) as new:
+        _check_pair(old, new)
+        if not isinstance(old, ManagedBackend):
+            raise UsageError(f"{old.location()} cannot refuse writes, so it cannot be moved")
+        _check_rests(old)
+        copying = StoreCopy(old, new)
+        with _snapshot(old):
+            copying.all()
+        with old.transaction():
+            _check_rests(old)
+            done = copying.changes()
+            switch(target)
+            old.seal(new.location())
+        return _copied(old, new, done, moved=True)
+
+
+def _copied(
+    old: StoreBackend, new: StoreBackend, done: Copied, *, moved: bool
+) -> "StoreCopyDocument":
+    return {
+        "from": old.location(),
+        "to": new.location(),
+        "moved": moved,
+        "nodes": done.nodes,
+        "variables": done.variables,
+        "added": done.added,
+        "root": done.root,
+        "notCopied": [*NOT_COPIED],
+    }
+
+
+@contextmanager
+def _opened(engine: "Engine", url: str | None) -> Iterator[StoreBackend]:
+    store = engine.backend_at(url or engine.settings.store)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _check_pair(old: StoreBackend, new: StoreBackend) -> None:
+    if old.location() == new.location():
+        raise UsageError(f"{old.location()} is both the source and the target")
+    there = new.variables("", limit=1)
+    if there:
+        raise UsageError(
+            f"the target {new.location()} is not empty: it has {there[0].name}",
+            hint="copy to a new place, or to an empty schema: add `?schema=NAME` to the URL",
+        )
+
+
+def _check_rests(store: StoreBackend) -> None:
+    for name, holder in store.held().items():
+        raise BusyError(
+            f"{name} is in use by process {holder.pid} on {holder.host}",
+            hint="wait until no thread runs, or stop them",
+        )
+
+
+def _snapshot(store: StoreBackend) -> AbstractContextManager[None]:
+    if not isinstance(store, SnapshotBackend):
+        raise UsageError(
+            f"{store.location()} cannot be read at one moment, so it cannot be copied",
+            hint="export its threads instead: uwf thread export",
+        )
+    return store.snapshot()
+
+
+def _root(store: StoreBackend) -> str:
+    with store.snapshot() if isinstance(store, SnapshotBackend) else nullcontext():
+        return store_root(store)
+
+
+def _heads(store: StoreBackend) -> Iterator[str]:
+    after: str | None = None
+    while page := store.variables(HEADS, after=after, limit=1000):
+        yield from (each.name for each in page)
+        after = page[-1].name
