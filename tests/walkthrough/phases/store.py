@@ -37,6 +37,16 @@ def a_type_rejects_what_it_does_not_allow(uwf: Uwf) -> None:
     uwf("cas put", kind, "bad.json", code=4, fails="left")
 
 
+@check("store check", "store migrate", "store copy", alone=True)
+def a_copy_of_the_store_is_equal_to_it(uwf: Uwf) -> None:
+    uwf("store migrate", "sqlite:copied.db", has={"applied": ["created"]})
+    copied = uwf("store copy sqlite:store.db sqlite:copied.db", has={"moved": False})
+    uwf("store check --root", has={"root": copied["root"]})
+    uwf("store check --root sqlite:copied.db", has={"root": copied["root"]})
+    uwf("store copy sqlite:store.db sqlite:copied.db", code=2, fails="is not empty")
+    uwf("store check sqlite:", code=1, fails="has no file")
+
+
 @check("cas refs", "cas walk")
 def a_step_leads_to_everything_that_it_uses(uwf: Uwf) -> None:
     steps = uwf.letter()["steps"]

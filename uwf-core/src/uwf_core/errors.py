@@ -18,6 +18,7 @@
     ├── InstallError                exit 1   a plugin could not be installed or uninstalled
     ├── LimitReached                exit 5   a limit leaves no room for a step
     ├── BusyError                   exit 75  a held lock, or a wait that timed out
+    │   └── LeaseLostError                   a lock that another process has taken over
     ├── RunInterrupted              exit 130 Ctrl-C or SIGTERM
     ├── AgentFailure                by kind  an agent failed: the closed table `FailureKind`
     │   └── one subclass per kind, and PluginBroken, an InternalFailure
@@ -204,7 +205,7 @@ class BusyError(UwfError):
 
 
 class LeaseLostError(BusyError):
-    """Another process has taken a lock over; what was to be stored was refused."""
+    """Another process has taken a lock over; nothing was stored."""
 
 
 class RunInterrupted(UwfError):

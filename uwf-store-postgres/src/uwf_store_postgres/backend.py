@@ -14,7 +14,6 @@ from typing import Any
 import psycopg
 
 from uwf_core.api import (
-    Change,
     Commit,
     Committed,
     Content,
@@ -22,6 +21,7 @@ from uwf_core.api import (
     LockHandle,
     Record,
     Variable,
+    VariableChange,
     number_of,
     ref_of_number,
 )
@@ -163,7 +163,7 @@ class PostgresBackend:
             return Committed()
         return done
 
-    def _is_done(self, changes: Sequence[Change]) -> bool:
+    def _is_done(self, changes: Sequence[VariableChange]) -> bool:
         """Whether every variable is as the changes leave it."""
         sql = "SELECT name, checksum FROM {s}.variable WHERE name = ANY(%s)"
         rows_found = self._session.rows(sql, ([each.name for each in changes],))
@@ -188,13 +188,13 @@ class PostgresBackend:
 
     def set_variable(self, variable: Variable, expected: bytes | None) -> bool:
         """Compare-and-set."""
-        return self._change(Change(variable.name, variable, expected))
+        return self._change(VariableChange(variable.name, variable, expected))
 
     def delete_variable(self, name: str, expected: bytes) -> bool:
         """Compare-and-delete."""
-        return self._change(Change(name, None, expected))
+        return self._change(VariableChange(name, None, expected))
 
-    def _change(self, change: Change) -> bool:
+    def _change(self, change: VariableChange) -> bool:
         with self._lock:
             self._check_writable()
             return not self._stored(Commit((), (change,), (), durable=True)).moved

@@ -126,7 +126,7 @@ class Leases:
 
 
 class _Renewer:
-    """A thread that renews leases over a connection of its own.
+    """A thread that renews leases over a separate connection.
 
     A lease counts as lost if it could not be renewed for two thirds of its time: then its holder
     can still end what it runs before another process begins.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from uwf_core.api import Content, Holder, Record, StoreError, Variable, number_of, ref_of_number
-from uwf_core.api.store import Change
+from uwf_core.api.store import VariableChange
 
 RECORD = "ref, type, sha256, data, edges, created, touched"
 SMALL = 65_536
@@ -81,7 +81,7 @@ def numbers_of(edges: bytes) -> tuple[int, ...]:
     return struct.unpack(f">{whole}q", edges[: 8 * whole])
 
 
-def columns_of_changes(changes: Iterable[Change]) -> list[list[Any]]:
+def columns_of_changes(changes: Iterable[VariableChange]) -> list[list[Any]]:
     """The arguments of `commit_step` for variables, sorted by name.
 
     Raises:

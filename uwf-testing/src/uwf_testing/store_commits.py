@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from uwf_core.api.store import (
-    Change,
     Commit,
     CommitBackend,
     Committed,
@@ -19,6 +18,7 @@ from uwf_core.api.store import (
     SnapshotBackend,
     StoreBackend,
     Variable,
+    VariableChange,
 )
 from uwf_testing import store_processes as processes
 from uwf_testing.contract import needs
@@ -51,9 +51,9 @@ class CommitClauses(StoreFixtures):
         assert backend.set_variable(gone, None)
         assert backend.set_variable(moving, None)
         changes = [
-            Change(_NAME, moved, moving.checksum),
-            Change(gone.name, None, gone.checksum),
-            Change("@uwf/new", variable("@uwf/new"), None),
+            VariableChange(_NAME, moved, moving.checksum),
+            VariableChange(gone.name, None, gone.checksum),
+            VariableChange("@uwf/new", variable("@uwf/new"), None),
         ]
         later = old._replace(created_ms=9000, touched_ms=9000)
         done = commits.commit(Commit([new, later], changes, [], durable))
@@ -71,13 +71,13 @@ class CommitClauses(StoreFixtures):
         assert backend.set_variable(there, None)
         first, new = variable("@uwf/0"), variable(_NAME, at_ms=2000)
         for change in (
-            Change(_NAME, new, None),
-            Change(_NAME, new, new.checksum),
-            Change(_NAME, None, new.checksum),
-            Change("@uwf/b", variable("@uwf/b"), there.checksum),
-            Change("@uwf/b", None, there.checksum),
+            VariableChange(_NAME, new, None),
+            VariableChange(_NAME, new, new.checksum),
+            VariableChange(_NAME, None, new.checksum),
+            VariableChange("@uwf/b", variable("@uwf/b"), there.checksum),
+            VariableChange("@uwf/b", None, there.checksum),
         ):
-            changes = [Change(first.name, first, None), change]
+            changes = [VariableChange(first.name, first, None), change]
             done = commits.commit(Commit([record("new")], changes, [], True))
             assert ([*done.moved], [*done.differing]) == ([change.name], [])
             assert backend.variables("") == [there]
@@ -90,7 +90,7 @@ class CommitClauses(StoreFixtures):
         first = record("one")
         backend.put(first)
         forged = first._replace(data=b"\x63two", sha256=b"2" * 32)
-        changes = [Change(_NAME, variable(_NAME), None)]
+        changes = [VariableChange(_NAME, variable(_NAME), None)]
         done = commits.commit(Commit([record("new"), forged], changes, [], True))
         assert [*done.differing] == [first.ref]
         assert backend.get(first.ref) == first
@@ -112,7 +112,7 @@ class CommitClauses(StoreFixtures):
         assert _is_stored(commits.commit(_step("3", again)))
 
     def test_an_empty_commit_is_none(self, commits: CommitBackend) -> None:
-        """Without records and changes nothing is written, and it is no error."""
+        """Without records and changes nothing is written, without an error."""
         assert _is_stored(commits.commit(Commit((), (), (), True)))
 
 
@@ -128,7 +128,7 @@ class LeaseClauses(StoreFixtures):
     def test_a_stopped_process_loses_its_lease(
         self, another: Callable[[], StoreBackend], place: Place
     ) -> None:
-        """A process that stands still longer than the lease loses it, and its later commit is
+        """A process that is stopped for longer than the lease loses it, and its later commit is
         refused, whatever it does afterwards.
         """
         backend = another()
@@ -197,7 +197,7 @@ def _is_stored(done: Committed) -> bool:
 
 def _step(text: str, *leases: LockHandle) -> Commit:
     new: Variable = variable(f"@uwf/step/{text}")
-    return Commit([record(text)], [Change(new.name, new, None)], leases, True)
+    return Commit([record(text)], [VariableChange(new.name, new, None)], leases, True)
 
 
 def wait_for_lock(backend: StoreBackend, name: str, seconds: float) -> LockHandle:

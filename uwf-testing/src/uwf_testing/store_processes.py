@@ -14,7 +14,7 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
 
-from uwf_core.api.store import Change, Commit, CommitBackend, StoreBackend, StoreSpec
+from uwf_core.api.store import Commit, CommitBackend, StoreBackend, StoreSpec, VariableChange
 from uwf_core.named_tuple import NamedTuple
 from uwf_testing.store_records import holder, opened, record, variable
 
@@ -185,6 +185,6 @@ def hold_a_lease(place: Place, pipe: Connection, name: str) -> None:
     for turn in range(3):
         while not Path(place.home, f"turn-{turn}").exists():
             time.sleep(0.02)
-        change = Change(f"{name}/{turn}", variable(f"{name}/{turn}"), None)
+        change = VariableChange(f"{name}/{turn}", variable(f"{name}/{turn}"), None)
         done = backend.commit(Commit((record(f"late {turn}"),), (change,), (lease,), True))
         pipe.send([list(done.lost), list(done.moved)])

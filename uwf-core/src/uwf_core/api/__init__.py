@@ -32,8 +32,8 @@ _HOME = {
     ),
     "uwf_core.api.redact": "Redactor",
     "uwf_core.api.store": (
-        "STORE_API_VERSION Change Commit Committed Content Holder LeaseHandle LockHandle Record "
-        "StoreBackend StoreSpec Variable"
+        "STORE_API_VERSION Commit Committed Content Holder LeaseHandle LockHandle Record "
+        "StoreBackend StoreSpec Variable VariableChange"
     ),
     "uwf_core.api.sums": "priced",
     "uwf_core.api.tool": "LoadedTool Tool ToolContext ToolSpec",

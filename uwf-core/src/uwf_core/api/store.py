@@ -122,7 +122,7 @@ class LeaseHandle(LockHandle, Protocol):
         """
 
 
-class Change(NamedTuple):
+class VariableChange(NamedTuple):
     """A variable to create, move or delete by compare-and-set.
 
     Attributes:
@@ -147,7 +147,7 @@ class Commit(NamedTuple):
     """
 
     records: Sequence[Record]
-    changes: Sequence[Change]
+    changes: Sequence[VariableChange]
     leases: Sequence[LockHandle]
     durable: bool
 

@@ -1,11 +1,21 @@
-"""Buffer records for the backend, and cache those that it is known to have.
+"""Buffer records and variables for the backend, and cache records that it is known to have.
 
-A transaction writes its records in one batch, and nothing is asked for or written twice.
+A transaction writes its records at once, and nothing is asked for or written twice.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import Any
 
-from uwf_core.api.store import BatchBackend, Content, LockHandle, Record, StoreBackend
+from uwf_core.api.store import (
+    BatchBackend,
+    Content,
+    LockHandle,
+    Record,
+    StoreBackend,
+    Variable,
+    VariableChange,
+)
 from uwf_core.cas.hashing import META
 from uwf_core.cas.records import check_same
 
@@ -142,3 +152,66 @@ class _Lock:
         if self._handle in self._held:
             self._held.remove(self._handle)
         self._handle.release()
+
+
+_change: Callable[[tuple[Any, ...]], VariableChange] = partial(tuple.__new__, VariableChange)
+"""Twice as fast as the class, which also takes names."""
+
+
+class Batch:
+    """What a batch has written.
+
+    Attributes:
+        changes: what the backend is to write, by name.
+    """
+
+    def __init__(self) -> None:
+        self.changes: dict[str, VariableChange] = {}
+
+    def write(self, name: str, new: Variable | None, expected: bytes | None) -> bool:
+        """Create, move or delete (None) a variable; False if this batch has moved it elsewhere."""
+        if name not in self.changes:
+            self.changes[name] = _change((name, new, expected))
+            return True
+        before = self.changes[name]
+        if (before.variable and before.variable.checksum) != expected:
+            return False
+        if new is None and before.expected is None:
+            del self.changes[name]  # created and deleted here
+        else:
+            self.changes[name] = VariableChange(name, new, before.expected)
+        return True
+
+    def touches(self, prefix: str) -> bool:
+        """Whether it changes a name that begins with `prefix`."""
+        return any(name.startswith(prefix) for name in self.changes)
+
+    def rows(self, stored: Sequence[Variable], prefix: str, **choice: Any) -> list[Variable]:
+        """The rows of `prefix` with the changes, chosen as `StoreBackend.variables` does."""
+        found = {each.name: each for each in stored}
+        for name, change in self.changes.items():
+            if change.variable is not None and name.startswith(prefix):
+                found[name] = change.variable
+            else:
+                found.pop(name, None)
+        return chosen(found.values(), **choice)
+
+
+def chosen(
+    rows: Collection[Variable],
+    *,
+    tags: Mapping[str, Collection[str]] | None = None,
+    after: str | None = None,
+    limit: int | None = None,
+    offset: int = 0,
+    descending: bool = False,
+) -> list[Variable]:
+    """The variables that `StoreBackend.variables` returns of these."""
+    found = sorted(rows, key=lambda each: each.name.encode(), reverse=descending)
+    if after is not None:
+        bound = after.encode()
+        found = [each for each in found if (each.name.encode() < bound) == descending]
+        found = [each for each in found if each.name != after]
+    wanted = (tags or {}).items()
+    found = [each for each in found if all(each.tags.get(tag) in some for tag, some in wanted)]
+    return found[offset : None if limit is None else offset + limit]

@@ -8,8 +8,7 @@ from threading import RLock
 from typing import Any
 
 from uwf_core.api.store import Commit, CommitBackend, StoreBackend, TextBackend, Variable
-from uwf_core.cas.batch import Batch
-from uwf_core.cas.buffer import Buffer
+from uwf_core.cas.buffer import Batch, Buffer
 from uwf_core.cas.hashing import checked_texts, variable_checksum, variable_text
 from uwf_core.errors import BusyError, CorruptNodeError, MissingNodeError, PayloadError
 from uwf_core.ids import Ref

@@ -39,8 +39,8 @@ def _check_text(document: Mapping[str, Any], screen: Screen) -> str:
 def migrate(session: Session, url: str | None) -> None:
     """Create a store, or bring its tables to the version of this uwf.
 
-    A database needs this once, and after an upgrade that says so, by a role that may create tables.
-    Until then a newer uwf only reads. Others may call it at the same time.
+    Run it once for each server and schema, and after an upgrade of uwf that has new tables, as a
+    role that may create tables. Until then a newer uwf only reads. Several calls at once are safe.
     """
     from uwf_core.upkeep.stores import migrate_store
 

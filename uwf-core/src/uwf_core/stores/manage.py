@@ -7,13 +7,16 @@ from uwf_core.api.store import Fact
 from uwf_core.stores.database import SEALED, VERSION
 
 
-def facts_of(connection: sqlite3.Connection, path: str) -> dict[str, Fact]:
+def facts_of(connection: sqlite3.Connection | None, path: str) -> dict[str, Fact]:
     """See `ManagedBackend.facts`."""
+    if connection is None:
+        return {"backend": "sqlite", "exists": False}
     text = "SELECT sql FROM sqlite_master WHERE name = 'sealed_variable'"
     row = connection.execute(text).fetchone()
     trigger = row[0].decode("utf-8", "replace") if row else ""
     return {
         "backend": "sqlite",
+        "exists": True,
         "version": sqlite3.sqlite_version,
         "layout": VERSION,
         "bytes": os.stat(path).st_size,  # noqa: PTH116

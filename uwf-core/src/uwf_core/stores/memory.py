@@ -6,15 +6,15 @@ from threading import RLock
 from typing import TypeVar
 
 from uwf_core.api.store import Commit, Committed, Holder, LockHandle, Record, Variable
-from uwf_core.errors import StoreError
-from uwf_core.ids import number_of
-from uwf_core.stores.commit import (
+from uwf_core.cas.records import (
     STORED,
     ConflictError,
     first_lost,
     put_checked,
     write_changes,
 )
+from uwf_core.errors import StoreError
+from uwf_core.ids import number_of
 
 _Kept = TypeVar("_Kept", Record, Variable)
 

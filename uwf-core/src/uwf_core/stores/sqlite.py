@@ -9,7 +9,7 @@ While one process writes, others read the previous state. Writers wait for each 
 import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from itertools import chain, islice
 from threading import RLock
@@ -25,15 +25,13 @@ from uwf_core.api.store import (
     Record,
     Variable,
 )  # fmt: skip
+from uwf_core.cas.records import STORED, ConflictError, first_lost, put_checked, write_changes
 from uwf_core.errors import StoreError
 from uwf_core.ids import number_of, ref_of_number
 from uwf_core.process import crash_points
 from uwf_core.stores import rows
-from uwf_core.stores.commit import STORED, ConflictError, first_lost, put_checked, write_changes
 from uwf_core.stores.database import Database, damaged_file, damaged_row
-from uwf_core.stores.holders import HeldLocks
-from uwf_core.stores.locks import LockFile
-from uwf_core.stores.manage import facts_of, seal
+from uwf_core.stores.locks import HeldLocks, LockFile
 from uwf_core.stores.numbers import range_of
 from uwf_core.stores.queries import BATCH, batches, has_tags, marks, nodes_before, query
 from uwf_core.stores.rows import (
@@ -329,12 +327,10 @@ class SqliteBackend:
         return self._held.take(name, holder)
 
     def _write_lightly(self, sql: str, values: Sequence[Any]) -> None:
-        if self._in_transaction:
-            with self._writing() as connection:
-                connection.execute(sql, values)
-        else:
-            with self.transaction(durable=False), self._writing() as connection:
-                connection.execute(sql, values)
+        with ExitStack() as stack:
+            if not self._in_transaction:
+                stack.enter_context(self.transaction(durable=False))
+            stack.enter_context(self._writing()).execute(sql, values)
 
     def holder(self, name: str) -> Holder | None:
         """The current holder of the lock."""
@@ -358,22 +354,24 @@ class SqliteBackend:
             finally:
                 connection.execute("ROLLBACK")
 
-    # -- the store itself ------------------------------------------------------------------------
-
     def migrate(self) -> list[str]:
         """Create the file; there is nothing to migrate."""
-        with self._lock, self._database.store_errors:
-            is_new = self._database.reader() is None
-            return ["created"] if is_new and self._database.writer() else []
+        is_new = not self.facts()["exists"]
+        with self._lock, self._database.writing:
+            return ["created"] if is_new else []
 
     def facts(self) -> dict[str, Fact]:
         """What is known of the file."""
         with self._lock, self._database.store_errors:
-            return facts_of(self._database.writer(), self._database.path)
+            from uwf_core.stores.manage import facts_of  # for `uwf store` alone
+
+            return facts_of(self._database.reader(), self._database.path)
 
     def seal(self, successor: str) -> None:
         """Refuse every later write, of all processes."""
         with self._lock, self._writing() as connection:
+            from uwf_core.stores.manage import seal  # for `uwf store` alone
+
             seal(connection, successor)
 
     def location(self) -> str:

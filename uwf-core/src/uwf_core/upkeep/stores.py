@@ -27,7 +27,7 @@ def check_store(engine: "Engine", url: str | None, *, with_root: bool) -> "Store
     """What is known of a store: that it can be read and locked, its versions and rights.
 
     Raises:
-        StoreError: it cannot be used; the message says why.
+        StoreError: it cannot be used.
     """
     with _opened(engine, url) as store:
         facts = dict(store.facts()) if isinstance(store, ManagedBackend) else {}
