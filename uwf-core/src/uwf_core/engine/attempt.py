@@ -17,6 +17,7 @@ from uwf_core.workflow.definition import NO_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from uwf_core.agents.choose import Choice
     from uwf_core.api.agent import AgentReply, AgentRequest, Usage
@@ -144,11 +145,19 @@ class Attempt:
         return replace(usage, duration_ms=self.ended_ms - self.payload["startedAtMs"])
 
 
-def _has_no_limits(run: "Run", attempt: Attempt) -> bool:
+def _is_free(run: "Run", attempt: Attempt) -> bool:
     """Whether nothing limits the attempt. A called thread may have limits of its callers."""
     state, definition = attempt.head.state, run.definition
     own = (definition.limits, state.limits, definition.roles[attempt.task.role].limits)
     return state.caller is None and own == (NO_LIMITS, None, None)
+
+
+def _opening(run: "Run", attempt: Attempt) -> "AbstractContextManager[None]":
+    """What opens the attempt: alone, if a limit has to be compared with what others use."""
+    store = run.engine.store
+    if _is_free(run, attempt):
+        return store.batch(durable=False)
+    return store.transaction(durable=False)
 
 
 def _admit(run: "Run", attempt: Attempt) -> "ReservePayload | None":
@@ -159,6 +168,8 @@ def _admit(run: "Run", attempt: Attempt) -> "ReservePayload | None":
             text or answer would be lost.
         NoSlot: as many steps of the tree run as may.
     """
+    if _is_free(run, attempt):
+        return None
     state, role = attempt.head.state, run.definition.roles[attempt.task.role]
     if state.caller is not None:
         from uwf_core.engine.slots import check_slot
@@ -185,9 +196,8 @@ def save_prompt(run: "Run", attempt: Attempt) -> None:
         from uwf_core.engine.recording import files_before  # not for every step
 
         workspace = files_before(run, attempt)
-    is_free = _has_no_limits(run, attempt)
-    with (store.batch if is_free else store.transaction)(durable=False):
-        reserved = None if is_free else _admit(run, attempt)
+    with _opening(run, attempt):
+        reserved = _admit(run, attempt)
         instruction = store.put_text(task.instruction)
         attempt.payload = {
             "thread": head.thread,
