@@ -18,7 +18,7 @@ from benchmarks.measure import PYTHON, UWF
 from benchmarks.world import User
 
 START_MS, LIST_MS, EVENT_MS = 300, 150, 500
-ASSET_KB = 60
+ASSET_KB, THREAD_KB, STEPS = 60, 100, 2_000
 
 
 class Served:
@@ -107,6 +107,11 @@ def pages(folder: Path, rounds: int, threads: int) -> Iterator[Figure]:
         took = [_ms(lambda: served.get("/threads")) for _ in range(rounds)]
         yield Figure(f"a page of the list of {threads:,} threads", median(took), "ms", LIST_MS)
         yield _event(user, served, rounds)
+        thread = f"/threads/{user.thread(STEPS)}"
+        size = len(served.get(thread)) / 1024
+        took = [_ms(lambda: served.get(thread)) for _ in range(rounds)]
+        yield Figure(f"the page of a thread of {STEPS:,} steps", median(took), "ms")
+        yield Figure("its size", size, "KB", THREAD_KB)
     finally:
         served.stop()
     size = sum(

@@ -31,6 +31,25 @@ PATHS = (
     "/evaluations", "/editor?name=letter",
 )  # fmt: skip
 
+LOOP = """
+version: 1
+name: loop
+roles:
+  worker:
+    goal: work
+    frontmatter:
+      oneOf:
+        - {properties: {$status: {const: again}}, required: [$status]}
+        - {properties: {$status: {const: done}}, required: [$status]}
+graph:
+  $START:
+    new: {role: worker, prompt: Begin.}
+    resume: {role: worker, prompt: Continue.}
+  worker:
+    again: {role: worker, prompt: Again.}
+    done: {role: $END, prompt: Done.}
+"""
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
@@ -101,6 +120,35 @@ def test_a_run_is_started_watched_sent_back_approved_and_explained_by_keyboard(
     press("Enter")
     page.wait_for_url("**/why")
     assert "approved" in page.inner_text("main")
+    assert browser.complaints == []
+
+
+def test_the_steps_of_a_long_thread_are_paged_by_keyboard(
+    server: WebServer, page: Page, axe: str, browser: Browser
+) -> None:
+    server.project.workflow("loop", LOOP)
+    script = server.project.folder / "loop.yaml"
+    script.write_text("repeat: true\nsteps:\n  - {role: worker, output: {$status: again}}\n")
+    server.project.config(f"agents: {{looping: {{use: mock, options: {{script: {script}}}}}}}\n")
+    with server.project.client() as uwf:
+        thread = uwf.start("loop", "Work", agent="looping")["thread"]
+        uwf.exec(thread, count=120)
+    page.set_viewport_size({"width": 320, "height": 900})
+    page.goto(f"{server.origin}/threads/{thread}")
+    tab_to(page, lambda at: at[2] == "Older steps")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**?to=70#steps")
+    assert page.locator("tbody tr[id^='step-']").count() == 50
+    tab_to(page, lambda at: at[1] == "to")
+    page.keyboard.type("5")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**?to=5**")
+    page.wait_for_selector("tbody tr[id^='step-5-']")
+    assert page.locator("tbody tr[id^='step-']").count() == 5
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= 320
+    page.evaluate(axe)
+    assert page.evaluate(SERIOUS) == []
+    assert page.evaluate(SMALL) == []
     assert browser.complaints == []
 
 

@@ -1,9 +1,11 @@
 """What templates call to show a part of a document; each is imported on its first use."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
+
+from uwf_core.errors import UsageError
 
 
 def workflow_graph(workflow: Mapping[str, Any]) -> Markup:
@@ -63,10 +65,65 @@ def versions(threads: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [each for ref, each in found.items() if ref]
 
 
+STEPS = 50
+"""So many steps are on one page of a thread."""
+MOST_DIGITS = 9
+
+
+class Window(NamedTuple):
+    """The rows of a long list that a page shows. Rows are counted from 1.
+
+    Attributes:
+        rows: oldest first.
+        last: the newest row shown; 0 if the list is empty.
+        total: all rows.
+    """
+
+    rows: Sequence[Mapping[str, Any]]
+    last: int
+    total: int
+
+    @property
+    def first(self) -> int:
+        """The oldest row shown."""
+        return self.last - len(self.rows) + 1
+
+    @property
+    def older(self) -> int:
+        """The newest row of the page with older ones; 0 if there is none."""
+        return self.first - 1
+
+    @property
+    def newer(self) -> int:
+        """The newest row of the page with newer ones; 0 if there is none."""
+        return min(self.last + STEPS, self.total) if self.last < self.total else 0
+
+
+def step_window(rows: Sequence[Mapping[str, Any]], to: str | None) -> Window:
+    """The rows up to the row `to` of the query, by default the newest. A row without a step, such
+    as the start of a thread, is not counted and not shown.
+
+    Raises:
+        UsageError: `to` is not the number of a row.
+    """
+    taken = [row for row in rows if row["step"] and row.get("number") != 0]
+    last = len(taken)
+    if to:
+        if not (to.isascii() and to.isdecimal() and 0 < len(to) <= MOST_DIGITS and int(to)):
+            raise UsageError(f"{to!r} is not the number of a step", hint="begin at the newest step")
+        last = min(int(to), last)
+    return Window(taken[max(last - STEPS, 0) : last], last, len(taken))
+
+
+def steps_of(sections: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    """The steps that have a section."""
+    return frozenset(each["step"] for each in sections if each["step"])
+
+
 FILTERS: Mapping[str, Callable[..., Any]] = {
     each.__name__: each
     for each in (
-        eval_report, node_anchor, thread_diff, value_diff, versions, workflow_graph,
-        workflow_picture,
+        eval_report, node_anchor, step_window, steps_of, thread_diff, value_diff, versions,
+        workflow_graph, workflow_picture,
     )
 }  # fmt: skip

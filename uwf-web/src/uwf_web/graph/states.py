@@ -56,10 +56,10 @@ def graph_status(
         thread: the document of `thread show`.
         steps: the rows of `step list`; the first is the start.
     """
-    nodes: dict[str, NodeStatus] = {START: NodeStatus("completed")}
+    visits: dict[str, list[NodeVisit]] = {START: []}
     for role, visit in _visits(shape, thread, steps[1:]):
-        found = nodes.get(role, NodeStatus("completed"))
-        nodes[role] = found._replace(visits=(*found.visits, visit))
+        visits.setdefault(role, []).append(visit)
+    nodes = {role: NodeStatus("completed", tuple(made)) for role, made in visits.items()}
     if thread["status"] == "completed":
         nodes["$END"] = NodeStatus("completed")
     for name, change in _now(shape, thread, steps[-1]):

@@ -79,12 +79,20 @@ def _about(node: GraphNode, role: Mapping[str, Any] | None) -> Markup | None:
 
 def _state(status: NodeStatus, link_to: Callable[[NodeVisit], str]) -> Markup:
     words = "runs next" if status.is_next else "" if status.state == "default" else status.state
-    links = [
-        tag("a", f"step {visit.number}" if visit.step else f"thread {place}", href=link_to(visit))
-        for place, visit in enumerate(status.visits, 1)
-    ]
-    left_out = len(links) - _SHOWN
-    shown = links if left_out <= 0 else [*links[:2], f"… {left_out} more …", *links[2 - _SHOWN :]]
+    visits = list(enumerate(status.visits, 1))
+    left_out = len(visits) - _SHOWN
+    first, last = (visits, []) if left_out <= 0 else (visits[:2], visits[2 - _SHOWN :])
+
+    def links(some: list[tuple[int, NodeVisit]]) -> list[Markup]:
+        return [
+            tag("a", f"step {visit.number}" if visit.step else f"thread {place}",
+                href=link_to(visit))
+            for place, visit in some
+        ]  # fmt: skip
+
+    shown: list[Child] = [*links(first)]
+    if left_out > 0:
+        shown += [f"… {left_out} more …", *links(last)]
     parts: list[Child] = [
         tag("span", f"{SYMBOLS[status.state]} {words}".strip(), class_=status.state)
     ]
