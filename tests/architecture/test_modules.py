@@ -12,6 +12,7 @@ EMPTY_WORDS = {"util", "utils", "helper", "helpers", "common", "misc", "shared",
 # A package whose `__init__` says more than its docstring, and what that may import.
 SAYS_MORE = {
     "uwf_core": set(),  # the version
+    "uwf_agent_acp": set(),  # the version
     "uwf_agent_builtin": set(),  # the version
     "uwf_agent_claude_code": set(),
     "uwf_agent_hermes": set(),

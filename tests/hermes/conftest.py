@@ -1,10 +1,11 @@
-"""Lets the tests of this folder share `hermes_kit.py`."""
+"""Lets the tests of this folder share `hermes_kit.py`, and `acp_wire.py` of the protocol."""
 
 import sys
 from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "acp"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from hermes_kit import Desk

@@ -4,11 +4,13 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from uwf_agent_hermes.acp.client import AcpClient, PromptEnd
+from acp_wire import Wire
+
+from uwf_agent_acp.protocol.client import AcpClient, PromptEnd
 from uwf_agent_hermes.agent import HermesAgent
 from uwf_agent_hermes.options import HermesOptions
 from uwf_agent_hermes.turn_builder import TurnBuilder
@@ -95,22 +97,3 @@ def heard(name: str, version: str) -> Heard:
     end = client.prompt(session.id, "Do it.")
     log = "\n".join(line[2:] for line in lines if line.startswith("! "))
     return Heard(end, teller, session.id, log)
-
-
-class Wire:
-    """A channel without a process: `answers` are the lines that the agent says, one call for each
-    line that it was sent.
-    """
-
-    def __init__(self, *answers: Any) -> None:
-        self._answers = list(answers)
-        self.sent: list[dict[str, Any]] = []
-
-    def write(self, data: bytes) -> None:
-        assert data.endswith(b"\n") and data.count(b"\n") == 1
-        self.sent.append(json.loads(data))
-
-    def lines(self) -> Iterator[bytes]:
-        for answer in self._answers:
-            said = answer(self.sent) if callable(answer) else answer
-            yield said if isinstance(said, bytes) else json.dumps(said).encode()

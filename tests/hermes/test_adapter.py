@@ -113,8 +113,8 @@ def test_hermes_gets_its_home_and_variables_from_the_options(desk):
 
 
 def test_what_was_asked_is_kept_in_private(desk):
-    from uwf_agent_hermes.acp.client import PermissionRequest
-    from uwf_agent_hermes.acp.updates import ToolUse
+    from uwf_agent_acp.protocol.client import PermissionRequest
+    from uwf_agent_acp.protocol.updates import ToolUse
 
     questions = Questions(desk.state / "questions")
     request = PermissionRequest("../s", ToolUse("1", begins=False, title="rm"), ())

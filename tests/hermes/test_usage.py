@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uwf_agent_hermes.acp.client import TokenCounts
+from uwf_agent_acp.protocol.client import TokenCounts
 from uwf_agent_hermes.usage import usage_of
 
 COUNT = st.integers(0, 10**6)

@@ -17,7 +17,7 @@ from bad_plugins import (
 )
 
 ALL = {each.name: each for each in (*BAD, *STILL_GOOD)}
-OTHERS = "uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
+OTHERS = "uwf-agent-acp,uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
 """Distributions that may be installed beside; `doctor` would load each of their plugins."""
 DIED = ("killed", "crashes")
 

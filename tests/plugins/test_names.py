@@ -10,7 +10,7 @@ from uwf_core.plugins.scan import CORE, scan
 from uwf_core.plugins.status import RESERVED
 from uwf_core.stores.open import HOUSE
 
-OTHERS = "uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
+OTHERS = "uwf-agent-acp,uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
 CLAIMS = [
     ("uwf.agents", "mock"),
     ("uwf.agents", "human"),

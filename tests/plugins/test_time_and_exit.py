@@ -7,7 +7,7 @@ import pytest
 from bad_plugins import AGENT, RECORD
 from wheels import build_wheel, install
 
-OTHERS = "uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
+OTHERS = "uwf-agent-acp,uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
 
 OBSERVER = """
 import os, sys, time

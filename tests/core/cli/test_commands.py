@@ -218,7 +218,7 @@ def test_agents_are_listed_without_loading_and_checked_by_loading(uwf, project):
 
 
 def test_doctor_looks_at_everything(uwf, project, monkeypatch):
-    beside = "uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
+    beside = "uwf-agent-acp,uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
     monkeypatch.setenv("UWF_BLOCK_PLUGINS", beside)  # each of their plugins would be loaded
     answer = uwf("doctor")
     assert answer.code == 0, answer.out

@@ -11,7 +11,7 @@ import pytest
 from uwf_core.plugins.repair import repair_line
 from uwf_core.testing.project import Project
 
-OTHERS = "uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
+OTHERS = "uwf-agent-acp,uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
 """Distributions that may be installed beside; `doctor` would load each of their plugins."""
 
 

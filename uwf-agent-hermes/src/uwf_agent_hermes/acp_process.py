@@ -20,8 +20,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Self
 
+from uwf_agent_acp.protocol.client import AcpClient, AgentInfo, Listener, PromptEnd
 from uwf_agent_hermes import __version__
-from uwf_agent_hermes.acp.client import AcpClient, AgentInfo, Listener, PromptEnd
 from uwf_agent_hermes.options import HermesOptions
 from uwf_agent_hermes.overlay import Overlay
 from uwf_core.api import Call, Cancel, ChildProgram, ProgramResult, Unavailable

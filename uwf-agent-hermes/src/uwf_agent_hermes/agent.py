@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from uwf_agent_hermes.acp.client import AgentInfo, PermissionRequest, PromptEnd, SessionState
-from uwf_agent_hermes.acp.errors import AcpError, ConnectionClosed, RpcError
+from uwf_agent_acp.protocol.client import AgentInfo, PermissionRequest, PromptEnd, SessionState
+from uwf_agent_acp.protocol.errors import AcpError, ConnectionClosed, RpcError
 from uwf_agent_hermes.acp_process import AcpProcess
 from uwf_agent_hermes.failures import diagnosis_of, failure_of_end, failure_of_error
 from uwf_agent_hermes.options import HermesOptions

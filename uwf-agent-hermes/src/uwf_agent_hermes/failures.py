@@ -1,7 +1,7 @@
 """Which failure an end of Hermes' turn is. It ends turns that failed like those that went well."""
 
-from uwf_agent_hermes.acp.client import PromptEnd
-from uwf_agent_hermes.acp.errors import AcpError, ConnectionClosed, RpcError
+from uwf_agent_acp.protocol.client import PromptEnd
+from uwf_agent_acp.protocol.errors import AcpError, ConnectionClosed, RpcError
 from uwf_agent_hermes.diagnosis import Diagnosis, read_log, status_of
 from uwf_core.api import (
     AgentFailure,

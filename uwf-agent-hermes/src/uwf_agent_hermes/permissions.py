@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from uwf_agent_hermes.acp.client import PermissionRequest
+from uwf_agent_acp.protocol.client import PermissionRequest
 from uwf_agent_hermes.options import Permission
 from uwf_core.api import NeedsAnswer
 

@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from uwf_agent_hermes.acp.client import PermissionRequest
-from uwf_agent_hermes.acp.updates import Chunk, ToolUse, Update
+from uwf_agent_acp.protocol.client import PermissionRequest
+from uwf_agent_acp.protocol.updates import Chunk, ToolUse, Update
 from uwf_core.api import ToolCall, Turn, TurnSink
 
 _BREAK = "\n\n"

@@ -1,6 +1,6 @@
 """Convert Hermes' token counts to the usage of one call."""
 
-from uwf_agent_hermes.acp.client import TokenCounts
+from uwf_agent_acp.protocol.client import TokenCounts
 from uwf_core.api import Usage
 
 

@@ -7,9 +7,9 @@ Source: https://agentclientprotocol.com/protocol/schema, protocol version 1; for
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
-from uwf_agent_hermes.acp.connection import Channel, Connection, Service
-from uwf_agent_hermes.acp.errors import INVALID_PARAMS, BadAnswer, RpcError
-from uwf_agent_hermes.acp.updates import ToolUse, Update, read_tool_use, read_update
+from uwf_agent_acp.protocol.connection import Channel, Connection, Service
+from uwf_agent_acp.protocol.errors import INVALID_PARAMS, BadAnswer, RpcError
+from uwf_agent_acp.protocol.updates import ToolUse, Update, read_tool_use, read_update
 
 PROTOCOL_VERSION = 1
 

@@ -1,14 +1,10 @@
 """The client: answers, errors, what the agent asks meanwhile, and what comes late or not at all."""
 
-import ast
-from pathlib import Path
-
 import pytest
-from hermes_kit import Wire
+from acp_wire import Wire
 
-import uwf_agent_hermes.acp
-from uwf_agent_hermes.acp.client import AcpClient, TokenCounts
-from uwf_agent_hermes.acp.errors import BadAnswer, ConnectionClosed, RpcError
+from uwf_agent_acp.protocol.client import AcpClient, TokenCounts
+from uwf_agent_acp.protocol.errors import BadAnswer, ConnectionClosed, RpcError
 
 HELLO = {"id": 0, "result": {"protocolVersion": 1, "agentInfo": {"name": "a", "version": "2"}}}
 
@@ -177,18 +173,3 @@ def test_a_giant_line_is_a_message_like_any_other():
     )
     client.prompt("s", "hello")
     assert len(listener.updates[0][1].text) == 10**6
-
-
-def test_the_client_knows_nothing_of_hermes():
-    """So that an adapter for another agent needs only its own peculiarities."""
-    folder = Path(uwf_agent_hermes.acp.__file__).parent
-    imported = {
-        module
-        for file in folder.glob("*.py")
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
-        if isinstance(node, ast.ImportFrom | ast.Import)
-        for module in ([node.module] if isinstance(node, ast.ImportFrom) else [])
-        + [alias.name for alias in node.names if isinstance(node, ast.Import)]
-    }
-    ours = {module for module in imported if module.startswith("uwf")}
-    assert {module for module in ours if not module.startswith("uwf_agent_hermes.acp.")} == set()

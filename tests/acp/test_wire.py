@@ -5,8 +5,8 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uwf_agent_hermes.acp.updates import Chunk, Other, ToolUse, read_update
-from uwf_agent_hermes.acp.wire import Noise, Notification, Request, Response, parse, render
+from uwf_agent_acp.protocol.updates import Chunk, Other, ToolUse, read_update
+from uwf_agent_acp.protocol.wire import Noise, Notification, Request, Response, parse, render
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

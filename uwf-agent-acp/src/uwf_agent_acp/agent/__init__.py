@@ -1,0 +1,1 @@
+"""The adapter: an agent of the protocol plays a role."""

@@ -1,0 +1,201 @@
+"""A connection: requests that wait for their answer while the peer's own messages are served.
+
+Both sides of the protocol use it. A client reads only while one of its requests is pending; a
+server reads in `serve` until its peer leaves, and its other threads send requests meanwhile.
+"""
+
+import threading
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, Protocol
+
+from uwf_agent_acp.protocol.errors import (
+    INTERNAL_ERROR,
+    METHOD_NOT_FOUND,
+    BadAnswer,
+    ConnectionClosed,
+    RpcError,
+)
+from uwf_agent_acp.protocol.wire import (
+    Id,
+    Noise,
+    Notification,
+    Request,
+    Response,
+    parse,
+    render,
+)
+
+
+class Channel(Protocol):
+    """What carries the lines: such as a `uwf_core.api.ChildProgram` started with stdin=None."""
+
+    def write(self, data: bytes) -> None:
+        """Queue bytes for the peer; called by any thread."""
+
+    def lines(self) -> Iterator[bytes]:
+        """The peer's lines as they come, until it closes its output."""
+
+
+Service = Callable[[dict[str, Any]], Any]
+"""Answers a request of the peer: given its params, the result; raises `RpcError`."""
+
+
+class _Waiter:
+    """A request that waits for its answer."""
+
+    def __init__(self) -> None:
+        self.is_over = threading.Event()
+        self.response: Response | None = None
+
+
+class Connection:
+    """JSON-RPC over a channel.
+
+    Args:
+        channel: carries the lines.
+        services: what the peer may ask, by method; anything else is answered with -32601.
+        on_notification: gets method and params of each of the peer's notifications.
+        slow: the methods whose services run in a thread of their own, so that the connection
+            reads on meanwhile.
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        services: dict[str, Service],
+        on_notification: Callable[[str, dict[str, Any]], None],
+        slow: Collection[str] = (),
+    ) -> None:
+        self._channel = channel
+        self._lines = channel.lines()
+        self._services = services
+        self._on_notification = on_notification
+        self._slow = frozenset(slow)
+        self._next_id = 0
+        self._noise = ""
+        self._writing = threading.Lock()
+        # Whoever holds it reads. Reentrant, since a service may send a request itself.
+        self._reading = threading.RLock()
+        self._waiting: dict[Id, _Waiter] = {}
+        self._is_closed = False
+
+    def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """The result of a request, {} where it is null; until it comes, the peer is served.
+
+        One thread at a time, unless another one runs `serve`.
+
+        Raises:
+            RpcError: the peer answers with an error.
+            BadAnswer: the result is not an object.
+            ConnectionClosed: the peer leaves before it answers.
+        """
+        waiter = _Waiter()
+        with self._writing:
+            id_, self._next_id = self._next_id, self._next_id + 1
+            if not self._is_closed:
+                self._waiting[id_] = waiter
+        if self._is_closed:
+            raise ConnectionClosed(method, self._noise)
+        self._write(Request(id_, method, params))
+        self._await(waiter)
+        response = waiter.response
+        if response is None:
+            raise ConnectionClosed(method, self._noise)
+        if response.error is not None:
+            raise _rpc_error(response.error)
+        if response.result is None:
+            return {}
+        if not isinstance(response.result, dict):
+            raise BadAnswer(f"{method} was answered with {response.result!r:.200}, not an object")
+        return response.result
+
+    def notify(self, method: str, params: dict[str, Any]) -> None:
+        """Tell the peer something; by any thread."""
+        self._write(Notification(method, params))
+
+    def serve(self) -> None:
+        """Serve the peer until it leaves; other threads may send requests meanwhile."""
+        with self._reading:
+            self._read(until=None)
+
+    def _await(self, waiter: _Waiter) -> None:
+        """Read until the answer is there, or wait for it where another thread reads."""
+        if not self._reading.acquire(blocking=False):
+            waiter.is_over.wait()
+            return
+        try:
+            self._read(until=waiter)
+        finally:
+            self._reading.release()
+
+    def _read(self, until: _Waiter | None) -> None:
+        for line in self._lines:
+            message = parse(line)
+            match message:
+                case Response():
+                    self._settle(message)
+                case Request() if message.method in self._slow:
+                    name = f"acp {message.method}"
+                    threading.Thread(
+                        target=self._serve_one, args=(message,), name=name, daemon=True
+                    ).start()
+                case Request():
+                    self._serve_one(message)
+                case Notification():
+                    self._on_notification(message.method, _mapping(message.params))
+                case Noise():
+                    self._noise = message.text or self._noise
+            if until is not None and until.is_over.is_set():
+                return
+        self._close()
+
+    def _settle(self, response: Response) -> None:
+        """Deliver an answer; one that nobody waits for is late or wrong, and dropped."""
+        with self._writing:
+            waiter = self._waiting.pop(response.id, None)
+        if waiter is not None:
+            waiter.response = response
+            waiter.is_over.set()
+
+    def _close(self) -> None:
+        with self._writing:
+            self._is_closed = True
+            waiting, self._waiting = list(self._waiting.values()), {}
+        for waiter in waiting:
+            waiter.is_over.set()
+
+    def _serve_one(self, request: Request) -> None:
+        service = self._services.get(request.method)
+        if service is None:
+            self._write(_refusal(request, RpcError(METHOD_NOT_FOUND, "Method not found")))
+            return
+        try:
+            answer = Response(request.id, service(_mapping(request.params)))
+        except RpcError as error:
+            answer = _refusal(request, error)
+        except Exception:
+            # The peer must not wait for ever for what our own fault keeps from it.
+            self._write(_refusal(request, RpcError(INTERNAL_ERROR, "Internal error")))
+            raise
+        self._write(answer)
+
+    def _write(self, message: Request | Notification | Response) -> None:
+        with self._writing:
+            self._channel.write(render(message))
+
+
+def _refusal(request: Request, error: RpcError) -> Response:
+    data = {} if error.data is None else {"data": error.data}
+    return Response(request.id, None, {"code": error.code, "message": error.message, **data})
+
+
+def _rpc_error(error: Any) -> RpcError:
+    fields = _mapping(error)
+    code, message = fields.get("code"), fields.get("message")
+    if not isinstance(code, int) or not isinstance(message, str):
+        return RpcError(INTERNAL_ERROR, f"an error of no known form: {error!r:.200}")
+    return RpcError(code, message, fields.get("data"))
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
