@@ -55,7 +55,7 @@ class Connection:
         channel: carries the lines.
         services: what the peer may ask, by method; anything else is answered with -32601.
         on_notification: gets method and params of each of the peer's notifications.
-        slow: the methods whose services run in a thread of their own, so that the connection
+        slow: the methods whose services each run in a separate thread, so that the connection
             reads on meanwhile.
     """
 
