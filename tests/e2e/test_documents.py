@@ -55,6 +55,7 @@ STEP = {
         "usage",
         "denials",
         "skills",
+        "toolList",
     ),
     *("corrections", "previousAttempts", "prev", "replaces", "answered", "turns"),
     *("childThread", "child", "children", "branches", "called", "calledUsage", "files"),

@@ -15,7 +15,7 @@ from uwf_agent_builtin.redaction import cleaned, secrets_of
 from uwf_agent_builtin.report import Reporter
 from uwf_agent_builtin.sessions.permission import Permission
 from uwf_agent_builtin.sessions.transcript import Sessions, Transcript
-from uwf_agent_builtin.tools.record import CallContext
+from uwf_agent_builtin.tools.record import CallContext, ServerTools
 from uwf_agent_builtin.tools.registry import READING, Registry
 from uwf_agent_builtin.workspace import Workspace
 from uwf_core.api import (
@@ -110,11 +110,15 @@ class BuiltinAgent:
         transcript = self._transcript(request)
         sink.session(transcript.id)
         try:
-            with self._workspace(request, task.options) as workspace:
-                setting = self._setting(request, task, sink, (client, transcript, workspace))
+            with (
+                self._workspace(request, task.options) as workspace,
+                _servers(request, task) as servers,
+            ):
+                opened = client, transcript, workspace, servers
+                setting = self._setting(request, task, sink, opened)
                 self._begin(setting, task)
                 delivery = Loop(setting).run()
-                return _reply(request, setting, delivery)
+                return _reply(request, setting, delivery, servers.record)
         except AgentFailure as failure:
             failure.session = failure.session or transcript.id
             raise
@@ -147,12 +151,13 @@ class BuiltinAgent:
         request: AgentRequest | AskRequest,
         task: _Task,
         sink: TurnSink,
-        opened: tuple[ModelClient, Transcript, Workspace],
+        opened: tuple[ModelClient, Transcript, Workspace, ServerTools],
     ) -> Setting:
-        client, transcript, workspace = opened
+        client, transcript, workspace, servers = opened
         budget = Budget(task.options, request.limits.seconds)
         call = replace(request, env=cleaned(request.env))
-        registry = Registry(task.options, self._context.tools(), task.narrowed)
+        registry = Registry(task.options, self._context.tools(), task.narrowed, servers.tools)
+        registry.problems += servers.problems
         key = None if request.model is None else request.model.api_key
         context = CallContext(
             workspace=workspace,
@@ -219,6 +224,18 @@ def _protected(setting: Setting, task: _Task) -> prompts.Protected:
     )
 
 
+@contextmanager
+def _servers(request: AgentRequest | AskRequest, task: _Task) -> Iterator[ServerTools]:
+    """The tools of the servers that the role may use."""
+    if not task.options.mcp:
+        yield ServerTools()
+        return
+    from uwf_agent_builtin.mcp.servers import open_servers  # only where there are servers
+
+    with open_servers(task.options.mcp, request, task.narrowed) as found:
+        yield found
+
+
 def _answer(request: AgentRequest | AskRequest) -> Mapping[str, Any] | None:
     return request.answer if isinstance(request, AgentRequest) else None
 
@@ -248,7 +265,9 @@ def _model(model: Model | None) -> Model:
     return model
 
 
-def _reply(request: AgentRequest | AskRequest, setting: Setting, delivery: Delivery) -> AgentReply:
+def _reply(
+    request: AgentRequest | AskRequest, setting: Setting, delivery: Delivery, tools: str | None
+) -> AgentReply:
     transcript, continued = setting.transcript, request.session is not None
     return AgentReply(
         text=delivery.text if delivery.structured is None else None,
@@ -262,4 +281,5 @@ def _reply(request: AgentRequest | AskRequest, setting: Setting, delivery: Deliv
         stop_reason=delivery.stop_reason,
         denials=delivery.denials,
         mark=str(transcript.lines),
+        tool_list=tools,
     )

@@ -1,8 +1,46 @@
 """The options of the agent, as `agents.<alias>.options` of the configuration has them."""
 
+import re
+from collections.abc import Mapping
+from dataclasses import field
 from typing import Literal
 
 from uwf_core.api.record import record
+
+_SERVER = re.compile(r"[A-Za-z0-9](-?[A-Za-z0-9]){0,31}")
+
+
+@record
+class McpServer:
+    """A server whose tools the model gets as `mcp__<server>__<tool>`.
+
+    Attributes:
+        command, args: the program that is the server (JSON-RPC by its stdin and stdout).
+        env: names of variables that it gets besides the usual ones; the alias must have them too.
+        url: the address of a server in place of a program (streamable HTTP).
+        token_env: the name of a variable with the bearer token for that address.
+        tools: the only tools of the server that are used, by its own names; None takes all.
+        seconds: how long its start, and each call of a tool, may take.
+    """
+
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    url: str | None = None
+    token_env: str | None = None
+    tools: tuple[str, ...] | None = None
+    seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        """Reject a server that is neither or both.
+
+        Raises:
+            ValueError: so it is.
+        """
+        if (self.command is None) == (self.url is None):
+            raise ValueError("needs a `command` or a `url`, and not both")
+        if self.seconds <= 0:
+            raise ValueError("seconds must be above 0")
 
 
 @record
@@ -30,6 +68,7 @@ class BuiltinOptions:
         allow_protected: names of roles that may write files that other programs run or obey by
             their presence, such as `.workflow`, `.claude` or `.vscode`. Only the user's own
             configuration can set it.
+        mcp: servers of the Model Context Protocol, by a name of letters, digits and hyphens.
         timeout: seconds for one call of the agent.
     """
 
@@ -48,6 +87,7 @@ class BuiltinOptions:
     deny: tuple[str, ...] = ()
     allow_write: tuple[str, ...] | None = None
     allow_protected: tuple[str, ...] = ()
+    mcp: Mapping[str, McpServer] = field(default_factory=dict)
     timeout: float | None = None
 
     def __post_init__(self) -> None:
@@ -64,6 +104,9 @@ class BuiltinOptions:
         ):
             if getattr(self, name) < least:
                 raise ValueError(f"{_camel(name)} must be at least {least}")
+        for server in self.mcp:
+            if not _SERVER.fullmatch(server):
+                raise ValueError(f"mcp: {server!r} is not a name of letters, digits and hyphens")
         for name in ("max_tokens", "max_output_tokens", "timeout"):
             value = getattr(self, name)
             if value is not None and value <= 0:

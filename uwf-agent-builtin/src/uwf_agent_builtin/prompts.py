@@ -101,5 +101,5 @@ def protection_note(what: Protected) -> str:
     parts = [f"tools: {', '.join(sorted(what.tools)) or 'none'}", files, commands, pages]
     if what.foreign:
         names = ", ".join(sorted(what.foreign))
-        parts.append(f"tools of plugins: NOT confined ({names}); their environment has no secrets")
+        parts.append(f"tools of plugins and servers: NOT confined ({names})")
     return "; ".join(parts)

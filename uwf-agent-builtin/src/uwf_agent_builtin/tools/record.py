@@ -49,6 +49,19 @@ class BuiltinTool(NamedTuple):
     run: Callable[[Arguments, CallContext], str]
 
 
+class ServerTools(NamedTuple):
+    """The tools of servers.
+
+    Attributes:
+        tools: ready to be called. problems: what was left out, for people.
+        record: the tools as JSON text, for the record; None without servers.
+    """
+
+    tools: tuple[BuiltinTool, ...] = ()
+    problems: tuple[str, ...] = ()
+    record: str | None = None
+
+
 def parameters(required: tuple[str, ...] = (), **properties: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of arguments: an object with these properties and no others."""
     return {

@@ -19,6 +19,8 @@ from uwf_core.llm.chat import ChatTool
 READING = (READ_FILE, LIST_DIR, GLOB, GREP)
 BUILTIN_TOOLS = (READ_FILE, WRITE_FILE, EDIT_FILE, LIST_DIR, GLOB, GREP, RUN_COMMAND, FETCH_URL)
 RESOLVE = "resolve"
+SERVER_PREFIX = "mcp__"
+"""The names of the tools of servers begin with it: `mcp__<server>__<tool>`."""
 ANSWER_CHARACTERS = 200_000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -38,9 +40,10 @@ class Registry:
         options: what the user allows.
         plugins: the tools of plugins; one with the name of another one is left out.
         narrowed: what the role may use; None is everything.
+        servers: the tools of servers, of those that the role may use.
 
     Attributes:
-        foreign: the names of the tools of plugins that may be called.
+        foreign: the names of the tools of plugins and servers that may be called.
         problems: what is odd about the tools, for people.
     """
 
@@ -49,11 +52,12 @@ class Registry:
         options: BuiltinOptions,
         plugins: Sequence[LoadedTool] = (),
         narrowed: Sequence[str] | None = None,
+        servers: Sequence[BuiltinTool] = (),
     ) -> None:
         self._withheld: dict[str, str] = {}
         self._tools: dict[str, BuiltinTool] = {}
         self.problems: list[str] = []
-        others = self._of_plugins(plugins)
+        others = [*self._of_plugins(plugins), *servers]
         for tool in (*BUILTIN_TOOLS, *others):
             why = _withheld(tool.name, options, narrowed)
             if why is None:
@@ -118,7 +122,8 @@ class Registry:
         taken, tools = {RESOLVE, *(each.name for each in BUILTIN_TOOLS)}, []
         for loaded in plugins:
             spec = loaded.spec
-            if spec.name in taken or not _NAME.fullmatch(spec.name):
+            is_of_server = spec.name.startswith(SERVER_PREFIX)
+            if spec.name in taken or is_of_server or not _NAME.fullmatch(spec.name):
                 self.problems.append(f"the tool {spec.name!r} of a plugin has a name that is taken")
                 continue
             taken.add(spec.name)

@@ -92,6 +92,7 @@ def agent_reply(reply: CommandReply, ended: Ended) -> AgentReply:
         stop_reason=reply.stop_reason,
         denials=reply.denials,
         mark=reply.mark,
+        tool_list=reply.tool_list,
     )
 
 

@@ -60,6 +60,7 @@ class CommandReply:
     mark: Annotated[
         str | None, "The place in the session after this reply; a fork gets it as `at`."
     ] = None
+    tool_list: Annotated[str | None, "The tools that came from servers, as text."] = None
 
 
 @record

@@ -416,6 +416,8 @@ class AgentReply:
         stop_reason: why the model ended, in its own words.
         denials: tools that were denied, one text each; not a failure.
         mark: the place in the session after this reply, if `fork` can copy the session up to there.
+        tool_list: the tools that came from servers (such as MCP), as text. uwf records it, and
+            reports a list that has changed since the last step of the role.
     """
 
     text: str | None = None
@@ -429,6 +431,7 @@ class AgentReply:
     stop_reason: str | None = None
     denials: tuple[str, ...] = ()
     mark: str | None = None
+    tool_list: str | None = None
 
 
 @runtime_checkable

@@ -13,7 +13,7 @@ from uwf_core.prompt.assemble import (
     prompt_text,
 )
 from uwf_core.thread.head import session_rests
-from uwf_core.thread.history import guidance_at, read_step
+from uwf_core.thread.history import guidance_at, read_step, text_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -226,4 +226,24 @@ def notice_tools(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> None:
         run.watch.notice(
             f"role {role.name} is narrowed to {', '.join(role.tools) or 'no tools'}, which "
             f"{agent.name} cannot enforce"
+        )
+
+
+def notice_tool_list(run: "Run", attempt: "Attempt") -> None:
+    """Report that the tools of servers differ from those at the last step of the role."""
+    now = None if attempt.reply is None else attempt.reply.tool_list
+    if now is None:
+        return
+    last = attempt.head.state.role(attempt.task.role).step
+    if last is None:
+        return
+    from uwf_core.engine.guidance import tools_changed  # not for every step
+
+    step = read_step(run.engine.store, Ref(last))
+    before = text_at(run.engine.store, step.payload["toolList"])
+    changed = tools_changed(before, run.engine.redactor.text(now))
+    if changed:
+        run.watch.notice(
+            f"the tools of servers have changed since step {step.payload['number']} of role "
+            f"{attempt.task.role}: {changed}"
         )

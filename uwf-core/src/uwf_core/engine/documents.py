@@ -239,6 +239,7 @@ class StepDocument(TypedDict):
     last step `child` of that; `branches` and the last steps `children` of these. `called`: the
     threads that the agent started. `calledUsage`: what all of these used. `files`: what it
     delivered. `workspace`: the recorded files. `skills`: the skills, memory and rules that it got.
+    `toolList`: the node of the tools of its servers.
     """
 
     step: str
@@ -282,6 +283,7 @@ class StepDocument(TypedDict):
     files: list[FileDocument]
     workspace: WorkspacePayload | None
     skills: list[GuidancePayload]
+    toolList: str | None
     turns: list[TurnDocument]
 
 

@@ -4,7 +4,8 @@ All of these are texts that an agent obeys. Those of a project are read only whe
 the folder, as its workflows are.
 """
 
-from typing import TYPE_CHECKING, Literal
+import json
+from typing import TYPE_CHECKING, Any, Literal
 
 from uwf_core.errors import Unavailable
 from uwf_core.ids import Ref
@@ -132,3 +133,28 @@ class _Reader:
         state = self._run.head.state
         if not state.role(self._role.name).visits and not state.tries:
             self._run.watch.notice(text)
+
+
+def tools_changed(before: str | None, now: str) -> str:
+    """What is different in a list of tools, in words; empty if nothing is."""
+    if before is None or before == now:
+        return ""
+    a, b = _tools(before), _tools(now)
+    if a is None or b is None:
+        return "the list is another one"
+    differs = [name for name in b if name in a and a[name] != b[name]]
+    parts = {
+        "new": [name for name in b if name not in a],
+        "gone": [name for name in a if name not in b],
+        "changed": differs,
+    }
+    return "; ".join(f"{what}: {', '.join(names)}" for what, names in parts.items() if names)
+
+
+def _tools(text: str) -> dict[str, Any] | None:
+    """The tools by name, if the list is JSON."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None

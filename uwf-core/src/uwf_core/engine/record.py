@@ -19,6 +19,7 @@ from uwf_core.workflow.definition import SUSPEND
 from uwf_core.workflow.variants import STATUS
 
 if TYPE_CHECKING:
+    from uwf_core.api.agent import AgentReply
     from uwf_core.engine.attempt import Attempt
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.run import Run
@@ -159,6 +160,7 @@ def _save_step(
         **_more(engine, attempt),
         "workspace": given["workspace"],
         "skills": given["skills"],
+        "toolList": _tool_list(engine, reply),
     }
     crash_points.reach("record")
     ref, plain = engine.nodes.put_plain("step", payload)
@@ -216,6 +218,12 @@ def _called_fields(engine: "Engine", attempt: "Attempt") -> Any:
 
     called = [str(call.child) for call in calls]
     return {**_UNUSED, "called": called, "calledUsage": used_by(engine, calls)}
+
+
+def _tool_list(engine: "Engine", reply: "AgentReply | None") -> Ref | None:
+    if reply is None or reply.tool_list is None:
+        return None
+    return engine.store.put_text(engine.redactor.text(reply.tool_list))
 
 
 def denials_of(engine: "Engine", attempt: "Attempt") -> list[str]:

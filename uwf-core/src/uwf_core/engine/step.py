@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from uwf_core.engine.advance import advance, finished_event, save_failure, save_question
 from uwf_core.engine.agents import agent_for
-from uwf_core.engine.assemble import assemble, notice_tools
+from uwf_core.engine.assemble import assemble, notice_tool_list, notice_tools
 from uwf_core.engine.attempt import (
     Attempt,
     end_attempt,
@@ -59,6 +59,7 @@ def run_step(run: "Run", intent: "Intent") -> Attempt:
         while problems := extract(run, attempt):  # 9
             reply = correct(run, attempt, agent, problems)
             attempt.reply = keep(engine.redactor, reply)
+        notice_tool_list(run, attempt)
         record_files(run, attempt)
         # The commit that records the result of a call waits for the disk for both.
         with engine.store.batch(durable=not (run.is_call and ends_thread(run, attempt))):

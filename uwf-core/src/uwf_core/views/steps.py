@@ -65,6 +65,7 @@ def show_step(step: "StepRecord") -> "StepDocument":
         "files": files_of_step(step),
         "workspace": node["workspace"],
         "skills": node["skills"] or [],
+        "toolList": node["toolList"],
         "turns": turns_of_step(step),
     }
 

@@ -90,13 +90,16 @@ def _folder(a: "StepRecord", b: "StepRecord", folders: tuple[str, str]) -> Itera
 
 def _guidance(a: "StepRecord", b: "StepRecord") -> Iterator[StepDifference]:
     """The skills, memory and rules of one side, and those with another text."""
-    mine, other = (
-        {f"{each['kind']} {each['name']}": each["text"] for each in step.node["skills"] or ()}
-        for step in (a, b)
-    )
+    mine, other = (_texts(step) for step in (a, b))
     for name in dict.fromkeys((*mine, *other)):
         if mine.get(name) != other.get(name):
             yield difference("skills", mine.get(name), other.get(name), part=name)
+
+
+def _texts(step: "StepRecord") -> dict[str, str]:
+    texts = {f"{each['kind']} {each['name']}": each["text"] for each in step.node["skills"] or ()}
+    tools = step.node["toolList"]
+    return texts if tools is None else {**texts, "tools of servers": tools}
 
 
 def _output(a: "StepRecord", b: "StepRecord", sides: Sides) -> Iterator[StepDifference]:

@@ -25,7 +25,9 @@ def guidance_statements(step: RecordedStep, around: Surroundings) -> Iterator[St
 def texts_of(step: RecordedStep) -> dict[str, str]:
     """The texts that a step got, by kind and name."""
     found = step.node["skills"] or ()
-    return {f"{each['kind']} {each['name']}": each["text"] for each in found}
+    texts = {f"{each['kind']} {each['name']}": each["text"] for each in found}
+    tools = step.node["toolList"]
+    return texts if tools is None else {**texts, "tools of servers": tools}
 
 
 def _listed(names: list[str]) -> str:

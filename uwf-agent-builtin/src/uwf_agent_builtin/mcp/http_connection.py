@@ -1,0 +1,106 @@
+"""A server at an address: each request is a POST, answered by JSON or by a stream of events."""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import httpx
+
+from uwf_agent_builtin.mcp.connection import PROTOCOL, Deadline, McpError, result_of
+from uwf_core.api import AgentInterrupted
+
+_ANSWER_BYTES = 4 * 1024 * 1024
+_SESSION = "mcp-session-id"
+
+
+class HttpConnection:
+    """A server by HTTP.
+
+    Args:
+        url: its address. token: sent as a bearer token, if there is one.
+    """
+
+    def __init__(self, url: str, token: str | None) -> None:
+        self._url = url
+        self._client = httpx.Client(follow_redirects=False, trust_env=False)
+        self._headers = {
+            "accept": "application/json, text/event-stream",
+            "content-type": "application/json",
+        }
+        if token:
+            self._headers["authorization"] = f"Bearer {token}"
+        self._next_id = 0
+
+    def request(self, method: str, params: Mapping[str, Any], until: Deadline) -> dict[str, Any]:
+        """As `Connection.request`."""
+        id_, self._next_id = self._next_id, self._next_id + 1
+        message = {"id": id_, "method": method, "params": params}
+        for found in self._post(message, method, until):
+            if found.get("id") == id_ and found.get("method") is None:
+                return result_of(found, method)
+        raise McpError(f"did not answer {method}")
+
+    def notify(self, method: str) -> None:
+        """Send a notification; its answer has no content."""
+        body = {"jsonrpc": "2.0", "method": method}
+        try:
+            self._client.post(self._url, json=body, headers=self._headers, timeout=10)
+        except httpx.HTTPError as fault:
+            raise McpError(f"cannot be reached: {fault}") from fault
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _post(
+        self, message: Mapping[str, Any], method: str, until: Deadline
+    ) -> Iterator[dict[str, Any]]:
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        try:
+            with self._client.stream(
+                "POST", self._url, content=body, headers=self._headers, timeout=until.seconds
+            ) as response:
+                if response.status_code != httpx.codes.OK:
+                    raise McpError(f"answered {method} with HTTP {response.status_code}")
+                self._keep_session(response)
+                yield from _messages(response, method, until)
+        except (httpx.HTTPError, httpx.InvalidURL) as fault:
+            what = f"{type(fault).__name__} {fault}".strip()
+            raise McpError(f"failed at {method}: {what[:300]}") from fault
+
+    def _keep_session(self, response: httpx.Response) -> None:
+        session = response.headers.get(_SESSION)
+        if session:
+            self._headers[_SESSION] = session
+        self._headers["mcp-protocol-version"] = PROTOCOL
+
+
+def _messages(response: httpx.Response, method: str, until: Deadline) -> Iterator[dict[str, Any]]:
+    """The messages of an answer: one, or those of its events."""
+    is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+    end, data, size = time.monotonic() + until.seconds, b"", 0
+    for piece in response.iter_bytes():
+        size += len(piece)
+        data += piece
+        if until.cancel.is_set():
+            raise AgentInterrupted(f"cancelled: {until.cancel.reason}")
+        if time.monotonic() > end:
+            raise McpError(f"did not answer {method} within {until.seconds:g} s")
+        if size > _ANSWER_BYTES:
+            raise McpError(f"answered {method} with more than {_ANSWER_BYTES} bytes")
+        while is_stream and (cut := data.find(b"\n")) >= 0:
+            line, data = data[:cut].strip(), data[cut + 1 :]
+            if line.startswith(b"data:"):
+                yield from _message(line[5:])
+    if not is_stream:
+        yield from _message(data)
+
+
+def _message(data: bytes) -> Iterator[dict[str, Any]]:
+    try:
+        message = json.loads(data)
+    except (ValueError, RecursionError):
+        return
+    if isinstance(message, dict):
+        yield message
