@@ -1,6 +1,6 @@
 """One connection: requests that wait for their answer, over the lines of a program or by HTTP.
 
-A server is a stranger: what it sends is bounded in size and time, and nothing of it is trusted.
+What a server sends is hostile input: bounded in size and time, and never trusted.
 """
 
 import json
@@ -19,7 +19,7 @@ _QUEUED = 10_000
 
 
 class McpError(Exception):
-    """A server failed; the text says how."""
+    """A server failed; the text is the reason."""
 
 
 class Deadline(NamedTuple):

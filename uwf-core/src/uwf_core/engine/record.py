@@ -158,8 +158,7 @@ def _save_step(
         "previousAttempts": [str(ref) for ref in previous],
         "ancestors": _ancestors(engine, attempt),
         **_more(engine, attempt),
-        "workspace": given["workspace"],
-        "skills": given["skills"],
+        **{"workspace": given["workspace"], "skills": given["skills"]},
         "toolList": _tool_list(engine, reply),
     }
     crash_points.reach("record")
