@@ -158,12 +158,12 @@ def _save_step(
         "previousAttempts": [str(ref) for ref in previous],
         "ancestors": _ancestors(engine, attempt),
         **_more(engine, attempt),
-        **{"workspace": given["workspace"], "skills": given["skills"]},
+        "workspace": given["workspace"],
+        "skills": given["skills"],
         "toolList": _tool_list(engine, reply),
     }
     crash_points.reach("record")
-    ref, plain = engine.nodes.put_plain("step", payload)
-    return Event("step", ref, plain)
+    return Event("step", *engine.nodes.put_plain("step", payload))
 
 
 _UNUSED: Any = dict.fromkeys(
