@@ -219,21 +219,17 @@ def _limits(run: "Run", role: "Role", agent: "OpenAgent") -> RunLimits:
     )
 
 
-def notice_tools(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> None:
+def notice_tools(run: "Run", role: "Role", agent: "OpenAgent") -> None:
     """Report an agent that cannot enforce the role's list of tools."""
-    role = run.definition.roles[attempt.task.role]
-    if role.tools is not None and "tools" not in agent.capabilities:
+    if "tools" not in agent.capabilities:
         run.watch.notice(
-            f"role {role.name} is narrowed to {', '.join(role.tools) or 'no tools'}, which "
+            f"role {role.name} is narrowed to {', '.join(role.tools or ()) or 'no tools'}, which "
             f"{agent.name} cannot enforce"
         )
 
 
-def notice_tool_list(run: "Run", attempt: "Attempt") -> None:
+def notice_tool_list(run: "Run", attempt: "Attempt", now: str) -> None:
     """Report that the tools of servers differ from those at the last step of the role."""
-    now = None if attempt.reply is None else attempt.reply.tool_list
-    if now is None:
-        return
     last = attempt.head.state.role(attempt.task.role).step
     if last is None:
         return

@@ -160,7 +160,7 @@ def _save_step(
         **_more(engine, attempt),
         "workspace": given["workspace"],
         "skills": given["skills"],
-        "toolList": _tool_list(engine, reply),
+        "toolList": _tool_list(engine, reply) if reply and reply.tool_list else None,
     }
     crash_points.reach("record")
     return Event("step", *engine.nodes.put_plain("step", payload))
@@ -219,10 +219,8 @@ def _called_fields(engine: "Engine", attempt: "Attempt") -> Any:
     return {**_UNUSED, "called": called, "calledUsage": used_by(engine, calls)}
 
 
-def _tool_list(engine: "Engine", reply: "AgentReply | None") -> Ref | None:
-    if reply is None or reply.tool_list is None:
-        return None
-    return engine.store.put_text(engine.redactor.text(reply.tool_list))
+def _tool_list(engine: "Engine", reply: "AgentReply") -> Ref:
+    return engine.store.put_text(engine.redactor.text(reply.tool_list or ""))
 
 
 def denials_of(engine: "Engine", attempt: "Attempt") -> list[str]:

@@ -53,13 +53,15 @@ def run_step(run: "Run", intent: "Intent") -> Attempt:
         agent = run.plugins.agent(attempt.choice, role.timeout)
         attempt.request = assemble(run, attempt, agent)  # 6
         save_prompt(run, attempt)
-        notice_tools(run, attempt, agent)
+        if role.tools is not None:
+            notice_tools(run, role, agent)
         reply = run_agent(run, attempt, agent)  # 7
         attempt.reply = keep(engine.redactor, reply)  # 8
         while problems := extract(run, attempt):  # 9
             reply = correct(run, attempt, agent, problems)
             attempt.reply = keep(engine.redactor, reply)
-        notice_tool_list(run, attempt)
+        if attempt.reply.tool_list is not None:
+            notice_tool_list(run, attempt, attempt.reply.tool_list)
         record_files(run, attempt)
         # The commit that records the result of a call waits for the disk for both.
         with engine.store.batch(durable=not (run.is_call and ends_thread(run, attempt))):
