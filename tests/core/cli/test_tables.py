@@ -127,6 +127,7 @@ STEP = {
     "calledUsage": None,
     "files": [],
     "workspace": None,
+    "skills": [],
     "turns": [TURN],
 }
 FAILED = {
@@ -275,3 +276,14 @@ def test_a_thread_that_can_go_on_says_who_is_next_and_how():
         "next: uwf a",
         "  or: uwf b",
     ]
+
+
+def test_threads_are_told_apart_by_their_tasks_on_the_narrowest_terminal():
+    """Their ids begin alike, and a column of a few cells cuts tasks where they do not differ yet."""
+    tasks = [f"Fix the total of the cart number {number}" for number in range(6)]
+    ids = [each["thread"] for each in THREADS["threads"]]
+    for width in (40, 60, 80, 100):
+        screen = Screen(width, False)
+        lines = threads_text(THREADS, screen, lambda t: tasks[ids.index(t)]).splitlines()
+        assert all(cells(line) <= width for line in lines)
+        assert all(any(task in line for line in lines) for task in tasks), width

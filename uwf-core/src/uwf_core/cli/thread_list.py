@@ -130,15 +130,15 @@ _COLUMNS = (
     Column("thread", "THREAD"),
     Column("status", "STATUS", status=True),
     Column("workflowName", "WORKFLOW", least=8, rank=2),
-    Column("task", "TASK", least=18, rank=1),
+    Column("task", "TASK", least=30, rank=6, below=True),
     Column("role", "ROLE", least=5, rank=5),
     Column("reason", "REASON", least=10, rank=3),
-    Column("steps", "STEPS", rank=7, right=True),
-    Column("cost", "COST", rank=6, right=True),
+    Column("steps", "STEPS", rank=8, right=True),
+    Column("cost", "COST", rank=7, right=True),
     Column("updated", "UPDATED", rank=4, right=True),
-    Column("parent", "CALLED BY", rank=7),
-    Column("original", "ORIGINAL", rank=8),
-    Column("folder", "FOLDER", least=12, rank=9),
+    Column("parent", "CALLED BY", rank=8),
+    Column("original", "ORIGINAL", rank=9),
+    Column("folder", "FOLDER", least=12, rank=10),
 )
 
 

@@ -7,6 +7,7 @@ from uwf_core.cli.render.colours import Screen, cells, fit
 from uwf_core.named_tuple import NamedTuple
 
 _GAP = 2
+_INDENT = "  "
 
 
 class Column(NamedTuple):
@@ -19,6 +20,7 @@ class Column(NamedTuple):
         rank: if space is short, the column of the highest rank goes first; 0 stays.
         right: aligned to the right, for numbers.
         status: the cell is a status word and gets its style.
+        below: without space beside the others it stays, on a line below them.
     """
 
     key: str
@@ -27,6 +29,7 @@ class Column(NamedTuple):
     rank: int = 0
     right: bool = False
     status: bool = False
+    below: bool = False
 
 
 def table(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], screen: Screen) -> str:
@@ -37,9 +40,12 @@ def table(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], screen: 
         for column in columns
     }
     shown = _squeeze(list(columns), widths, screen.width)
+    below = [each for each in columns if each.below and each not in shown]
     heading = _line({column.key: column.title for column in shown}, shown, widths, None)
     lines = [screen.paint(heading, "dim")]
-    lines += [_line(row, shown, widths, screen) for row in texts]
+    for row in texts:
+        lines.append(_line(row, shown, widths, screen))
+        lines += [_INDENT + fit(row[each.key], screen.width - len(_INDENT)) for each in below]
     return "\n".join(lines)
 
 
