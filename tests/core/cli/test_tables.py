@@ -279,7 +279,7 @@ def test_a_thread_that_can_go_on_says_who_is_next_and_how():
 
 
 def test_threads_are_told_apart_by_their_tasks_on_the_narrowest_terminal():
-    """Their ids begin alike, and a column of a few cells cuts tasks where they do not differ yet."""
+    """Their ids begin alike, and a column of a few cells cuts tasks before they differ."""
     tasks = [f"Fix the total of the cart number {number}" for number in range(6)]
     ids = [each["thread"] for each in THREADS["threads"]]
     for width in (40, 60, 80, 100):
