@@ -140,6 +140,33 @@ def test_a_head_that_is_too_large_is_rejected(server: WebServer) -> None:
     assert answer == b"" or answer.startswith(b"HTTP/1.1 400")
 
 
+def test_more_streams_than_there_is_room_for_delay_no_page_and_print_nothing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server = WebServer(tmp_path)
+    port = int(server.origin.rpartition(":")[2])
+    with closing(browser_of(server)) as client:
+        head = f"host: {client.headers['host']}\r\ncookie: {client.headers['cookie']}"
+        ask = f"GET /stream HTTP/1.1\r\n{head}\r\n\r\n".encode()
+        open_streams = [socket.create_connection(("127.0.0.1", port)) for _ in range(200)]
+        for each in open_streams:
+            each.settimeout(20)
+            each.sendall(ask)
+        answers = [each.recv(12)[9:] for each in open_streams]
+        assert answers.count(b"200") == 100
+        assert set(answers) == {b"200", b"503"}
+        for each, answer in zip(open_streams, answers, strict=True):
+            if answer == b"503":
+                each.close()
+        began = time.monotonic()
+        assert client.get("/threads").status_code == 200
+        assert time.monotonic() - began < 5
+        for each in open_streams:
+            each.close()
+    server.stop()
+    assert capfd.readouterr().err == ""
+
+
 def test_a_change_reaches_the_stream_and_a_browser_that_comes_back(server: WebServer) -> None:
     with closing(browser_of(server)) as client:
         with client.stream("GET", "/stream") as stream:

@@ -47,7 +47,8 @@ def serve(
     key, certificate = (settings.tls or (None, None))[::-1]
     config = uvicorn.Config(
         app, http=BoundedConnection, ws="none", loop="asyncio", lifespan="off", interface="asgi3",
-        log_config=None, access_log=False, server_header=False, proxy_headers=False,
+        log_config=None, log_level="error", access_log=False, server_header=False,
+        proxy_headers=False,
         timeout_keep_alive=30, timeout_graceful_shutdown=1, limit_concurrency=MOST_CONNECTIONS,
         h11_max_incomplete_event_size=HEADER_BYTES, ssl_certfile=certificate, ssl_keyfile=key,
     )  # fmt: skip
