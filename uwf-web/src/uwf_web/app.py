@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from uwf_core.errors import UsageError, UwfError
@@ -221,11 +221,8 @@ class Server:
         return Response(found.content, media_type=found.type, headers=found.headers())
 
     async def _stream(self, request: Request) -> Response:
-        if self.changes.is_full:
-            return Response("too many pages are open\n", 503)
-        events = self.changes.events(request.headers.get("last-event-id"))
-        quick = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        return StreamingResponse(events, media_type="text/event-stream", headers=quick)
+        found = self.changes.stream(request.headers.get("last-event-id"))
+        return found or Response("too many pages are open\n", 503)
 
 
 async def _body(request: Request) -> bytes:

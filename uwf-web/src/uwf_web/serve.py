@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 PORTS = 100
 """How many ports are tried, from the wanted one on."""
-MOST_CONNECTIONS = 200
+MOST_CONNECTIONS = 500
+"""Above which all requests are refused: streams and idle browsers leave room for pages."""
 HEADER_BYTES = 32 * 1024
 
 

@@ -6,9 +6,13 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
+from starlette.responses import StreamingResponse
+
 from uwf_core.errors import UwfError
 
 if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
     from uwf_core.client import Client
 
 POLL_SECONDS = 0.2
@@ -16,6 +20,22 @@ BLIND_SECONDS = 2.0
 """How often pages read again where the store does not know whether it has changed."""
 ALIVE_SECONDS = 15.0
 MOST_STREAMS = 100
+
+
+class EventStream(StreamingResponse):
+    """A stream that lasts until the browser or the server ends it; `leave` is called then."""
+
+    def __init__(self, events: AsyncIterator[bytes], leave: Callable[[], None]) -> None:
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        super().__init__(events, media_type="text/event-stream", headers=headers)
+        self._leave = leave
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Send the events."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._leave()
 
 
 class Changes:
@@ -39,35 +59,38 @@ class Changes:
         self._is_closed = True
         self._signal()
 
-    @property
-    def is_full(self) -> bool:
-        """Whether no further browser can listen."""
-        return self._streams >= MOST_STREAMS
-
-    async def events(self, last: str | None) -> AsyncIterator[bytes]:
-        """Server-sent events, beginning with one unless `last` is the newest (`Last-Event-ID`)."""
+    def stream(self, last: str | None) -> "EventStream | None":
+        """The answer to a browser that listens; None if too many do. It counts from now on: of
+        requests that arrive together, each sees those before it.
+        """
+        if self._streams >= MOST_STREAMS:
+            return None
         if self._streams == 0:
             self._stop = threading.Event()
             words = (asyncio.get_running_loop(), self._stop)
             threading.Thread(target=self._poll, args=words, daemon=True).start()
         self._streams += 1
-        try:
-            yield b": open\n\n"
-            while not self._is_closed:
-                changed, current = self._changed, f"{self._boot}-{self._number}"
-                if last != current:
-                    last = current
-                    yield f"id: {current}\nevent: changed\ndata: {self._number}\n\n".encode()
-                    continue
-                try:
-                    async with asyncio.timeout(ALIVE_SECONDS):
-                        await changed.wait()
-                except TimeoutError:
-                    yield b": alive\n\n"
-        finally:
-            self._streams -= 1
-            if self._streams == 0:
-                self._stop.set()
+        return EventStream(self._events(last), self._leave)
+
+    def _leave(self) -> None:
+        self._streams -= 1
+        if self._streams == 0:
+            self._stop.set()
+
+    async def _events(self, last: str | None) -> AsyncIterator[bytes]:
+        """Server-sent events, beginning with one unless `last` is the newest (`Last-Event-ID`)."""
+        yield b": open\n\n"
+        while not self._is_closed:
+            changed, current = self._changed, f"{self._boot}-{self._number}"
+            if last != current:
+                last = current
+                yield f"id: {current}\nevent: changed\ndata: {self._number}\n\n".encode()
+                continue
+            try:
+                async with asyncio.timeout(ALIVE_SECONDS):
+                    await changed.wait()
+            except TimeoutError:
+                yield b": alive\n\n"
 
     def _poll(self, loop: asyncio.AbstractEventLoop, stop: threading.Event) -> None:
         with self._open() as client:
