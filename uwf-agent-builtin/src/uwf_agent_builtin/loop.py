@@ -1,7 +1,7 @@
 """The loop: ask the model, run its tool calls, and repeat until it delivers."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -13,7 +13,7 @@ from uwf_agent_builtin.schemas import flat, output_problems, without_foreign_key
 from uwf_agent_builtin.sessions.transcript import Transcript
 from uwf_agent_builtin.tools.record import CallContext
 from uwf_agent_builtin.tools.registry import RESOLVE, Answered, Registry
-from uwf_agent_builtin.window import Gauge, Size, size_of_tools, to_leave_out
+from uwf_agent_builtin.window import Gauge, Size, size_of_tools, to_leave_out, to_summarize
 from uwf_core.api import (
     AgentInterrupted,
     Cancel,
@@ -168,6 +168,7 @@ class Loop:
         """Ask the model; None if its reply is empty."""
         setting = self._setting
         self._fit(setting.options.context_tokens)
+        self._summarize(setting.options.context_tokens)
         try:
             reply = self._ask()
         except ContextTooLong:
@@ -187,24 +188,52 @@ class Loop:
         return reply
 
     def _ask(self) -> ChatReply:
-        setting, options = self._setting, self._setting.options
-        request = ChatRequest(
-            messages=tuple(setting.transcript.messages),
-            tools=self._tools,
-            max_tokens=options.max_output_tokens,
-            temperature=options.temperature,
-        )
-        reply = setting.client.chat(
-            request,
-            on_delta=setting.report.delta if options.stream else None,
-            cancel=setting.context.call.cancel,
-            seconds=max(0.1, setting.budget.seconds_left()),
-        )
+        setting = self._setting
+        on_delta = setting.report.delta if setting.options.stream else None
+        reply = self._chat(setting.transcript.messages, on_delta)
         used = reply.usage
         parts = (used.input_tokens, used.cache_read_tokens or 0, used.cache_write_tokens or 0)
         if used.input_tokens is not None:
             self._gauge.learn(self._prompt_size(), sum(each or 0 for each in parts))
         return reply
+
+    def _chat(
+        self, messages: Sequence[Message], on_delta: Callable[[Delta], None] | None
+    ) -> ChatReply:
+        setting, options = self._setting, self._setting.options
+        request = ChatRequest(
+            messages=tuple(messages),
+            tools=self._tools,
+            max_tokens=options.max_output_tokens,
+            temperature=options.temperature,
+        )
+        return setting.client.chat(
+            request,
+            on_delta=on_delta,
+            cancel=setting.context.call.cancel,
+            seconds=max(0.1, setting.budget.seconds_left()),
+        )
+
+    def _summarize(self, limit_tokens: int) -> None:
+        """Replace earlier work by a summary of the model, if it does not fit and that helps."""
+        setting, transcript = self._setting, self._setting.transcript
+        messages = transcript.messages
+        end = to_summarize(messages, self._prompt_size(), self._gauge, limit_tokens)
+        if not end:
+            return
+        try:
+            request = [*messages[:end], Message(role="user", text=prompts.SUMMARIZE)]
+            reply = self._chat(request, None)
+        except (ContextTooLong, EmptyReply):
+            return  # the service decides whether the whole fits
+        setting.budget.spend(reply.usage)
+        text = setting.redactor.text(reply.text.strip())
+        if text:
+            transcript.summarize(end, text)
+            setting.report.note(
+                f"the model's window is nearly full: from here on this summary replaces the work "
+                f"of {end} messages:\n\n{text}"
+            )
 
     def _prompt_size(self) -> Size:
         return self._setting.transcript.size.plus(self._size_of_tools)

@@ -50,7 +50,8 @@ class BuiltinOptions:
     Attributes:
         max_turns: replies of the model in one call of the agent.
         max_tokens: tokens of all kinds in one call of the agent; None means no budget.
-        context_tokens: the window of the model; beyond it, old tool output is left out.
+        context_tokens: the window of the model; if it is nearly full, old output of tools is left
+            out, then a summary of the model replaces its earlier work.
         max_output_tokens: of one reply of the model; None leaves it to the service.
         temperature: None leaves it to the service.
         max_attempts: requests for one reply if the service is busy or breaks off.

@@ -12,6 +12,12 @@ NUDGE_WITHOUT_TOOLS = (
     "describes."
 )
 CUT = "Your reply was cut off at its largest length. Repeat it in a shorter form."
+SUMMARIZE = (
+    "The window is nearly full. Write a summary of your work so far, which replaces it from here "
+    "on: what you found and where (names of files, lines, exact values), what you changed, what "
+    "you tried in vain, and what is left to do. Call no tool; write only the summary."
+)
+SUMMARY = "[The work so far, in a summary that replaces it:]"
 NOT_RUN = "[not done: the work was delivered by an earlier call of this turn]"
 ACCEPTED = "[delivered]"
 RESOLVE_DESCRIPTION = "Deliver your work and end it. Call it once, alone, when everything is done."
@@ -45,9 +51,17 @@ def system_text(tools: Collection[str], *, deliver: bool) -> str:
     return "\n".join(lines)
 
 
+_NOTE = "[note: "
+
+
 def warning(what: str) -> str:
     """The warning near a limit, sent once."""
-    return f"[note: {what}. Finish what matters most and deliver.]"
+    return f"{_NOTE}{what}. Finish what matters most and deliver.]"
+
+
+def is_own(text: str) -> bool:
+    """Whether a message of the role `user` is the agent's own text, and not a prompt."""
+    return text in (NUDGE, NUDGE_WITHOUT_TOOLS, CUT) or text.startswith((_NOTE, SUMMARY))
 
 
 class Protected(NamedTuple):

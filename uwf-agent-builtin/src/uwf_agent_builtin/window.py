@@ -1,13 +1,14 @@
 """Keep a conversation within the model's window. Pure.
 
-Old output of tools is left out, oldest first. The task, the format, what was said and done, and the
-last turns stay.
+Old output of tools is left out, oldest first. If that is not enough, a summary of the model
+replaces what was said and done. The task, the format and the last turns stay.
 """
 
 import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from uwf_agent_builtin import prompts
 from uwf_core.llm.chat import ChatTool, Message
 
 CHARACTERS_PER_TOKEN = 3.5
@@ -18,6 +19,10 @@ _MESSAGE_TOKENS = 6
 _FULL = 0.85
 _AFTER = 0.6
 """Once it trims, it trims well below the limit: each trimming costs the provider's cache."""
+
+
+_WORTH_A_SUMMARY = 0.2
+"""The part of the window that a summary must free at least: it costs a request."""
 
 
 class Size(NamedTuple):
@@ -87,8 +92,44 @@ def to_leave_out(
     return chosen
 
 
+def to_summarize(messages: Sequence[Message], prompt: Size, gauge: Gauge, limit_tokens: int) -> int:
+    """The number of messages, from the first, whose work a summary is to replace; 0 if all fits, or
+    if a summary would free too little.
+
+    Args:
+        prompt: the size of all messages and tools together.
+    """
+    if gauge.tokens(prompt) <= limit_tokens * _FULL:
+        return 0
+    end = _before_last_turns(messages)
+    kept = _kept(messages[:end])
+    freed = sum(gauge.tokens(size_of(each)) for each in messages[:end] if each not in kept)
+    return end if freed >= limit_tokens * _WORTH_A_SUMMARY else 0
+
+
+def summarized(messages: Sequence[Message], end: int, summary: str) -> list[Message]:
+    """The conversation in which a summary replaces the work of the first `end` messages: the first
+    and the last thing that was asked stay.
+    """
+    first, *last = _kept(messages[:end])
+    replaced = Message(role="user", text=f"{prompts.SUMMARY}\n\n{summary}")
+    return [first, *last[:1], replaced, *last[1:], *messages[end:]]
+
+
+def _kept(messages: Sequence[Message]) -> list[Message]:
+    """The system message, and the first and the last prompt."""
+    users = (each for each in messages if each.role == "user")
+    asked = [each for each in users if not prompts.is_own(each.text)]
+    system = [each for each in messages if each.role == "system"]
+    return [*system[:1], *asked[:1], *(asked[-1:] if len(asked) > 1 else ())]
+
+
+def _before_last_turns(messages: Sequence[Message]) -> int:
+    turns = [at for at, each in enumerate(messages) if each.role == "assistant"]
+    return turns[-KEPT_TURNS] if len(turns) >= KEPT_TURNS else 0
+
+
 def _old_results(messages: Sequence[Message]) -> list[Message]:
     """The results before the last turns, oldest first."""
-    turns = [at for at, each in enumerate(messages) if each.role == "assistant"]
-    end = turns[-KEPT_TURNS] if len(turns) >= KEPT_TURNS else 0
+    end = _before_last_turns(messages)
     return [each for each in messages[:end] if each.role == "tool" and each.text != LEFT_OUT]

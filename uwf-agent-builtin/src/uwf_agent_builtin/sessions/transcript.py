@@ -5,6 +5,7 @@
      "toolCalls": [{"id": "…", "name": "…", "arguments": "…"}], "extra": {…}, "service": "…"}
     {"type": "answer", "id": "…", "text": "…", "isError": false}       the result of a call
     {"type": "left_out", "ids": ["…"]}       results left out from then on, to fit into the window
+    {"type": "summary", "end": 1, "text": "…"}    replaces the work of so many messages
     {"type": "asked", "id": "…"}             a person is asked about this call
     {"type": "permission", "answer": "step|never", "step": 1}    what a person allows from then on
 
@@ -27,7 +28,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from uwf_agent_builtin.window import LEFT_OUT, Size, size_of
+from uwf_agent_builtin.window import LEFT_OUT, Size, size_of, summarized
 from uwf_core.api import SessionLost, ToolCall
 from uwf_core.llm.chat import Message
 
@@ -102,6 +103,11 @@ class Transcript:
         self._write({"type": "left_out", "ids": ids})
         self._without(set(ids))
 
+    def summarize(self, end: int, text: str) -> None:
+        """Let a summary replace the work of the first messages; the file keeps them."""
+        self._write({"type": "summary", "end": end, "text": text})
+        self._summarized(end, text)
+
     def ask(self, call_id: str) -> None:
         """Keep that a person is asked about a call."""
         self._write({"type": "asked", "id": call_id})
@@ -122,6 +128,12 @@ class Transcript:
         self.messages.append(message)
         self._ids.update(call.id for call in message.tool_calls)
         self.size = self.size.plus(size_of(message))
+
+    def _summarized(self, end: int, text: str) -> None:
+        self.messages = summarized(self.messages, end, text)
+        self.size = Size()
+        for each in self.messages:
+            self.size = self.size.plus(size_of(each))
 
     def _without(self, ids: set[str]) -> None:
         for at, each in enumerate(self.messages):
@@ -242,6 +254,8 @@ def _load(transcript: Transcript, *, keep_pending: bool = False) -> None:
                 transcript._append(answer)
             case "left_out":
                 left_out.update(line["ids"])
+            case "summary":
+                transcript._summarized(line["end"], line["text"])
             case "asked":
                 transcript.asked = line["id"]
             case "permission":
