@@ -361,7 +361,7 @@ def test_a_tool_of_a_plugin_is_offered_and_called(desk):
     agent.run(desk.request(server), desk.sink)
     agent.close()
     assert told(server)[-1][1] == f"HELLO in {desk.work}"
-    assert "tools of plugins: NOT confined (shout)" in desk.sink.notes()[0]
+    assert "tools of plugins and servers: NOT confined (shout)" in desk.sink.notes()[0]
 
 
 def test_it_says_which_protection_is_active_and_which_is_not(desk):

@@ -115,5 +115,8 @@ def protection_note(what: Protected) -> str:
     parts = [f"tools: {', '.join(sorted(what.tools)) or 'none'}", files, commands, pages]
     if what.foreign:
         names = ", ".join(sorted(what.foreign))
-        parts.append(f"tools of plugins and servers: NOT confined ({names})")
+        parts.append(
+            f"tools of plugins and servers: NOT confined ({names}); their environment has no "
+            "secrets but those that a server declares"
+        )
     return "; ".join(parts)
