@@ -89,10 +89,12 @@ def on_terminal(
     columns: int = 80,
     env: Mapping[str, str] | None = None,
     typed: str = "",
+    errors: str = "strict",
 ) -> Terminal:
     """Run `uwf` with a real pseudo-terminal for stdin, stdout and stderr.
 
-    `typed` is given line by line, each when uwf has printed a prompt (`: ` at the end).
+    `typed` is given line by line, each when uwf has printed a prompt (`: ` at the end). `errors`:
+    "surrogateescape" for bytes that are not UTF-8, typed and echoed.
     """
     environment = {**project.env, "TERM": "xterm", "COLUMNS": str(columns), **(env or {})}
     pid, master = pty.fork()
@@ -113,10 +115,10 @@ def on_terminal(
             break
         data += chunk
         if lines and data.endswith(b": "):
-            os.write(master, lines.pop(0).encode())
+            os.write(master, lines.pop(0).encode(errors=errors))
     os.close(master)
     _, status = os.waitpid(pid, 0)
-    return Terminal(os.waitstatus_to_exitcode(status), data.decode())
+    return Terminal(os.waitstatus_to_exitcode(status), data.decode(errors=errors))
 
 
 def check_golden(name: str, text: str) -> None:

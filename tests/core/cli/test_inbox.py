@@ -135,6 +135,20 @@ def test_a_wrong_value_is_reported_and_asked_for_again(project):
     assert "summary" in shown.plain.partition("does not satisfy the form of writer")[2]
 
 
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [("y" * 5000, "cuts a line after 4095 bytes"), ("caf\udce9", "is not UTF-8 text")],
+)
+def test_a_line_that_the_terminal_changes_is_not_stored(project, line, problem):
+    words = ["run", "pair", "-p", "x", "--agent", "writer=human"]
+    shown = on_terminal(project, words, typed=f"1\n{line}\nwhole\n", errors="surrogateescape")
+    assert problem in shown.plain
+    with project.client() as uwf:
+        thread = uwf.list()[0]["thread"]
+        step = uwf.steps(thread)[1]["step"]
+        assert uwf.step(step)["output"]["summary"] == "whole"
+
+
 def test_the_inbox_is_answered_one_by_one_and_continues_in_the_background(project):
     with project.client() as uwf:
         first, second, third = (uwf.start("pair", text)["thread"] for text in ("a", "b", "c"))

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _LEAVES = "Enter leaves it pending"
 _EDIT = "e"
 """What is typed to open the editor."""
+_MOST_BYTES = 4095
+"""A terminal of Linux passes on no more of a line and drops the rest; macOS takes even less."""
 _TRUTH = {"y": "true", "yes": "true", "true": "true", "n": "false", "no": "false", "false": "false"}
 
 
@@ -160,14 +162,29 @@ def _free_text(session: Session, prompt: str) -> str:
 
 
 def _line(session: Session, prompt: str) -> str:
-    """A line of the person, without its end and outer blanks."""
-    session.stderr.write(f"{clean(prompt)}: ")
-    session.stderr.flush()
-    line = sys.stdin.readline()
-    if not line:  # the end of the input
-        session.note("")
-        raise _LeftPending
-    return line.strip()
+    """A line of the person, without its end and outer blanks; asked for again if the terminal has
+    not passed on what the person wrote.
+    """
+    while True:
+        session.stderr.write(f"{clean(prompt)}: ")
+        session.stderr.flush()
+        line = sys.stdin.readline()
+        if not line:  # the end of the input
+            session.note("")
+            raise _LeftPending
+        problem = _changed_by_terminal(line)
+        if problem is None:
+            return line.strip()
+        session.note(f"{problem}; write it in the editor ({_EDIT}), or use --answer @file")
+
+
+def _changed_by_terminal(line: str) -> str | None:
+    """What is wrong with a line; None if it is as the person wrote it."""
+    if len(line.encode("utf-8", "surrogateescape")) >= _MOST_BYTES:
+        return f"the terminal cuts a line after {_MOST_BYTES} bytes"
+    if "\0" in line or any("\ud800" <= letter <= "\udfff" for letter in line):
+        return "the line is not UTF-8 text"
+    return None
 
 
 def _edited(session: Session, text: str) -> str:
