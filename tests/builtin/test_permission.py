@@ -25,7 +25,7 @@ class Asked:
 
     def run(self, answer=None, step=1):
         agent = self.desk.agent(allow_shell="ask")
-        given = None if answer is None else {"permission": answer}
+        given = None if answer is None else {"decision": answer}
         request = self.desk.request(
             self.server, session=self.session, answer=given, step_number=step
         )
@@ -49,7 +49,7 @@ def test_the_question_is_the_exact_command_and_nothing_runs_before(desk):
     with pytest.raises(NeedsAnswer) as question:
         asked.run()
     assert question.value.message == f"role developer wants to run this command:\n\n{COMMAND}"
-    assert question.value.form["properties"]["permission"]["enum"] == ["once", "step", "never"]
+    assert question.value.form["properties"]["decision"]["enum"] == ["once", "step", "never"]
     assert asked.log() == "" and len(asked.server.requests) == 1
 
 
@@ -114,7 +114,7 @@ def test_calls_that_do_not_run_a_command_are_not_asked_about(desk):
 
 
 def test_a_thread_waits_for_the_answer_and_goes_on_with_it(tmp_path):
-    """Through the engine: suspended with the command, resumed by `--answer permission=once`."""
+    """Through the engine: suspended with the command, resumed by `--answer decision=once`."""
     calls = [turn(use("run_command", command=COMMAND)), DONE]
     with ScriptedModel(calls) as model:
         project = Project(tmp_path)
@@ -130,7 +130,7 @@ def test_a_thread_waits_for_the_answer_and_goes_on_with_it(tmp_path):
             uwf.exec(thread, count=1)
             shown = uwf.show(thread)
             assert shown["status"] == "suspended" and COMMAND in shown["suspendMessage"]
-            uwf.resume(thread, answer={"permission": "once"}, text="Take care.")
+            uwf.resume(thread, answer={"decision": "once"}, text="Take care.")
             assert uwf.show(thread)["status"] == "completed"
             assert (project.folder / "log").read_text() == "ran\n"
             assert uwf.replay(thread)["verdict"] == "same"

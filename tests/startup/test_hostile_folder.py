@@ -2,6 +2,7 @@
 plugin in `.uwf/plugins/` before the user trusts it.
 """
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -102,7 +103,7 @@ def test_the_plugins_here_would_be_executed_in_a_trusted_folder(place: Place, ex
 
 
 def test_every_command_is_tried_here():
-    tried = {call.command for call in CALLS} | {f"eval {name}" for name in EVAL} | {"web"}
+    tried = {call.command for call in CALLS} | {f"eval {name}" for name in EVAL} | {"acp", "web"}
     assert tree(Root()) - tried == set()
 
 
@@ -130,6 +131,23 @@ def test_the_pages_execute_no_module_of_their_folder(place: Place, executed):
         stopped = place.uwf("web", "stop")
         assert stopped.returncode == 0, stopped.stderr
         web.stdout.read()
+    assert not executed.exists(), executed.read_text()
+
+
+def test_a_session_of_an_editor_executes_no_module_of_its_folder(place: Place, executed):
+    uwf = Path(sys.executable).with_name("uwf")
+    folder = {"cwd": str(place.project), "mcpServers": []}
+    calls = ("initialize", {"protocolVersion": 1}), ("session/new", folder)
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params}) + "\n"
+        for id_, (method, params) in enumerate(calls)
+    ]
+    done = subprocess.run(
+        [uwf, "acp"], cwd=place.project, env=place.environment, input="".join(lines),
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 2, done.stdout
     assert not executed.exists(), executed.read_text()
 
 

@@ -3,6 +3,8 @@
 import hashlib
 import json
 import subprocess
+from functools import partial
+from typing import Any
 from urllib.request import urlopen
 from xml.etree import ElementTree
 
@@ -111,6 +113,35 @@ def the_pages_are_served_until_they_are_stopped(uwf: Uwf) -> None:
             uwf.expect("401" in str(error), f"a page without a login: {error}")
         uwf("web stop", has={"stopped": pid})
         uwf.same("the end of the server", server.wait(30), 0)
+
+
+@check("acp")
+def an_editor_runs_a_workflow_in_a_session(uwf: Uwf) -> None:
+    uwf("acp --help", says=["Agent Client Protocol", "--workflow"])
+    command = [str(uwf.site.uwf), "acp", "--workflow", "letter.yaml"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=uwf.folder, stdin=pipe, stdout=pipe, text=True) as server:
+        call = partial(_call, server)
+        uwf.same("the name", call("initialize", protocolVersion=1)["agentInfo"]["name"], "uwf")
+        session = call("session/new", cwd=str(uwf.folder), mcpServers=[])["sessionId"]
+        prompt = [{"type": "text", "text": "Invite the neighbours"}]
+        end = call("session/prompt", sessionId=session, prompt=prompt)
+        uwf.same("the end of the prompt", end["stopReason"], "end_turn")
+        assert server.stdin is not None
+        server.stdin.close()
+        uwf.same("the exit code", server.wait(30), 0)
+    uwf("thread show", session, has={"status": "completed", "task": "Invite the neighbours"})
+
+
+def _call(server: "subprocess.Popen[str]", method: str, **params: Any) -> Any:
+    assert server.stdin is not None and server.stdout is not None
+    request = {"jsonrpc": "2.0", "id": method, "method": method, "params": params}
+    print(json.dumps(request), file=server.stdin, flush=True)
+    for line in server.stdout:
+        message = json.loads(line)
+        if message.get("id") == method:
+            return message["result"]
+    raise AssertionError(f"uwf has ended, and {method} has no answer")
 
 
 @check("workflow diff")

@@ -1,16 +1,19 @@
 """A connection: requests that wait for their answer while the peer's own messages are served.
 
 Both sides of the protocol use it. A client reads only while one of its requests is pending; a
-server reads in `serve` until its peer leaves, and its other threads send requests meanwhile.
+server reads in `serve` until its peer leaves. Its other threads send requests meanwhile, and the
+answers that its services have promised.
 """
 
 import threading
-from collections.abc import Callable, Collection, Iterator
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
 
 from uwf_agent_acp.protocol.errors import (
     INTERNAL_ERROR,
     METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    Abandoned,
     BadAnswer,
     ConnectionClosed,
     RpcError,
@@ -36,16 +39,33 @@ class Channel(Protocol):
         """The peer's lines as they come, until it closes its output."""
 
 
+Answer = Callable[[Any], None]
+"""Takes the result of a request, or an `RpcError`; by any thread."""
+
+
+class Later(NamedTuple):
+    """The result of a service that comes later: `begin` gets the function that takes it."""
+
+    begin: Callable[[Answer], None]
+
+
 Service = Callable[[dict[str, Any]], Any]
-"""Answers a request of the peer: given its params, the result; raises `RpcError`."""
+"""Answers a request of the peer: given its params, the result or `Later`; raises `RpcError`."""
 
 
-class _Waiter:
+class PendingRequest:
     """A request that waits for its answer."""
 
     def __init__(self) -> None:
         self.is_over = threading.Event()
+        self.is_abandoned = False
         self.response: Response | None = None
+
+    def abandon(self) -> None:
+        """Wait for it no longer; by any thread. An answer that comes later is dropped."""
+        if not self.is_over.is_set():
+            self.is_abandoned = True
+            self.is_over.set()
 
 
 class Connection:
@@ -55,8 +75,6 @@ class Connection:
         channel: carries the lines.
         services: what the peer may ask, by method; anything else is answered with -32601.
         on_notification: gets method and params of each of the peer's notifications.
-        slow: the methods whose services each run in a separate thread, so that the connection
-            reads on meanwhile.
     """
 
     def __init__(
@@ -64,19 +82,17 @@ class Connection:
         channel: Channel,
         services: dict[str, Service],
         on_notification: Callable[[str, dict[str, Any]], None],
-        slow: Collection[str] = (),
     ) -> None:
         self._channel = channel
         self._lines = channel.lines()
         self._services = services
         self._on_notification = on_notification
-        self._slow = frozenset(slow)
         self._next_id = 0
         self._noise = ""
         self._writing = threading.Lock()
         # Whoever holds it reads. Reentrant, since a service may send a request itself.
         self._reading = threading.RLock()
-        self._waiting: dict[Id, _Waiter] = {}
+        self._waiting: dict[Id, PendingRequest] = {}
         self._is_closed = False
 
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -89,7 +105,15 @@ class Connection:
             BadAnswer: the result is not an object.
             ConnectionClosed: the peer leaves before it answers.
         """
-        waiter = _Waiter()
+        return self.finish(self.begin(method, params), method)
+
+    def begin(self, method: str, params: dict[str, Any]) -> PendingRequest:
+        """Send a request, whose answer `finish` waits for.
+
+        Raises:
+            ConnectionClosed: the peer has left.
+        """
+        waiter = PendingRequest()
         with self._writing:
             id_, self._next_id = self._next_id, self._next_id + 1
             if not self._is_closed:
@@ -97,8 +121,18 @@ class Connection:
         if self._is_closed:
             raise ConnectionClosed(method, self._noise)
         self._write(Request(id_, method, params))
+        return waiter
+
+    def finish(self, waiter: PendingRequest, method: str) -> dict[str, Any]:
+        """The result of a request that was sent; as `request`.
+
+        Raises:
+            Abandoned: somebody has abandoned it. AcpError: as `request`.
+        """
         self._await(waiter)
         response = waiter.response
+        if waiter.is_abandoned:
+            raise Abandoned(method)
         if response is None:
             raise ConnectionClosed(method, self._noise)
         if response.error is not None:
@@ -114,11 +148,13 @@ class Connection:
         self._write(Notification(method, params))
 
     def serve(self) -> None:
-        """Serve the peer until it leaves; other threads may send requests meanwhile."""
+        """Serve the peer until it leaves; other threads may send requests meanwhile. A line that is
+        not a message is answered with an error.
+        """
         with self._reading:
             self._read(until=None)
 
-    def _await(self, waiter: _Waiter) -> None:
+    def _await(self, waiter: PendingRequest) -> None:
         """Read until the answer is there, or wait for it where another thread reads."""
         if not self._reading.acquire(blocking=False):
             waiter.is_over.wait()
@@ -128,23 +164,21 @@ class Connection:
         finally:
             self._reading.release()
 
-    def _read(self, until: _Waiter | None) -> None:
+    def _read(self, until: PendingRequest | None) -> None:
         for line in self._lines:
             message = parse(line)
             match message:
                 case Response():
                     self._settle(message)
-                case Request() if message.method in self._slow:
-                    name = f"acp {message.method}"
-                    threading.Thread(
-                        target=self._serve_one, args=(message,), name=name, daemon=True
-                    ).start()
                 case Request():
                     self._serve_one(message)
                 case Notification():
                     self._on_notification(message.method, _mapping(message.params))
                 case Noise():
                     self._noise = message.text or self._noise
+                    if until is None:
+                        error = RpcError(PARSE_ERROR, f"not a message: {message.text[:100]!r}")
+                        self._answer(None, error)
             if until is not None and until.is_over.is_set():
                 return
         self._close()
@@ -167,26 +201,31 @@ class Connection:
     def _serve_one(self, request: Request) -> None:
         service = self._services.get(request.method)
         if service is None:
-            self._write(_refusal(request, RpcError(METHOD_NOT_FOUND, "Method not found")))
+            self._answer(request.id, RpcError(METHOD_NOT_FOUND, "Method not found"))
             return
         try:
-            answer = Response(request.id, service(_mapping(request.params)))
+            result = service(_mapping(request.params))
         except RpcError as error:
-            answer = _refusal(request, error)
+            result = error
         except Exception:
             # The peer must not wait for ever for what our own fault keeps from it.
-            self._write(_refusal(request, RpcError(INTERNAL_ERROR, "Internal error")))
+            self._answer(request.id, RpcError(INTERNAL_ERROR, "Internal error"))
             raise
-        self._write(answer)
+        if isinstance(result, Later):
+            result.begin(lambda found: self._answer(request.id, found))
+        else:
+            self._answer(request.id, result)
+
+    def _answer(self, id_: Id, result: Any) -> None:
+        if not isinstance(result, RpcError):
+            self._write(Response(id_, result))
+            return
+        data = {} if result.data is None else {"data": result.data}
+        self._write(Response(id_, None, {"code": result.code, "message": result.message, **data}))
 
     def _write(self, message: Request | Notification | Response) -> None:
         with self._writing:
             self._channel.write(render(message))
-
-
-def _refusal(request: Request, error: RpcError) -> Response:
-    data = {} if error.data is None else {"data": error.data}
-    return Response(request.id, None, {"code": error.code, "message": error.message, **data})
 
 
 def _rpc_error(error: Any) -> RpcError:

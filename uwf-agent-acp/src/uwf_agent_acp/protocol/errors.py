@@ -3,6 +3,7 @@
 AcpError
 ├── RpcError           the agent answered a request with an error
 ├── BadAnswer          it answered something that the protocol does not know
+├── Abandoned          nobody waits for the answer any more
 └── ConnectionClosed   it ended, or closed its output, before it had answered
 """
 
@@ -28,6 +29,10 @@ class RpcError(AcpError):
 
 class BadAnswer(AcpError):
     """An answer without what its method promises; the message names both."""
+
+
+class Abandoned(AcpError):
+    """The request was given up while it waited for its answer; the message is its method."""
 
 
 class ConnectionClosed(AcpError):

@@ -5,26 +5,22 @@ and for no other one.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from uwf_agent_builtin.sessions.transcript import Transcript
 from uwf_agent_builtin.tools.errors import ToolError
-from uwf_core.api import NeedsAnswer
+from uwf_core.api import NeedsAnswer, permission_form
 
-ONCE, STEP, NEVER = "once", "step", "never"
-FIELD = "permission"
-FORM: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        FIELD: {
-            "enum": [ONCE, STEP, NEVER],
-            "description": "once: run this command. step: run this and all further commands of "
-            "this step. never: run no command in this session.",
-        }
-    },
-    "required": [FIELD],
-    "additionalProperties": False,
-}
+ONCE: Final = "once"
+STEP: Final = "step"
+NEVER: Final = "never"
+FORM = permission_form(
+    ONCE,
+    STEP,
+    NEVER,
+    about="once: run this command. step: run this and all further commands of this step. never: "
+    "run no command in this session.",
+)
 
 
 class Permission:
@@ -41,7 +37,7 @@ class Permission:
         self._transcript = transcript
         self._step = step
         self._call = ""
-        given = (answer or {}).get(FIELD)
+        given = (answer or {}).get("decision")
         self._once = transcript.asked if given == ONCE else None
         if given in (STEP, NEVER):
             transcript.permit(given, step)

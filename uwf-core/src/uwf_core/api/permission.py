@@ -19,11 +19,12 @@ ALLOWS: Final[Mapping[str, bool]] = {
 """
 
 
-def permission_form(*decisions: Decision) -> dict[str, Any]:
-    """The JSON Schema of an answer that is one of these decisions."""
+def permission_form(*decisions: Decision, about: str = "") -> dict[str, Any]:
+    """The JSON Schema of an answer that is one of these decisions; `about` explains them."""
+    choice: dict[str, Any] = {"enum": list(decisions)}
     return {
         "type": "object",
-        "properties": {FIELD: {"enum": list(decisions)}},
+        "properties": {FIELD: {**choice, "description": about} if about else choice},
         "required": [FIELD],
         "additionalProperties": False,
     }
