@@ -9,14 +9,9 @@ from typing import Any
 
 from uwf_agent_acp.protocol.client import PermissionRequest
 from uwf_agent_hermes.options import Permission
-from uwf_core.api import NeedsAnswer
+from uwf_core.api import NeedsAnswer, permission_form
 
-FORM: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {"decision": {"enum": ["allow", "deny"]}},
-    "required": ["decision"],
-    "additionalProperties": False,
-}
+FORM: Mapping[str, Any] = permission_form("allow", "deny")
 """What a person answers: `uwf thread resume T --answer decision=allow`."""
 
 

@@ -16,7 +16,7 @@ _TEXTS = ("line", "text", "choice", "boolean", "integer", "number", "list", "cho
 
 
 class Misunderstood(Exception):
-    """A text that is not an answer to the form; the message says why."""
+    """A text that is not an answer to the form; the message has the reason."""
 
 
 def answer_of_text(text: str, form: Mapping[str, Any]) -> str | dict[str, Any]:

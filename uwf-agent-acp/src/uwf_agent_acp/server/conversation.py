@@ -1,4 +1,4 @@
-"""The course of a session: what a prompt means for its thread, and what the editor is told."""
+"""The course of a session: what a prompt means for its thread, and what the editor shows."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ MOST_FORMS = 5
 """So often an invalid form is asked again."""
 
 
-class PromptEnd(NamedTuple):
+class TurnEnd(NamedTuple):
     """How a prompt ended, and the tokens that it has used, if all are known."""
 
     stop_reason: str
@@ -88,7 +88,7 @@ class Conversation:
 
     # -- a prompt ----------------------------------------------------------------------------------
 
-    def prompt(self, text: str, cancel: "Cancel") -> PromptEnd:
+    def prompt(self, text: str, cancel: "Cancel") -> TurnEnd:
         """Do what the person says, and whatever follows from it until the person is needed.
 
         Raises:
@@ -105,7 +105,7 @@ class Conversation:
             if reason == "cancelled":
                 self._plan.rest()
             self._show_plan()
-        return PromptEnd(reason, self._usage())
+        return TurnEnd(reason, self._usage())
 
     def _course(self, text: str, cancel: "Cancel") -> str:
         """Run, ask, and run again; the reason for which the prompt stops."""
@@ -271,7 +271,7 @@ class Conversation:
             self._editor.update(update)
 
     def _tell_state(self, shown: "ThreadDocument") -> None:
-        """Say why the thread waits, and what a message does."""
+        """State why the thread waits, and what a message does."""
         item, reason = self._question(), shown["suspendReason"]
         message = shown["suspendMessage"] or ""
         if item is not None:

@@ -1,4 +1,4 @@
-"""New, loaded and listed sessions: what the editor is told about them. These run in their jobs."""
+"""New, loaded and listed sessions: what the editor gets about them. These run in their jobs."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -92,7 +92,7 @@ def list_sessions(client: "Client", params: Mapping[str, Any], workflow: str | N
     """The threads of a folder (`cwd`; None: of all), newest first, by the page.
 
     Raises:
-        RpcError: the cursor is not one of ours. UwfError: the workflow is unknown.
+        RpcError: the cursor is not one of uwf. UwfError: the workflow is unknown.
     """
     from uwf_core.client import ThreadFilter
 

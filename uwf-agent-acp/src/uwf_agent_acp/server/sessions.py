@@ -1,4 +1,4 @@
-"""The sessions of a connection: each is a thread of this program with a client of its own."""
+"""The sessions of a connection: each is a thread of this program with its own client."""
 
 import threading
 from collections.abc import Callable, Mapping

@@ -11,7 +11,7 @@ _CHUNK = 64 * 1024
 
 
 TOO_LONG: Final = b"a line of more than %d bytes" % LINE_BYTES
-"""What stands for a line that was skipped: not a message."""
+"""In place of a line that was skipped: not a message."""
 
 
 class Stdio:
