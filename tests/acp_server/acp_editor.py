@@ -70,6 +70,32 @@ graph:
   writer:
     written: {role: $END, prompt: Done.}
 """
+FAN = """
+version: 1
+name: fan
+roles:
+  planner:
+    goal: Plan
+    frontmatter:
+      properties:
+        $status: {const: planned}
+        tasks: {type: array, minItems: 1, maxItems: 2, items: {type: string}}
+      required: [$status, tasks]
+  worker:
+    goal: Work
+    tools: []
+    frontmatter: {properties: {$status: {const: done}}, required: [$status]}
+graph:
+  $START: {new: {role: planner, prompt: go}, resume: {role: planner, prompt: again}}
+  planner:
+    planned:
+      forEach: tasks
+      role: worker
+      prompt: "{{.}}"
+      then:
+        done: {role: $END, prompt: d}
+        $mixed: {role: planner, prompt: m}
+"""
 TURNS = [
     {"text": "Reading the task.", "reasoning": "What is it?"},
     {

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from acp_editor import SILENCE, WRITTEN, Desk, Rejected
+from acp_editor import FAN, SILENCE, WRITTEN, Desk, Rejected
 
 from uwf_core.api import permission_form
 
@@ -233,8 +233,6 @@ def test_other_questions_of_agents_are_forms(desk: Desk):
 
 
 def test_questions_of_branches_are_asked_one_after_the_other(desk: Desk):
-    from test_sessions import FAN
-
     desk.project.workflow("fan", FAN)
     desk.play(
         {"role": "planner", "output": {"$status": "planned", "tasks": ["a", "b"]}},

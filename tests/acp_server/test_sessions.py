@@ -1,7 +1,7 @@
 """An editor runs a workflow as if it were one agent."""
 
 import pytest
-from acp_editor import WRITTEN, Desk, Rejected
+from acp_editor import FAN, LETTER, NOTE, WRITTEN, Desk, Rejected
 
 from uwf_core.ids import ThreadId
 
@@ -139,8 +139,6 @@ def test_a_failure_is_an_error_and_the_next_prompt_continues(desk: Desk):
 
 
 def test_a_limit_ends_the_turn_and_the_next_prompt_grants_it_again(desk: Desk):
-    from acp_editor import LETTER
-
     desk.project.workflow("letter", LETTER.replace("roles:", "limits: {maxSteps: 1}\nroles:", 1))
     editor = desk.editor("letter", **FORMS)
     session = editor.new(desk.folder)
@@ -175,8 +173,6 @@ def test_several_sessions_run_at_once(desk: Desk):
 
 
 def test_a_typed_input_is_asked_for_before_the_thread_exists(desk: Desk):
-    from acp_editor import NOTE
-
     schema = "input: {properties: {tone: {enum: [warm, short]}}, required: [tone]}\nroles:"
     desk.project.workflow("note", NOTE.replace("roles:", schema, 1))
     editor = desk.editor("note")
@@ -228,31 +224,3 @@ def test_what_branches_say_is_in_their_cards(desk: Desk):
         "worker (step 2.0, mock): done → $END completed",
         "worker (step 2.1, mock): done → $END completed",
     ]
-
-
-FAN = """
-version: 1
-name: fan
-roles:
-  planner:
-    goal: Plan
-    frontmatter:
-      properties:
-        $status: {const: planned}
-        tasks: {type: array, minItems: 1, maxItems: 2, items: {type: string}}
-      required: [$status, tasks]
-  worker:
-    goal: Work
-    tools: []
-    frontmatter: {properties: {$status: {const: done}}, required: [$status]}
-graph:
-  $START: {new: {role: planner, prompt: go}, resume: {role: planner, prompt: again}}
-  planner:
-    planned:
-      forEach: tasks
-      role: worker
-      prompt: "{{.}}"
-      then:
-        done: {role: $END, prompt: d}
-        $mixed: {role: planner, prompt: m}
-"""
