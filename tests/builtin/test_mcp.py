@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from builtin_kit import DONE, turn, use
 
 from uwf_agent_builtin.options import BuiltinOptions, McpServer
-from uwf_core.api import Unavailable
+from uwf_core.api import AgentInterrupted, Cancel, Unavailable
 from uwf_core.api.fields import read_options
 from uwf_core.errors import ConfigError
 from uwf_core.testing.project import Project
@@ -193,6 +194,36 @@ def test_what_a_server_starts_ends_with_the_call(desk):
     pid = int((desk.work / "child").read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+class Silent:
+    """A server that accepts connections and never answers."""
+
+    def __enter__(self):
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{self._socket.getsockname()[1]}/mcp"
+
+    def __exit__(self, *_):
+        self._socket.close()
+
+
+def test_a_silent_address_makes_the_agent_unavailable(desk):
+    with Silent() as url, pytest.raises(Unavailable, match="did not answer initialize within 1 s"):
+        run(desk, McpServer(url=url, seconds=1.0))
+
+
+def test_a_cancelled_run_does_not_wait_for_a_silent_address(desk):
+    cancel, began = Cancel(), time.monotonic()
+    threading.Timer(0.2, cancel.set, ["stop"]).start()
+    with Silent() as url, pytest.raises(AgentInterrupted):
+        run(desk, McpServer(url=url), cancel=cancel)
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1/x", "http://[", "http://127.0.0.1:9/"])
+def test_an_address_that_is_none_makes_the_agent_unavailable(desk, url):
+    with pytest.raises(Unavailable, match="the MCP server 's'"):
+        run(desk, McpServer(url=url, seconds=5.0))
 
 
 # -- the record ------------------------------------------------------------------------------------

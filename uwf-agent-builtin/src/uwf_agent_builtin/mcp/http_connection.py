@@ -1,6 +1,8 @@
 """A server at an address: each request is a POST, answered by JSON or by a stream of events."""
 
 import json
+import queue
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,6 +14,7 @@ from uwf_core.api import AgentInterrupted
 
 _ANSWER_BYTES = 4 * 1024 * 1024
 _SESSION = "mcp-session-id"
+_WAIT_SECONDS = 0.05
 
 
 class HttpConnection:
@@ -36,10 +39,20 @@ class HttpConnection:
         """As `Connection.request`."""
         id_, self._next_id = self._next_id, self._next_id + 1
         message = {"id": id_, "method": method, "params": params}
-        for found in self._post(message, method, until):
-            if found.get("id") == id_ and found.get("method") is None:
-                return result_of(found, method)
-        raise McpError(f"did not answer {method}")
+        # A thread waits for the server, so that this one can stop waiting.
+        answer: queue.Queue[dict[str, Any] | McpError] = queue.Queue()
+        arguments = (message, method, until.seconds, answer)
+        threading.Thread(target=self._fetch, args=arguments, daemon=True).start()
+        end = time.monotonic() + until.seconds
+        while True:
+            try:
+                found = answer.get(timeout=_WAIT_SECONDS)
+                break
+            except queue.Empty:
+                self._check(end, method, until)
+        if isinstance(found, McpError):
+            raise found
+        return found
 
     def notify(self, method: str) -> None:
         """Send a notification; its answer has no content."""
@@ -53,18 +66,46 @@ class HttpConnection:
         """Close the connections."""
         self._client.close()
 
+    def _check(self, end: float, method: str, until: Deadline) -> None:
+        if until.cancel.is_set():
+            self._client.close()
+            raise AgentInterrupted(f"cancelled: {until.cancel.reason}")
+        if time.monotonic() > end:
+            self._client.close()
+            raise McpError(f"did not answer {method} within {until.seconds:g} s")
+
+    def _fetch(
+        self,
+        message: Mapping[str, Any],
+        method: str,
+        seconds: float,
+        answer: "queue.Queue[dict[str, Any] | McpError]",
+    ) -> None:
+        try:
+            for found in self._post(message, method, seconds):
+                if found.get("id") == message["id"] and found.get("method") is None:
+                    answer.put(result_of(found, method))
+                    return
+            answer.put(McpError(f"did not answer {method}"))
+        except McpError as fault:
+            answer.put(fault)
+        except Exception as fault:  # the connection was closed meanwhile
+            answer.put(McpError(f"failed at {method}: {fault}"))
+
     def _post(
-        self, message: Mapping[str, Any], method: str, until: Deadline
+        self, message: Mapping[str, Any], method: str, seconds: float
     ) -> Iterator[dict[str, Any]]:
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
         try:
             with self._client.stream(
-                "POST", self._url, content=body, headers=self._headers, timeout=until.seconds
+                "POST", self._url, content=body, headers=self._headers, timeout=seconds
             ) as response:
                 if response.status_code != httpx.codes.OK:
                     raise McpError(f"answered {method} with HTTP {response.status_code}")
                 self._keep_session(response)
-                yield from _messages(response, method, until)
+                yield from _messages(response, method)
+        except httpx.TimeoutException as fault:
+            raise McpError(f"did not answer {method} within {seconds:g} s") from fault
         except (httpx.HTTPError, httpx.InvalidURL) as fault:
             what = f"{type(fault).__name__} {fault}".strip()
             raise McpError(f"failed at {method}: {what[:300]}") from fault
@@ -76,17 +117,13 @@ class HttpConnection:
         self._headers["mcp-protocol-version"] = PROTOCOL
 
 
-def _messages(response: httpx.Response, method: str, until: Deadline) -> Iterator[dict[str, Any]]:
+def _messages(response: httpx.Response, method: str) -> Iterator[dict[str, Any]]:
     """The messages of an answer: one, or those of its events."""
     is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
-    end, data, size = time.monotonic() + until.seconds, b"", 0
+    data, size = b"", 0
     for piece in response.iter_bytes():
         size += len(piece)
         data += piece
-        if until.cancel.is_set():
-            raise AgentInterrupted(f"cancelled: {until.cancel.reason}")
-        if time.monotonic() > end:
-            raise McpError(f"did not answer {method} within {until.seconds:g} s")
         if size > _ANSWER_BYTES:
             raise McpError(f"answered {method} with more than {_ANSWER_BYTES} bytes")
         while is_stream and (cut := data.find(b"\n")) >= 0:
