@@ -62,7 +62,7 @@ def test_a_session_continues_with_its_summary(desk):
 
 def test_a_later_summary_replaces_the_earlier_one_and_keeps_both_prompts(desk):
     first, _ = run(desk, *written(4), SUMMARY, DONE)
-    turns = (*written(4, 4), "AND THE SECOND", DONE)
+    turns = ("I begin.", *written(4, 4), "AND THE SECOND", DONE)  # the first gets a reminder
     second, server = run(desk, *turns, session=first.session, prompt="ONE MORE THING")
     messages = told(server.requests[-1])
     texts = [text for _, text in messages]
