@@ -27,8 +27,8 @@ TOOLS = """\
 SERVICES = """\
 ## Services
 
-`uwf setup --provider NAME` knows these. For another OpenAI-compatible service, or your own server,
-use `--base-url`.
+`uwf setup --provider NAME` knows these. For another service, or your own server, use
+`--base-url` and, unless it speaks chat completions, `--protocol`.
 """
 
 
@@ -36,7 +36,7 @@ def markdown() -> str:
     """The whole page."""
     options = options_table(BuiltinOptions)
     tools = table(["tool", "arguments", "description for the model"], _tools())
-    services = table(["name", "address", "variable of the key"], _services())
+    services = table(["name", "address", "variable of the key", "protocol"], _services())
     parts = (INTRODUCTION, OPTIONS, options, TOOLS, tools, SERVICES, services)
     return "\n".join(f"{part}\n" for part in parts)
 
@@ -52,7 +52,7 @@ def _arguments(parameters: Mapping[str, Any]) -> str:
     return " ".join(names)
 
 
-def _services() -> Iterator[tuple[str, str, str]]:
+def _services() -> Iterator[tuple[str, str, str, str]]:
     for name, preset in PRESETS.items():
         variable = "none" if preset.key_variable is None else f"`{preset.key_variable}`"
-        yield f"`{name}`", f"`{preset.base_url}`", variable
+        yield f"`{name}`", f"`{preset.base_url}`", variable, f"`{preset.protocol}`"

@@ -7,7 +7,7 @@ from generate.tables import table
 from uwf_testing.contract import KIT_VERSION, clauses, needs_of
 from uwf_testing.peer import ABILITIES
 
-CONTRACTS = ("agent", "store", "extractor", "judge", "tool", "exporter", "observer")
+CONTRACTS = ("agent", "store", "extractor", "judge", "tool", "exporter", "model", "observer")
 
 INTRODUCTION = f"""\
 # Contracts

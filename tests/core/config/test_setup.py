@@ -115,6 +115,7 @@ def test_ollama_needs_no_key(world: World) -> None:
 
 def test_all_promised_services_are_known() -> None:
     names = ("openai", "openrouter", "xai", "venice", "dashscope", "deepseek", "siliconflow")
+    names += ("anthropic", "gemini", "openai-responses")
     assert set(PRESETS) == {*names, "volcengine", "kimi", "glm", "stepfun", "minimax", "ollama"}
     for preset in PRESETS.values():
         assert preset.base_url.startswith(("https://", "http://localhost"))

@@ -1,6 +1,8 @@
 """A client beside a scripted server, on real sockets; waits take no time, but are counted."""
 
 import contextlib
+import sys
+from pathlib import Path
 
 import httpx  # noqa: F401  (so that the first call does not wait for its import)
 import pytest
@@ -10,6 +12,8 @@ from uwf_core.llm.chat import ChatRequest, ChatTool, Message
 from uwf_core.llm.client import ChatClient
 from uwf_core.llm.limits import Clock
 from uwf_testing.model_server import ScriptedModel
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 KEY = "sk-test-0123456789abcdef"
 

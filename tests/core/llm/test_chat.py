@@ -10,7 +10,7 @@ from uwf_core.config.providers import PRESETS
 from uwf_core.errors import AuthRefused, BadRequest
 from uwf_core.llm.chat import ChatRequest, Message
 from uwf_core.llm.client import ChatClient
-from uwf_core.llm.reply import read_usage
+from uwf_core.llm.openai_chat.reply import read_usage
 
 CALLS = {
     "text": "Let me look.",

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uwf_core.api.agent import Model, ToolCall
-from uwf_core.llm.adapt import Quirks
-from uwf_core.llm.body import BodyWriter
 from uwf_core.llm.chat import ChatRequest, ChatTool, Message
+from uwf_core.llm.openai_chat.adapt import Quirks
+from uwf_core.llm.openai_chat.body import BodyWriter
 
 CALL = ToolCall(id="c1", name="read_file", arguments='{"path": "a"}')
 CONVERSATION = (

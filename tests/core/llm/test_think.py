@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uwf_core.llm.think import ThinkSplitter
+from uwf_core.llm.openai_chat.think import ThinkSplitter
 
 PIECES = st.lists(
     st.sampled_from(["<think>", "</think>", "<th", "ink>", "</", "think>", "a", " ", "\n", "<"]),

@@ -11,7 +11,7 @@ def uwf_agents() -> Sequence[AgentSpec]:
     return [
         AgentSpec(
             name="builtin",
-            summary="a ReAct agent with confined tools, on any OpenAI-compatible model",
+            summary="a ReAct agent with confined tools, on a model of any service",
             factory="uwf_agent_builtin.agent:BuiltinAgent",
             options="uwf_agent_builtin.options:BuiltinOptions",
             capabilities=frozenset(

@@ -20,7 +20,16 @@ from uwf_core.api.agent import CAPABILITIES
 from uwf_core.errors import ExitCode, PluginError, UwfError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.plugins import Plugins
-from uwf_core.plugins.scan import AGENTS, EXPORTERS, EXTRACTORS, JUDGES, OBSERVERS, STORES, TOOLS
+from uwf_core.plugins.scan import (
+    AGENTS,
+    EXPORTERS,
+    EXTRACTORS,
+    JUDGES,
+    MODELS,
+    OBSERVERS,
+    STORES,
+    TOOLS,
+)
 from uwf_core.process.own_python import own_python
 from uwf_core.stores.open import HOUSE
 from uwf_testing.contract import KIT_VERSION
@@ -52,6 +61,9 @@ KINDS: Mapping[str, Kind] = {
     "judge": Kind(JUDGES, "judge_contract", "JudgeContract", _FIXTURE),
     "tool": Kind(TOOLS, "tool_contract", "ToolContract", _FIXTURE),
     "exporter": Kind(EXPORTERS, "exporter_contract", "ExporterContract", _FIXTURE),
+    "model": Kind(
+        MODELS, "model_contract", "ModelContract", _FIXTURE.replace("{kind}", "protocol")
+    ),
     "observer": Kind(OBSERVERS, "observer_contract", "ObserverContract", _FIXTURE),
 }
 _LEAST = """\

@@ -1,7 +1,8 @@
-"""A scripted model server on 127.0.0.1: OpenAI chat completions and Anthropic messages.
+"""A scripted model server on 127.0.0.1: OpenAI's chat completions and responses, Anthropic's
+messages, Gemini's generateContent.
 
     with ScriptedModel(["Let me see.", {"text": "Done."}]) as model:
-        run_my_agent(base_url=model.openai_url)      # or model.anthropic_url
+        run_my_agent(base_url=model.openai_url)      # or anthropic_url, gemini_url
     assert model.requests[0].body["model"] == "any-name"
     assert model.turns_left == 0
 
@@ -30,7 +31,9 @@ from urllib.parse import urlsplit
 
 from uwf_core.errors import DefinitionError
 from uwf_testing import model_server_anthropic as anthropic
+from uwf_testing import model_server_gemini as gemini
 from uwf_testing import model_server_openai as openai
+from uwf_testing import model_server_responses as responses
 from uwf_testing.model_server_http import Answer, ModelHttpServer
 from uwf_testing.model_server_record import Dialect, ModelReply, ModelRequest, json_reply
 from uwf_testing.model_server_script import (
@@ -42,7 +45,7 @@ from uwf_testing.model_server_script import (
     read_model_script,
 )
 
-_FORMS = {"openai": openai, "anthropic": anthropic}
+_FORMS = {"openai": openai, "anthropic": anthropic, "responses": responses, "gemini": gemini}
 _SIDE_USAGE = ModelUsage(input_tokens=1, output_tokens=1)
 
 
@@ -95,6 +98,11 @@ class ScriptedModel:
     def anthropic_url(self) -> str:
         """The base address for Anthropic's clients, which add `/v1/messages` themselves."""
         return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def gemini_url(self) -> str:
+        """The base address for Gemini's clients; Google's own add `/v1beta` themselves."""
+        return f"http://127.0.0.1:{self.port}/v1beta"
 
     @property
     def requests(self) -> list[ModelRequest]:
@@ -202,6 +210,10 @@ def _dialect(method: str, path: str) -> Dialect | None:
         return None
     if path.endswith("/chat/completions"):
         return "openai"
+    if path.endswith("/responses"):
+        return "responses"
+    if path.endswith((":generateContent", ":streamGenerateContent")):
+        return "gemini"
     return "anthropic" if path.endswith("/messages") else None
 
 

@@ -6,7 +6,7 @@ Source: https://docs.anthropic.com/en/api/messages and …/messages-streaming.
 import json
 from typing import Any
 
-from uwf_testing.model_server_record import ModelReply, ModelRequest, json_reply, pieces
+from uwf_testing.model_server_record import ModelReply, ModelRequest, events, json_reply, pieces
 from uwf_testing.model_server_script import ModelError, ModelTurn, ModelUsage
 
 _TYPES = {
@@ -40,20 +40,17 @@ def whole_reply(turn: ModelTurn, request: ModelRequest, usage: ModelUsage | None
 
 def stream_reply(turn: ModelTurn, request: ModelRequest, usage: ModelUsage | None) -> ModelReply:
     """The answer as server-sent events."""
-    events: list[dict[str, Any]] = [
+    told: list[dict[str, Any]] = [
         {"type": "message_start", "message": _message(request, usage)},
         {"type": "ping"},
     ]
     for index, block in enumerate(_blocks(turn, request)):
-        events += _block_events(index, block)
+        told += _block_events(index, block)
     delta = {"stop_reason": _stop_reason(turn), "stop_sequence": None}
     spent = {"output_tokens": usage.output_tokens if usage else 0}
-    events.append({"type": "message_delta", "delta": delta, "usage": spent})
-    events.append({"type": "message_stop"})
-    parts = tuple(
-        f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events
-    )
-    return ModelReply(parts=parts, content_type="text/event-stream", streamed=True)
+    told.append({"type": "message_delta", "delta": delta, "usage": spent})
+    told.append({"type": "message_stop"})
+    return events(told, named=True)
 
 
 def count_reply(request: ModelRequest) -> ModelReply:

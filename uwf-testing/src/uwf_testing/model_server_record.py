@@ -1,11 +1,11 @@
 """The requests and replies of the scripted model server."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Dialect = Literal["openai", "anthropic"]
+Dialect = Literal["openai", "anthropic", "responses", "gemini"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,28 +31,30 @@ class ModelRequest:
 
     @property
     def messages(self) -> list[Any]:
-        """The messages; [] without any."""
-        return self._list("messages")
+        """The messages, items of the input or contents; [] without any."""
+        return self._list("messages") or self._list("input") or self._list("contents")
 
     @property
     def tool_names(self) -> list[str]:
         """The names of the tools that the model is offered, in their order."""
-        return [_tool_name(tool) for tool in self._list("tools")]
+        return [name for tool in self._list("tools") for name in _tool_names(tool)]
 
     @property
     def streams(self) -> bool:
         """Whether it asks for a streamed answer."""
-        return isinstance(self.body, dict) and self.body.get("stream") is True
+        by_path = ":streamGenerateContent" in self.path
+        return by_path or (isinstance(self.body, dict) and self.body.get("stream") is True)
 
     @property
     def key(self) -> str | None:
         """The key, by whichever header it was sent."""
         bearer = self.headers.get("authorization", "")
-        return self.headers.get("x-api-key") or bearer.removeprefix("Bearer ").strip() or None
+        named = self.headers.get("x-api-key") or self.headers.get("x-goog-api-key")
+        return named or bearer.removeprefix("Bearer ").strip() or None
 
     def document(self) -> dict[str, Any]:
         """The request as JSON for a log, without the key."""
-        hidden = {"authorization", "x-api-key"}
+        hidden = {"authorization", "x-api-key", "x-goog-api-key"}
         return {
             "method": self.method,
             "path": self.path,
@@ -98,9 +100,21 @@ def parsed(raw: bytes) -> Any:
         return None
 
 
-def _tool_name(tool: Any) -> str:
+def events(documents: Iterable[Mapping[str, Any]], *, named: bool = False) -> ModelReply:
+    """A stream of documents as server-sent events; `named` by their `type`."""
+    parts = []
+    for document in documents:
+        name = f"event: {document['type']}\n" if named else ""
+        parts.append(f"{name}data: {json.dumps(document)}\n\n".encode())
+    return ModelReply(parts=tuple(parts), content_type="text/event-stream", streamed=True)
+
+
+def _tool_names(tool: Any) -> list[str]:
     if not isinstance(tool, dict):
-        return ""
+        return [""]
+    declared = tool.get("functionDeclarations")
+    if isinstance(declared, list):
+        return [name for each in declared for name in _tool_names(each)]
     function = tool.get("function")
     named = function if isinstance(function, dict) else tool
-    return str(named.get("name", ""))
+    return [str(named.get("name", ""))]

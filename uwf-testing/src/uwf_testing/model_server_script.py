@@ -15,8 +15,9 @@
       - {text: Half of it, drop: middle}
       - raw: {contentType: text/html, body: <h1>Bad gateway</h1>, status: 502}
 
-Every turn is answered in the form of the request: OpenAI chat completions or Anthropic messages,
-streamed or whole. `ModelTurn` has all keys; in YAML and in mappings they are in camelCase.
+Every turn is answered in the form of the request (chat completions, responses, messages,
+generateContent), streamed or whole. `ModelTurn` has all keys; in YAML and in mappings they are in
+camelCase.
 """
 
 import json

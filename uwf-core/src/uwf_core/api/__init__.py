@@ -30,6 +30,7 @@ _HOME = {
         "Exporter ExporterSpec RecordedCorrection RecordedEdge RecordedEvent RecordedRole "
         "RecordedSaying RecordedStep RecordedThread RecordedTurn RecordedWorkflow"
     ),
+    "uwf_core.api.models": "ModelProtocolSpec",
     "uwf_core.api.redact": "Redactor",
     "uwf_core.api.store": (
         "STORE_API_VERSION Commit Committed Content Holder LeaseHandle LockHandle Record "
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     from uwf_core.api.fields import read_options as read_options
     from uwf_core.api.hookspecs import hookimpl as hookimpl
     from uwf_core.api.judge import *  # noqa: F403
+    from uwf_core.api.models import ModelProtocolSpec as ModelProtocolSpec
     from uwf_core.api.permission import decisions_of as decisions_of
     from uwf_core.api.permission import permission_form as permission_form
     from uwf_core.api.reading import *  # noqa: F403

@@ -107,10 +107,12 @@ class Model:
         alias: its name in the configuration.
         name: its name at the provider.
         provider: the name of the provider in the configuration.
-        base_url: of an OpenAI-compatible service.
+        base_url: of its service.
         api_key: the key; never printed.
         price: what its tokens cost; None if unknown.
         extra: further keys for the body of each request, such as `reasoning_effort`.
+        protocol: the name of the protocol that the service speaks.
+        protocol_factory: loaded from a plugin, for a protocol that is not one of uwf-core.
     """
 
     alias: str
@@ -120,6 +122,8 @@ class Model:
     api_key: str | None = field(default=None, repr=False)
     price: Price | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    protocol: str = "openai-chat"
+    protocol_factory: Callable[..., Any] | None = field(default=None, repr=False)
 
 
 @record

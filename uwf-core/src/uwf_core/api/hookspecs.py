@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from uwf_core.api.extract import ExtractorSpec
     from uwf_core.api.judge import JudgeSpec
+    from uwf_core.api.models import ModelProtocolSpec
     from uwf_core.api.reading import ExporterSpec
     from uwf_core.api.store import StoreSpec
     from uwf_core.api.tool import ToolSpec
@@ -143,6 +144,24 @@ def uwf_exporters() -> "Sequence[ExporterSpec]":  # type: ignore[empty-body]
         def uwf_exporters():
             return [ExporterSpec(name="csv", summary="a line for each step", suffix=".csv",
                                  factory="uwf_exporter_csv:CsvExporter")]
+        ```
+    """
+
+
+@hookspec
+def uwf_models() -> "Sequence[ModelProtocolSpec]":  # type: ignore[empty-body]
+    """The protocols of model services that this distribution brings (group `uwf.models`).
+
+    Since: 1.0
+
+    Example:
+        ```python
+        from uwf_core.api import ModelProtocolSpec, hookimpl
+
+        @hookimpl
+        def uwf_models():
+            return [ModelProtocolSpec(name="acme", summary="the messages of Acme",
+                                      factory="uwf_model_acme:AcmeProtocol")]
         ```
     """
 

@@ -10,9 +10,11 @@ from uwf_core.cli.command import command
 from uwf_core.cli.params import prompt_text
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
+from uwf_core.config.keys import DEFAULT_PROTOCOL
 from uwf_core.config.providers import PRESETS
 from uwf_core.errors import AgentFailure, UsageError
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.plugins.scan import MODELS
 
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model
@@ -31,11 +33,15 @@ _NO_CLIENT = "the model client is not installed; install uwf-core[llm]"
     "uwf setup",
     "uwf setup --agent claude-code",
     "uwf setup --provider openai --api-key - --model gpt-4.1",
+    "uwf setup --provider anthropic --api-key - --model claude-sonnet-4-5",
     "uwf setup --provider ollama --model llama3",
     "uwf setup --provider mine --base-url https://llm.example/v1 --model large --agent builtin",
 )
 @click.option("--provider", metavar="NAME", help="A known service, or a name of your choice.")
-@click.option("--base-url", metavar="URL", help="OpenAI-compatible address of an unknown service.")
+@click.option("--base-url", metavar="URL", help="The address of an unknown service.")
+@click.option(
+    "--protocol", metavar="NAME", help="The protocol of an unknown service [openai-chat]."
+)
 @click.option(
     "--api-key", metavar="KEY", help="`-` reads it from stdin; stored in .env, mode 0600."
 )
@@ -46,6 +52,7 @@ def setup(
     session: Session,
     provider: str | None,
     base_url: str | None,
+    protocol: str | None,
     api_key: str | None,
     model: str | None,
     agent: str | None,
@@ -54,27 +61,30 @@ def setup(
     """Write a provider, its key, a model and a default agent into your configuration.
 
     Asks on a terminal if --provider is missing; --agent alone needs no provider. Known services:
-    openai, openrouter, xai, venice, dashscope, deepseek, siliconflow, volcengine, kimi, glm,
-    stepfun, minimax, ollama. Keeps the rest of the file. Tests the model with one small request,
-    and whether the agent is installed; a failure is only reported.
+    openai, openai-responses, anthropic, gemini, openrouter, xai, venice, dashscope, deepseek,
+    siliconflow, volcengine, kimi, glm, stepfun, minimax, ollama. Keeps the rest of the file. Tests
+    the model with one small request, and whether the agent is installed; a failure is only
+    reported.
     """
     from uwf_core.config.setup import SetupValues, setup_agent, setup_values
     from uwf_core.engine.names import check_names
 
-    if agent is not None and not any((provider, base_url, api_key, model)):
+    if agent is not None and not any((provider, base_url, protocol, api_key, model)):
         check_names(session.engine, [(("defaultAgent",), agent)])
         done = setup_agent(session.engine.home, agent)
         ready = _note_readiness(session, agent)
         session.emit({**done.document(), "trial": None, "agentReady": ready}, _text)
         return
+    if protocol is not None:
+        session.engine.plugins.found(MODELS, protocol)
     if provider is None:
         if not _can_ask(session):
             raise UsageError("--provider is missing", where="--provider", hint="uwf setup --help")
-        values = _ask(session, SetupValues("", base_url, api_key, model, agent))
+        values = _ask(session, SetupValues("", base_url, api_key, model, agent, protocol))
     else:
         if api_key == "-":
             api_key = prompt_text(session, api_key, "--api-key").strip()
-        values = SetupValues(provider, base_url, api_key, model, agent)
+        values = SetupValues(provider, base_url, api_key, model, agent, protocol)
     if values.agent is not None:
         check_names(session.engine, [(("defaultAgent",), values.agent)])
     done = setup_values(session.engine.home, session.engine.env, values)
@@ -98,7 +108,7 @@ def _note_readiness(session: Session, agent: str) -> bool:
 
 
 def _try(session: Session, alias: str) -> dict[str, Any]:
-    trial = try_model(session.reopened().settings.model(alias))
+    trial = try_model(session.reopened().named_model(alias))
     session.note(trial.message if trial.good else f"the model test failed: {trial.message}")
     return trial.document()
 
@@ -121,8 +131,9 @@ def _ask(session: Session, given: "SetupValues") -> "SetupValues":
     """
     provider = _provider(session)
     base_url = given.base_url or _base_url(provider)
+    protocol = given.protocol or _protocol(session, provider)
     key = given.api_key or _key(session, provider)
-    values = given._replace(provider=provider, base_url=base_url, api_key=key)
+    values = given._replace(provider=provider, base_url=base_url, api_key=key, protocol=protocol)
     return values._replace(model=given.model or _model(session, values))
 
 
@@ -130,7 +141,7 @@ def _provider(session: Session) -> str:
     names = [*PRESETS, _OTHER]
     session.note("Which service provides your model?")
     for number, name in enumerate(names, start=1):
-        where = PRESETS[name].base_url if name in PRESETS else "any OpenAI-compatible address"
+        where = PRESETS[name].base_url if name in PRESETS else "any other address"
         session.note(f"  {number:2}  {name:12} {where}")
     while True:
         said = _prompt("number or name", default="openai")
@@ -148,6 +159,18 @@ def _base_url(provider: str) -> str | None:
         return _prompt("its address, such as http://localhost:8000/v1")
     said = _prompt("address", default=preset.base_url)
     return None if said == preset.base_url else said
+
+
+def _protocol(session: Session, provider: str) -> str | None:
+    """Let the user name the protocol of an unknown service."""
+    if provider in PRESETS:
+        return None
+    names = sorted({each.found.name for each in session.engine.plugins.list((MODELS,))})
+    while True:
+        said = _prompt(f"its protocol ({', '.join(names)})", default=DEFAULT_PROTOCOL)
+        if said in names:
+            return said
+        session.note(f"unknown protocol {said!r}")
 
 
 def _key(session: Session, provider: str) -> str | None:
@@ -184,12 +207,20 @@ def _model(session: Session, values: "SetupValues") -> str:
 
 def _somewhere(session: Session, values: "SetupValues") -> "Model":
     from uwf_core.api.agent import Model
+    from uwf_core.config.setup import usual_protocol
 
     preset = PRESETS.get(values.provider)
     base_url = values.base_url or (preset.base_url if preset else "")
     variable = preset.key_variable if preset else None
     key = values.api_key or (session.env.get(variable) if variable else None)
-    return Model(alias="", name="", provider=values.provider, base_url=base_url, api_key=key)
+    return Model(
+        alias="",
+        name="",
+        provider=values.provider,
+        base_url=base_url,
+        api_key=key,
+        protocol=values.protocol or usual_protocol(values.provider),
+    )
 
 
 def _prompt(text: str, default: str | None = None) -> str:

@@ -44,9 +44,14 @@ def _must_be(what: str, accepts: Callable[[Any], bool]) -> Rule:
     return Rule(f"must be {what}", accepts, names_type=True)
 
 
+DEFAULT_PROTOCOL = "openai-chat"
 OWN_KEYS = (
     "model",
     "messages",
+    "system",
+    "input",
+    "instructions",
+    "contents",
     "stream",
     "stream_options",
     "tools",
@@ -84,9 +89,12 @@ _Span = Annotated[
 class Provider(NamedTuple):
     """A model service. At most one of `api_key` and `api_key_env` is set."""
 
-    base_url: Annotated[_Address | None, "The address of its OpenAI-compatible API."] = None
+    base_url: Annotated[_Address | None, "The address of its API."] = None
     api_key: Annotated[Text | None, "Its key; better: apiKeyEnv."] = None
     api_key_env: Annotated[_Variable | None, "The variable that holds its key."] = None
+    protocol: Annotated[Text, "The protocol that it speaks: a plugin of `uwf.models`."] = (
+        DEFAULT_PROTOCOL
+    )
 
     def __repr__(self) -> str:
         return f"Provider({self.base_url!r}, api_key_env={self.api_key_env!r})"

@@ -38,6 +38,7 @@ def resolve_model(settings: "Settings", alias: str) -> "Model":
         api_key=settings.api_key(provider),
         price=None if model.price is None else Price(**model.price._asdict()),
         extra=model.extra,
+        protocol=provider.protocol,
     )
 
 

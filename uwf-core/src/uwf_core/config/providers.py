@@ -1,19 +1,21 @@
-"""The OpenAI-compatible services that `setup` knows, as in their documentation.
+"""The services that `setup` knows, as in their documentation.
 
 Several have one address for mainland China and another for elsewhere, with separate keys
 (dashscope, siliconflow, kimi, glm, stepfun, minimax): `--base-url` sets the other one.
 """
 
+from uwf_core.config.keys import DEFAULT_PROTOCOL
 from uwf_core.named_tuple import NamedTuple
 
 
 class Preset(NamedTuple):
     """A service: its base address, and the variable that its documentation uses for the key
-    (None: it needs none).
+    (None: it needs none), and the protocol that it speaks.
     """
 
     base_url: str
     key_variable: str | None
+    protocol: str = DEFAULT_PROTOCOL
 
 
 PRESETS: dict[str, Preset] = {
@@ -30,4 +32,9 @@ PRESETS: dict[str, Preset] = {
     "stepfun": Preset("https://api.stepfun.com/v1", "STEP_API_KEY"),
     "minimax": Preset("https://api.minimax.io/v1", "MINIMAX_API_KEY"),
     "ollama": Preset("http://localhost:11434/v1", None),
+    "openai-responses": Preset("https://api.openai.com/v1", "OPENAI_API_KEY", "openai-responses"),
+    "anthropic": Preset("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", "anthropic"),
+    "gemini": Preset(
+        "https://generativelanguage.googleapis.com/v1beta", "GEMINI_API_KEY", "gemini"
+    ),
 }

@@ -13,7 +13,7 @@ from typing import Any
 from uwf_core.config.change import Change, apply_changes, config_path
 from uwf_core.config.dotenv import decode_dotenv, parse_dotenv, with_variable
 from uwf_core.config.home import ENV_FILE, read_private, write_private
-from uwf_core.config.keys import Leaf, Path
+from uwf_core.config.keys import DEFAULT_PROTOCOL, Leaf, Path
 from uwf_core.config.providers import PRESETS
 from uwf_core.config.settings import read_settings
 from uwf_core.errors import ConfigError
@@ -31,6 +31,7 @@ class SetupValues(NamedTuple):
     api_key: str | None = None
     model: str | None = None
     agent: str | None = None
+    protocol: str | None = None
 
 
 class SetupDone(NamedTuple):
@@ -123,10 +124,19 @@ def _provider_changes(
     base_url = values.base_url or entry.get("baseUrl")
     if base_url is None:
         base_url = _known_address(values.provider)
+    protocol = values.protocol or entry.get("protocol") or usual_protocol(values.provider)
     new = {"baseUrl": base_url, **({} if variable is None else {"apiKeyEnv": variable})}
+    if protocol != DEFAULT_PROTOCOL or "protocol" in entry:
+        new["protocol"] = protocol
     if variable is not None and "apiKey" in entry:  # the entry has another key, so rewrite it
         return [Change(path, new)]
     return [Change((*path, key), value) for key, value in new.items()]
+
+
+def usual_protocol(provider: str) -> str:
+    """The protocol of a provider that names none."""
+    preset = PRESETS.get(provider)
+    return DEFAULT_PROTOCOL if preset is None else preset.protocol
 
 
 def _known_address(provider: str) -> str:

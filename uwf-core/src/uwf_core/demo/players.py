@@ -77,7 +77,11 @@ def live_player(env: Mapping[str, str]) -> Player:
         )
     variable = settings.providers[model.provider].api_key_env or _KEY
     key = {} if model.api_key is None else {variable: model.api_key}
-    provider = {"baseUrl": model.base_url, **({"apiKeyEnv": variable} if key else {})}
+    provider = {
+        "baseUrl": model.base_url,
+        "protocol": model.protocol,
+        **({"apiKeyEnv": variable} if key else {}),
+    }
     return Player(
         agent=BUILTIN,
         description=f"the builtin agent on {model.name} of {model.provider}; it runs commands",

@@ -229,19 +229,25 @@ class Engine:
         if suggested is None or suggested not in settings.models:
             return self.model
         is_of_call = settings.origin(("defaultModel",)).layer == "flag"
-        return self.model if is_of_call else settings.model(suggested)
+        return self.model if is_of_call else self.named_model(suggested)
+
+    def named_model(self, alias: str) -> "Model":
+        """The model of that name with its key and its protocol; see `model_of`."""
+        from uwf_core.engine.models import model_of
+
+        return model_of(self, alias)
 
     @cached_property
     def model(self) -> "Model | None":
         """The default model of the configuration, with its key."""
         name = self.settings.default_model
-        return None if name is None else self.settings.model(name)
+        return None if name is None else self.named_model(name)
 
     @cached_property
     def extract_model(self) -> "Model | None":
         """The model for extractors that call one."""
         name = self.settings.model_overrides.get("extract")
-        return self.model if name is None else self.settings.model(name)
+        return self.model if name is None else self.named_model(name)
 
     def agent_env(self, names: Sequence[str]) -> Mapping[str, str]:
         """The environment of an agent that declares these names: of the process and `.env`."""

@@ -99,4 +99,4 @@ class Installation:
         Raises:
             ConfigError: it is unknown, or its provider is invalid.
         """
-        self._engine.settings.model(name)
+        self._engine.named_model(name)

@@ -78,7 +78,7 @@ def judge_model(engine: "Engine") -> "Model | None":
         ConfigError: the model is unknown, or its provider is invalid.
     """
     alias = engine.settings.model_overrides.get("judge")
-    return None if alias is None else engine.settings.model(alias)
+    return None if alias is None else engine.named_model(alias)
 
 
 def _options(name: str, cls: Any, options: Mapping[str, Any], where: str) -> Any:

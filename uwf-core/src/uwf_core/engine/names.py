@@ -154,6 +154,8 @@ def _names(path: Path, value: Any) -> Iterator[tuple[_Check, str]]:
             yield _check_plugin, value
         case ("defaultModel",) | ("modelOverrides", _):
             yield _check_model, value
+        case ("providers", _, "protocol"):
+            yield _check_protocol, value
         case ("extractors",):
             yield from ((_check_extractor, name) for name in _texts(value))
         case ("plugins", "order"):
@@ -175,7 +177,14 @@ def _check_plugin(engine: "Engine", name: str) -> None:
 
 
 def _check_model(engine: "Engine", name: str) -> None:
-    engine.settings.model(name)
+    engine.named_model(name)
+
+
+def _check_protocol(engine: "Engine", name: str) -> None:
+    from uwf_core.plugins.scan import MODELS
+
+    with suppress(PluginBroken):  # that is the failure of a step
+        engine.plugins.found(MODELS, name)
 
 
 def _check_extractor(engine: "Engine", name: str) -> None:

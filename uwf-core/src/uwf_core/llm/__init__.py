@@ -1,4 +1,4 @@
-"""One client for every OpenAI-compatible model service (extra `uwf-core[llm]`).
+"""One client for every model service (extra `uwf-core[llm]`).
 
     from uwf_core.llm.chat import ChatRequest, Message
     from uwf_core.llm.client import ChatClient
@@ -10,12 +10,14 @@
     chat       messages, tools, requests, replies, deltas
     arguments  parse the arguments of a tool call, or report the error to the model
     client     ChatClient: chat, list_models
+    protocol   the contract of a protocol; plugins of `uwf.models` add some
+    reply      ReplyBuilder: a reply from its pieces, and the failure of an incomplete one
+    layout     the order of a reply's parts, for services that want it back
+    encoding   JSON with equal bytes for equal requests
+    plugin     the protocols of uwf-core: openai_chat, openai_responses, anthropic, gemini
     limits     limits of time and size, the retry policy, the clock (tests replace it)
     failures   convert a service's error response to a typed failure of `uwf_core.errors`
 
-Internal: body (a request as JSON), reply (a reply from JSON, whole or in events), echo (what a
-service gets back), think (reasoning within the text), sse (server-sent events), adapt (what this
-service does not support),
-service and exchange (HTTP in a thread that a caller can abandon), address. httpx is imported with
-the first call.
+Internal: sse (server-sent events), service and exchange (HTTP in a thread that a caller can
+abandon), address. httpx is imported with the first call.
 """

@@ -1,5 +1,6 @@
 """The address of a service, the headers of each request, and the errors of a connection."""
 
+import re
 import socket
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from uwf_core.named_tuple import NamedTuple
 if TYPE_CHECKING:
     import httpx
 
-_CHAT = "/chat/completions"
+_ENDPOINTS = re.compile(r"/(chat/completions|responses|messages|models/[^/]+:\w+)\Z")
 
 
 class Address(NamedTuple):
@@ -26,11 +27,13 @@ class Address(NamedTuple):
 
     def endpoint(self, path: str) -> str:
         """The URL of an endpoint."""
-        return f"{self.url}{path}{self.query}"
+        query = self.query.replace("?", "&") if "?" in path else self.query
+        return f"{self.url}{path}{query}"
 
 
 def read_address(base_url: str) -> Address:
-    """Parse `base_url`; an address that ends with `/chat/completions` is accepted too.
+    """Parse `base_url`; an address that ends with an endpoint, such as
+    `/chat/completions`, is accepted too.
 
     Raises:
         BadRequest: it is not an http address.
@@ -45,7 +48,7 @@ def read_address(base_url: str) -> Address:
         ) from fault
 
     text, mark, query = base_url.strip().partition("?")
-    text = text.rstrip("/").removesuffix(_CHAT)
+    text = _ENDPOINTS.sub("", text.rstrip("/"))
     try:
         url = httpx.URL(text)
     except (httpx.InvalidURL, UnicodeError) as fault:
@@ -55,12 +58,27 @@ def read_address(base_url: str) -> Address:
     return Address(text, mark + query, _named(url), _is_loopback(url.host))
 
 
-def headers_of(key: str | None, extra: Mapping[str, str]) -> dict[str, str]:
-    """The headers of every request.
+def checked_key(key: str | None) -> str | None:
+    """The key without surrounding white space; None for none.
 
     Raises:
-        AuthRefused: the key cannot be sent; the message does not show it.
-        BadRequest: another header cannot.
+        AuthRefused: it cannot be sent; the message does not show it.
+    """
+    if key is None or not (key := key.strip()):
+        return None
+    if not _is_header_text(key):
+        raise AuthRefused(
+            "the API key has characters that a header cannot contain",
+            hint="copy only the key; next: uwf setup",
+        )
+    return key
+
+
+def headers_of(own: Mapping[str, str], extra: Mapping[str, str]) -> dict[str, str]:
+    """The headers of every request: those of the protocol, then further ones.
+
+    Raises:
+        BadRequest: one cannot be sent.
     """
     from uwf_core import __version__
 
@@ -70,14 +88,7 @@ def headers_of(key: str | None, extra: Mapping[str, str]) -> dict[str, str]:
         "Content-Type": "application/json",
         "User-Agent": f"uwf-core/{__version__}",
     }
-    if key is not None and (key := key.strip()):
-        if not _is_header_text(key):
-            raise AuthRefused(
-                "the API key has characters that a header cannot contain",
-                hint="copy only the key; next: uwf setup",
-            )
-        headers["Authorization"] = f"Bearer {key}"
-    for name, text in extra.items():
+    for name, text in (*own.items(), *extra.items()):
         if not (_is_header_text(text) and name.isascii() and name.replace("-", "").isalnum()):
             raise BadRequest(f"the header {name!r} cannot be sent")
         headers[name] = text

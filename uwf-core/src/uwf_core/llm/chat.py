@@ -4,6 +4,7 @@ All records are frozen and keyword-only. A call of a tool is the `ToolCall` of `
 its arguments are the text that the model wrote, never parsed here.
 """
 
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -12,6 +13,22 @@ from uwf_core.api.agent import ToolCall, Usage
 
 Role = Literal["system", "user", "assistant", "tool"]
 ResponseFormat = Literal["json_schema", "json_object"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Image:
+    """An image; `media_type` such as `image/png`."""
+
+    media_type: str
+    data: bytes = field(repr=False)
+
+    def base64(self) -> str:
+        """The data as text."""
+        return b64encode(self.data).decode("ascii")
+
+    def url(self) -> str:
+        """The data as a `data:` address."""
+        return f"data:{self.media_type};base64,{self.base64()}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +42,7 @@ class Message:
             thought signatures: see `echo`); only `service`, which sent it, gets it back.
         tool_calls: an assistant's calls; each needs a `tool` message that answers it.
         tool_call_id: the call that a `tool` message answers.
+        images: of a `user` or `tool` message, after its text.
     """
 
     role: Role
@@ -32,6 +50,7 @@ class Message:
     reasoning: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
+    images: tuple[Image, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
     service: str = ""
 
@@ -76,8 +95,8 @@ class ChatReply:
     """A model's reply: a text, calls of tools, or both.
 
     Attributes:
-        stop_reason: the service's word: `stop`, `tool_calls`, `length` (cut by `max_tokens`, so
-            the text or the last call's arguments may be incomplete), …
+        stop_reason: `stop`, `tool_calls`, `length` (cut by `max_tokens`, so the text or the last
+            call's arguments may be incomplete), or the service's own word.
         usage: of this call only, `turns` 1; None where the service does not report it.
         model: the name that the service reports.
         extra, service: as in `Message`.

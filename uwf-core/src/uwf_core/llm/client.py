@@ -8,12 +8,13 @@ from typing import Any, Self, TypeVar
 from uwf_core.api.agent import Model
 from uwf_core.api.fields import integer
 from uwf_core.errors import AgentFailure, Stalled, Truncated, Unavailable
-from uwf_core.llm.adapt import Quirks, adapted_quirks
-from uwf_core.llm.body import BodyWriter, response_format
+from uwf_core.llm.address import checked_key, headers_of, read_address
 from uwf_core.llm.chat import ChatReply, ChatRequest, Delta
 from uwf_core.llm.exchange import Deadline, ResponseHead
 from uwf_core.llm.failures import ErrorResponse, RequestFailed, failure_from, without_secrets
 from uwf_core.llm.limits import ChatLimits, Clock, Retries, RetryPolicy
+from uwf_core.llm.plugin import protocol_of
+from uwf_core.llm.protocol import ModelProtocol, ReplyReader
 from uwf_core.llm.reply import OnDelta, ReplyBuilder
 from uwf_core.llm.service import HttpRequest, HttpResponse, Service
 from uwf_core.llm.sse import SseParser
@@ -51,12 +52,17 @@ class ChatClient:
         self._limits = limits or ChatLimits()
         self._retry = retry or RetryPolicy()
         self._clock = clock or Clock()
-        self._service = Service(model.base_url, model.api_key, headers or {}, self._limits)
+        self._protocol, self._service = self._connect(headers or {})
         secrets = (model.api_key or "", *(headers or {}).values())
         self._secrets = tuple(each for each in secrets if len(each) >= _SECRET_LENGTH)
-        self._quirks = Quirks()
-        self._name = f"{self._place} {model.name}"
-        self._bodies = BodyWriter(model, self._name)
+
+    def _connect(self, headers: Mapping[str, str]) -> tuple[ModelProtocol, Service]:
+        model = self.model
+        address = read_address(model.base_url)
+        self._name = f"{model.protocol} {address.place} {model.name}"
+        protocol = protocol_of(model)(model, self._name)
+        key = checked_key(model.api_key)
+        return protocol, Service(address, headers_of(protocol.headers(key), headers), self._limits)
 
     def chat(
         self,
@@ -102,10 +108,15 @@ class ChatClient:
         deadline = self._deadline_of(cancel, seconds)
 
         def attempt() -> list[str]:
-            with self._service.exchange(HttpRequest("GET", "/models"), deadline) as response:
+            with self._service.exchange(
+                HttpRequest("GET", self._protocol.models_path), deadline
+            ) as response:
                 if not _succeeded(response.head):
                     raise failure_from(self._error_of(response))
-                return _model_names(_document(response, self._place), self._place)
+                names = self._protocol.model_names(_document(response, self._place))
+                if names is None:
+                    raise RequestFailed(self._foreign())
+                return names
 
         return self._repeat(attempt, deadline, None)[0]
 
@@ -151,35 +162,32 @@ class ChatClient:
 
     def _ask(self, request: ChatRequest, on_delta: OnDelta | None, deadline: Deadline) -> ChatReply:
         """One request and its response."""
-        quirks, stream = self._quirks, on_delta is not None
+        stream = on_delta is not None
         builder = ReplyBuilder(self._place, on_delta, len(request.messages))
-        post = HttpRequest(
-            "POST",
-            "/chat/completions",
-            self._bodies.body(request, quirks, stream=stream),
-            self._limits.idle_seconds if stream else None,
-        )
+        builder.service = self._name
+        path, body = self._protocol.request(request, stream=stream)
+        reader = self._protocol.reader(request, builder)
+        post = HttpRequest("POST", path, body, self._limits.idle_seconds if stream else None)
         with self._service.exchange(post, deadline) as response:
             if not _succeeded(response.head):
-                self._raise_error(response, request, quirks, stream=stream)
+                self._raise_error(response, request, stream=stream)
             if stream and _is_stream(response.head):
-                _read_stream(response, builder, self._place)
-            elif not builder.take(_document(response, self._place)):
-                raise RequestFailed(_no_chat(self._place))
-        form = response_format(request, quirks)
-        return replace(builder.finish(), response_format=form, service=self._name)
+                _read_stream(response, reader, self._place)
+            elif not reader.whole(_document(response, self._place)):
+                raise RequestFailed(self._foreign())
+        return reader.finish()
 
-    def _raise_error(
-        self, response: HttpResponse, request: ChatRequest, quirks: Quirks, *, stream: bool
-    ) -> None:
+    def _raise_error(self, response: HttpResponse, request: ChatRequest, *, stream: bool) -> None:
         """Raise the failure of an error response, or `_Adapted`."""
         error = self._error_of(response)
-        if error.status in (400, 422):
-            adapted = adapted_quirks(quirks, request, error.searchable(), stream=stream)
-            if adapted is not None:
-                self._quirks = adapted
-                raise _Adapted
+        if error.status in (400, 422) and self._protocol.adapt(
+            request, error.searchable(), stream=stream
+        ):
+            raise _Adapted
         raise failure_from(error)
+
+    def _foreign(self) -> Unavailable:
+        return _no_chat(self._place, self.model.protocol)
 
     def _error_of(self, response: HttpResponse) -> ErrorResponse:
         return ErrorResponse(
@@ -212,41 +220,41 @@ def _is_stream(head: ResponseHead) -> bool:
     return "json" not in kind and "html" not in kind
 
 
-def _read_stream(response: HttpResponse, builder: ReplyBuilder, place: str) -> None:
+def _read_stream(response: HttpResponse, reader: ReplyReader, place: str) -> None:
     """Read events until the reply is complete.
 
     Raises:
         RequestFailed: it broke off before that.
     """
     try:
-        if _read_events(response, builder, place):
+        if _read_events(response, reader, place):
             return
     except (RequestFailed, Stalled):
         # An error after the end of the reply does not discard it.
-        if not builder.ended:
+        if not reader.complete:
             raise
-    if not builder.ended:
+    if not reader.complete:
         failure = Truncated(f"{place}: the stream ended before the reply did")
         raise RequestFailed(failure, retryable=True)
 
 
-def _read_events(response: HttpResponse, builder: ReplyBuilder, place: str) -> bool:
+def _read_events(response: HttpResponse, reader: ReplyReader, place: str) -> bool:
     """Read events; whether the stream has its end mark."""
     parser = SseParser()
     for piece in response.pieces():
         for data in parser.feed(piece):
-            if _take_event(data, builder, place):
+            if _take_event(data, reader, place):
                 response.settle()
                 return True
-    return any(_take_event(data, builder, place) for data in parser.finish())
+    return any(_take_event(data, reader, place) for data in parser.finish())
 
 
-def _take_event(data: str, builder: ReplyBuilder, place: str) -> bool:
-    """Add one event; whether it is the end mark."""
+def _take_event(data: str, reader: ReplyReader, place: str) -> bool:
+    """Add one event; whether nothing of interest follows."""
     data = data.strip()
     if data and data != "[DONE]":
-        builder.take(_parsed(data, place))
-    return data == "[DONE]"
+        reader.event(_parsed(data, place))
+    return data == "[DONE]" or reader.done
 
 
 def _document(response: HttpResponse, place: str) -> Any:
@@ -254,7 +262,7 @@ def _document(response: HttpResponse, place: str) -> Any:
     kind = response.head.headers.get("content-type", "")
     text = response.whole().decode("utf-8", "replace")
     if "html" in kind or text.lstrip()[:1] == "<":
-        raise RequestFailed(_no_chat(place, "a web page"))
+        raise RequestFailed(_web_page(place))
     return _parsed(text, place)
 
 
@@ -266,20 +274,15 @@ def _parsed(text: str, place: str) -> Any:
         raise RequestFailed(wrong, retryable=True) from fault
 
 
-def _no_chat(place: str, what: str = "something else") -> Unavailable:
+def _web_page(place: str) -> Unavailable:
     return Unavailable(
-        f"{place} is not an OpenAI-compatible service: it returned {what}",
+        f"{place} is not a model service: it returned a web page",
         hint="check baseUrl; it usually ends with /v1",
     )
 
 
-def _model_names(document: Any, place: str) -> list[str]:
-    """From `{data: [{id}]}`, `{models: [{name}]}` (ollama and others) or a bare list."""
-    listed = document
-    if isinstance(document, dict):
-        listed = document.get("data", document.get("models"))
-    if not isinstance(listed, list):
-        raise RequestFailed(_no_chat(place))
-    entries = [entry for entry in listed if isinstance(entry, dict)]
-    names = [entry.get("id", entry.get("name")) for entry in entries]
-    return [name for name in names if isinstance(name, str)]
+def _no_chat(place: str, protocol: str) -> Unavailable:
+    return Unavailable(
+        f"{place} does not speak the protocol {protocol}: it returned something else",
+        hint="check baseUrl, which usually ends with /v1, and protocol of the provider",
+    )

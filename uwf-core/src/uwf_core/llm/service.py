@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from uwf_core.errors import TooLarge
-from uwf_core.llm.address import Address, broken, headers_of, read_address
+from uwf_core.llm.address import Address, broken
 from uwf_core.llm.exchange import BodyEnd, Connection, Deadline, HttpExchange, ResponseHead
 from uwf_core.llm.failures import RequestFailed
 from uwf_core.llm.limits import ChatLimits
@@ -30,18 +30,11 @@ class HttpRequest(NamedTuple):
 
 
 class Service:
-    """Sends requests. Each exchange has a separate connection, which is kept for the next one.
+    """Sends requests. Each exchange has a separate connection, which is kept for the next one."""
 
-    Raises:
-        BadRequest: `base_url` is not an address, or a header cannot be sent.
-        AuthRefused: the key has characters that cannot be sent.
-    """
-
-    def __init__(
-        self, base_url: str, key: str | None, headers: Mapping[str, str], limits: ChatLimits
-    ) -> None:
-        self.address: Address = read_address(base_url)
-        self._headers = headers_of(key, headers)
+    def __init__(self, address: Address, headers: Mapping[str, str], limits: ChatLimits) -> None:
+        self.address = address
+        self._headers = headers
         self._limits = limits
         self._idle: list[Connection] = []
         self._tls: ssl.SSLContext | None = None

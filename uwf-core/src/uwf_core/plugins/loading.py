@@ -14,6 +14,7 @@ from uwf_core.plugins.scan import (
     EXPORTERS,
     EXTRACTORS,
     JUDGES,
+    MODELS,
     STORES,
     TOOLS,
     EntryPoint,
@@ -53,6 +54,7 @@ ANNOUNCEMENTS: Mapping[str, _Announcement] = {
     EXPORTERS: _Announcement(
         "uwf_exporters", "uwf_core.api.reading", "ExporterSpec", "API_VERSION"
     ),
+    MODELS: _Announcement("uwf_models", "uwf_core.api.models", "ModelProtocolSpec", "API_VERSION"),
 }
 
 

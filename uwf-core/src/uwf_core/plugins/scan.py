@@ -22,11 +22,12 @@ EXTRACTORS = "uwf.extractors"
 JUDGES = "uwf.judges"
 TOOLS = "uwf.tools"
 EXPORTERS = "uwf.exporters"
+MODELS = "uwf.models"
 OBSERVERS = "uwf.observers"
 COMMANDS = "uwf.commands"
 EVAL_TASKS = "uwf.eval_tasks"
 GROUPS = (
-    *(AGENTS, STORES, EXTRACTORS, JUDGES, TOOLS, EXPORTERS),
+    *(AGENTS, STORES, EXTRACTORS, JUDGES, TOOLS, EXPORTERS, MODELS),
     *(OBSERVERS, COMMANDS, EVAL_TASKS),
 )
 

@@ -18,6 +18,7 @@ from uwf_core.plugins.scan import (
     CORE,
     EXPORTERS,
     EXTRACTORS,
+    MODELS,
     STORES,
     EntryPoint,
     normalised,
@@ -154,6 +155,7 @@ RESERVED: Mapping[str, frozenset[str]] = {
     AGENTS: frozenset(("human", "mock")),
     EXTRACTORS: frozenset(("frontmatter",)),
     EXPORTERS: frozenset(("atif", "html", "markdown", "otlp-json", "otlp-json-content")),
+    MODELS: frozenset(("anthropic", "gemini", "openai-chat", "openai-responses")),
     STORES: frozenset(("memory", "sqlite")),
     COMMANDS: frozenset(
         (

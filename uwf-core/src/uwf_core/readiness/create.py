@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import ConfigError, StoreError
 from uwf_core.plugins.loading import broken, plugin_code
-from uwf_core.plugins.scan import AGENTS, EXPORTERS, EXTRACTORS, JUDGES, STORES, TOOLS
+from uwf_core.plugins.scan import AGENTS, EXPORTERS, EXTRACTORS, JUDGES, MODELS, STORES, TOOLS
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -19,6 +19,7 @@ _METHODS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     JUDGES: {"judge": ("request",)},
     STORES: {"get": ("ref",), "close": ()},
     EXPORTERS: {"export": ("thread",)},
+    MODELS: {"request": ("request",), "reader": ("request", "builder")},
     TOOLS: {"__call__": ("arguments", "context")},
 }
 _OF_CAPABILITY = {"fork": ("session", "request"), "ask": ("request", "sink")}
@@ -43,6 +44,8 @@ def create(engine: "Engine", found: "EntryPoint", record: Any, word: str | None)
             _agent(engine, found, record, word, folder)
         elif found.group == STORES:
             _store(engine, found, record, folder)
+        elif found.group == MODELS:
+            _check_methods(found, _made(engine, found, record, *_example_model(found.name)))
         elif found.group in (TOOLS, EXPORTERS):
             _check_methods(found, _made(engine, found, record))
         else:
@@ -103,6 +106,14 @@ def _with_options(engine: "Engine", found: "EntryPoint", record: Any, folder: st
         return
     context = AgentContext(name=found.name, state_dir=folder)
     _check_methods(found, _made(engine, found, record, options, context))
+
+
+def _example_model(protocol: str) -> tuple[Any, str]:
+    from uwf_core.api.agent import Model
+
+    base_url = "http://127.0.0.1:9/v1"
+    model = Model(alias="m", name="m", provider="p", base_url=base_url, protocol=protocol)
+    return model, "example"
 
 
 def _made(engine: "Engine", found: "EntryPoint", record: Any, *arguments: Any) -> Any:

@@ -3,15 +3,17 @@
 Source: https://platform.openai.com/docs/api-reference/chat/create
 """
 
-import json
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from uwf_core.api.agent import Model, ToolCall
-from uwf_core.llm.adapt import Quirks
-from uwf_core.llm.arguments import ToolArgumentsError, parse_arguments
-from uwf_core.llm.chat import ChatRequest, ChatTool, Message, ResponseFormat
-from uwf_core.llm.echo import echo
+from uwf_core.llm.chat import ChatRequest, ChatTool, Image, Message, ResponseFormat
+from uwf_core.llm.encoding import encoded, sent_arguments, sorted_tools
+from uwf_core.llm.openai_chat.adapt import Quirks
+from uwf_core.llm.openai_chat.echo import echo
 from uwf_core.named_tuple import NamedTuple
+
+_OF_RESULTS = "[images of the results above]"
 
 
 class BodyWriter:
@@ -34,8 +36,8 @@ class BodyWriter:
         """The body of a request. Equal requests give equal bytes, and a longer conversation begins
         with the bytes of the shorter one.
         """
-        messages, name = self._messages(request.messages, quirks), _encoded(self._model.name)
-        rest = _encoded({**self._model.extra, **_rest(request, quirks, stream=stream)})[1:]
+        messages, name = self._messages(request.messages, quirks), encoded(self._model.name)
+        rest = encoded({**self._model.extra, **_rest(request, quirks, stream=stream)})[1:]
         comma = b"" if rest == b"}" else b","
         return b'{"model":%b,"messages":[%b]%b%b' % (name, messages, comma, rest)
 
@@ -43,9 +45,11 @@ class BodyWriter:
         last, count = self._last, len(self._last.messages)
         form = (quirks.reasoning_back, quirks.unwanted)
         grown = last.form == form and messages[:count] == last.messages
+        # Images of results stand after the last result, so a result that is added moves them.
+        grown = grown and not any(each.role == "tool" for each in messages[count : count + 1])
         begun, new = ((last.text,), messages[count:]) if grown and count else ((), messages)
-        encoded = (_encoded(_message(each, quirks, self._service)) for each in new)
-        text = b",".join((*begun, *encoded))
+        added = (encoded(said) for said in _said(new, quirks, self._service))
+        text = b",".join((*begun, *added))
         self._last = _Sent(messages, form, text)
         return text
 
@@ -58,21 +62,11 @@ class _Sent(NamedTuple):
     text: bytes
 
 
-def _encoded(value: Any) -> bytes:
-    # Lone surrogates cannot be sent as UTF-8; as escapes they can.
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
-
-
 def _rest(request: ChatRequest, quirks: Quirks, *, stream: bool) -> dict[str, Any]:
     """Everything except the model and the messages."""
     body: dict[str, Any] = {}
     if request.tools:
-        ordered = sorted(request.tools, key=lambda tool: tool.name)
-        body["tools"] = [_tool(tool) for tool in ordered]
+        body["tools"] = [_tool(tool) for tool in sorted_tools(request.tools)]
         body |= _tool_settings(request, quirks)
     if stream:
         body["stream"] = True
@@ -93,9 +87,30 @@ def response_format(request: ChatRequest, quirks: Quirks) -> ResponseFormat | No
     return quirks.response_format if request.schema is not None else None
 
 
+def _said(messages: Sequence[Message], quirks: Quirks, service: str) -> Iterator[dict[str, Any]]:
+    """The messages; a result of a tool cannot hold images, so they follow the results."""
+    images: list[Image] = []
+    for message in messages:
+        if images and message.role != "tool":
+            yield _with_images(_OF_RESULTS, images)
+            images = []
+        yield _message(message, quirks, service)
+        images += message.images if message.role == "tool" else ()
+    if images:
+        yield _with_images(_OF_RESULTS, images)
+
+
+def _with_images(text: str, images: Sequence[Image]) -> dict[str, Any]:
+    said = [{"type": "text", "text": text}] if text else []
+    shown = [{"type": "image_url", "image_url": {"url": image.url()}} for image in images]
+    return {"role": "user", "content": [*said, *shown]}
+
+
 def _message(message: Message, quirks: Quirks, service: str) -> dict[str, Any]:
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.text}
+    if message.role == "user" and message.images:
+        return _with_images(message.text, message.images)
     said: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.role != "assistant":
         return said
@@ -110,20 +125,8 @@ def _message(message: Message, quirks: Quirks, service: str) -> dict[str, Any]:
 
 
 def _call(call: ToolCall) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": _arguments(call)}
+    function = {"name": call.name, "arguments": sent_arguments(call)}
     return {"id": call.id, "type": "function", "function": function}
-
-
-def _arguments(call: ToolCall) -> str:
-    """The unchanged arguments; invalid ones are wrapped in a JSON object, because several services
-    parse them and would reject this conversation permanently.
-    """
-    try:
-        parse_arguments(call)
-    except ToolArgumentsError:
-        return json.dumps({"malformed_arguments": call.arguments}, ensure_ascii=False)
-    text = call.arguments.strip()
-    return "{}" if text in ("", "null") else call.arguments
 
 
 def _tool(tool: ChatTool) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from uwf_core.llm.chat import ChatRequest, ResponseFormat
-from uwf_core.llm.echo import names_of_extra
+from uwf_core.llm.openai_chat.echo import names_of_extra
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,33 @@
+"""A model of the configuration with the protocol of its service, which may be a plugin."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from uwf_core.errors import PluginError
+from uwf_core.plugins.scan import MODELS
+from uwf_core.plugins.status import RESERVED
+
+if TYPE_CHECKING:
+    from uwf_core.api.agent import Model
+    from uwf_core.engine.engine import Engine
+
+
+def model_of(engine: "Engine", alias: str) -> "Model":
+    """The model named `alias`, ready to be called.
+
+    Raises:
+        ConfigError: it, its provider, a required value or its protocol is missing.
+        PluginError, PluginBroken: the plugin of its protocol cannot be loaded.
+    """
+    settings = engine.settings
+    model = settings.model(alias)
+    name = model.protocol
+    if name in RESERVED[MODELS] and name not in settings.blocked:
+        return model
+    plugins = engine.plugins
+    try:
+        factory = plugins.attribute(MODELS, name, plugins.record(MODELS, name).factory)
+    except PluginError as error:
+        error.where = error.where or f"providers -> {model.provider} -> protocol"
+        raise
+    return replace(model, protocol_factory=factory)

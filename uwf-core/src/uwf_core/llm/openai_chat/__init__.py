@@ -1,0 +1,1 @@
+"""OpenAI's chat completions, which most services speak: `openai-chat`."""
