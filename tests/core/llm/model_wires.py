@@ -1,8 +1,10 @@
 """The protocols of uwf beside one another: what they are called, and where the server has them."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from uwf_core.api.agent import Model
+from uwf_core.llm.chat import ChatRequest, ChatTool, Message
 
 KEY = "sk-test-0123456789abcdef"
 
@@ -27,3 +29,31 @@ def model_at(server, protocol, **fields):
     url = getattr(server, WIRES[protocol].url)
     given = {"alias": "m", "name": "model-1", "provider": "p", "api_key": KEY, **fields}
     return Model(base_url=url, protocol=protocol, **given)
+
+
+TOOLS = (
+    ChatTool(name="read_file", description="Reads.", parameters={"type": "object"}),
+    ChatTool(name="grep", description="Searches.", parameters={"type": "object"}),
+)
+ASKED = ChatRequest(
+    messages=(Message(role="system", text="You are."), Message(role="user", text="Do it.")),
+    tools=TOOLS,
+)
+TURN = {
+    "text": "I look at both. " * 4,
+    "reasoning": "First the files. " * 4,
+    "toolCalls": [
+        {"name": "read_file", "arguments": {"path": "ä.py"}, "id": "call_a"},
+        {"name": "grep", "arguments": {"pattern": "x" * 60}, "id": "call_b"},
+    ],
+    "usage": {"inputTokens": 20, "outputTokens": 7, "cacheReadTokens": 80},
+}
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+
+
+def continued(reply):
+    results = [
+        Message(role="tool", text=f"result of {call.name}", tool_call_id=call.id)
+        for call in reply.tool_calls
+    ]
+    return replace(ASKED, messages=(*ASKED.messages, reply.message, *results))

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from model_wires import KEY, WIRES, model_at
+from model_wires import ASKED, KEY, SCHEMA, TURN, WIRES, continued, model_at
 from uwf_core.api.agent import Model, ToolCall
 from uwf_core.errors import (
     AuthRefused,
@@ -19,29 +19,10 @@ from uwf_core.errors import (
     Truncated,
     Unavailable,
 )
-from uwf_core.llm.chat import ChatRequest, ChatTool, Image, Message
+from uwf_core.llm.chat import Image, Message
 from uwf_core.llm.client import ChatClient
 from uwf_core.llm.limits import RetryPolicy
 from uwf_testing.model_server import ScriptedModel
-
-TOOLS = (
-    ChatTool(name="read_file", description="Reads.", parameters={"type": "object"}),
-    ChatTool(name="grep", description="Searches.", parameters={"type": "object"}),
-)
-ASKED = ChatRequest(
-    messages=(Message(role="system", text="You are."), Message(role="user", text="Do it.")),
-    tools=TOOLS,
-)
-TURN = {
-    "text": "I look at both. " * 4,
-    "reasoning": "First the files. " * 4,
-    "toolCalls": [
-        {"name": "read_file", "arguments": {"path": "ä.py"}, "id": "call_a"},
-        {"name": "grep", "arguments": {"pattern": "x" * 60}, "id": "call_b"},
-    ],
-    "usage": {"inputTokens": 20, "outputTokens": 7, "cacheReadTokens": 80},
-}
-SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
 
 
 @pytest.fixture(params=list(WIRES))
@@ -66,14 +47,6 @@ def talk(protocol, hasty, on_delta):
             return replies, server.requests
 
     return run
-
-
-def continued(reply):
-    results = [
-        Message(role="tool", text=f"result of {call.name}", tool_call_id=call.id)
-        for call in reply.tool_calls
-    ]
-    return replace(ASKED, messages=(*ASKED.messages, reply.message, *results))
 
 
 def test_text_reasoning_and_parallel_calls_arrive(talk, protocol):

@@ -1,6 +1,6 @@
 """Test kits for plugins of uwf.
 
-    agent_contract, store_contract, extractor_contract, judge_contract, exporter_contract, model_contract, …
+    agent_contract, store_contract, extractor_contract, judge_contract, model_contract, …
                     the promises of each kind of plugin, as a class of tests
     peer, harness   the scripted peer that an author writes; runs an agent for the kit
     python -m uwf_testing NAME   a table of the clauses that a plugin passes, for its README
