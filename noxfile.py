@@ -220,6 +220,13 @@ def exports(session: nox.Session) -> None:
 
 
 @check
+def vendors(session: nox.Session) -> None:
+    """The model protocols beside the clients of Anthropic, OpenAI and Google, as oracles."""
+    install(session, "tests", "vendors")
+    pytest(session, "tests/core/llm/test_vendors.py")
+
+
+@check
 def real_agents(session: nox.Session) -> None:
     """The adapters with the real programs, offline against a scripted model. They are installed
     into the user's cache; skipped only where their registries cannot be reached.
