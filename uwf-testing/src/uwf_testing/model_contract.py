@@ -55,7 +55,7 @@ _CONVERSATION = (
     Message(role="tool", text="", tool_call_id="one"),
     Message(role="tool", text="no", tool_call_id="two"),
     Message(role="assistant", text=" "),
-    Message(role="user", text="Go on."),
+    Message(role="user", text="Continue."),
 )
 _REQUEST = ChatRequest(
     messages=_CONVERSATION, tools=_TOOLS, schema={"type": "object"}, max_tokens=9
@@ -127,7 +127,7 @@ class ModelContract(PluginContract):
         assert path.startswith("/")
         document = json.loads(body)
         assert document["x_kit"] == {"a": 1}
-        assert "Go on." in json.dumps(document)
+        assert "Continue." in json.dumps(document)
 
     def test_equal_requests_are_equal_bytes_whatever_the_order_of_the_tools(
         self, made: ModelProtocol

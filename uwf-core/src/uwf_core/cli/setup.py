@@ -7,25 +7,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from uwf_core.cli.command import command
+from uwf_core.cli.model_trial import models_of, try_model
 from uwf_core.cli.params import prompt_text
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.config.keys import DEFAULT_PROTOCOL
 from uwf_core.config.providers import PRESETS
-from uwf_core.errors import AgentFailure, UsageError
-from uwf_core.named_tuple import NamedTuple
+from uwf_core.errors import UsageError
 from uwf_core.plugins.scan import MODELS
 
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model
     from uwf_core.config.setup import SetupValues
-    from uwf_core.llm.client import ChatClient
 
 _OTHER = "another"
 _MODELS_SHOWN = 40
-_TRIAL_SECONDS = 20.0
-_QUESTION = "Answer with the one word: ready"
-_NO_CLIENT = "the model client is not installed; install uwf-core[llm]"
 
 
 @command(
@@ -39,9 +35,7 @@ _NO_CLIENT = "the model client is not installed; install uwf-core[llm]"
 )
 @click.option("--provider", metavar="NAME", help="A known service, or a name of your choice.")
 @click.option("--base-url", metavar="URL", help="The address of an unknown service.")
-@click.option(
-    "--protocol", metavar="NAME", help="The protocol of an unknown service [openai-chat]."
-)
+@click.option("--protocol", metavar="NAME", help="The protocol of an unknown service.")
 @click.option(
     "--api-key", metavar="KEY", help="`-` reads it from stdin; stored in .env, mode 0600."
 )
@@ -226,53 +220,3 @@ def _somewhere(session: Session, values: "SetupValues") -> "Model":
 def _prompt(text: str, default: str | None = None) -> str:
     said: str = click.prompt(text, default=default, err=True)
     return said.strip()
-
-
-class Trial(NamedTuple):
-    """The result of a trial; `message` is a sentence for people."""
-
-    good: bool
-    message: str
-
-    def document(self) -> dict[str, Any]:
-        """The trial as JSON."""
-        return {"ok": self.good, "message": self.message}
-
-
-def try_model(model: "Model") -> Trial:
-    """Ask a model for one word; an error is returned, never raised."""
-    from uwf_core.llm.chat import ChatRequest, Message
-
-    try:
-        with _client(model) as client:
-            reply = client.chat(ChatRequest(messages=(Message(role="user", text=_QUESTION),)))
-    except AgentFailure as failure:
-        return Trial(False, _sentence(failure))
-    except ImportError:
-        return Trial(False, _NO_CLIENT)
-    return Trial(True, f"the model answered after {reply.usage.duration_ms} ms")
-
-
-def models_of(model: "Model") -> tuple[list[str], str]:
-    """The names of the models of a service, or the reason why they are unknown."""
-    try:
-        with _client(model) as client:
-            return client.list_models(), ""
-    except AgentFailure as failure:
-        return [], _sentence(failure)
-    except ImportError:
-        return [], _NO_CLIENT
-
-
-def _client(model: "Model") -> "ChatClient":
-    from uwf_core.llm.client import ChatClient
-    from uwf_core.llm.limits import ChatLimits, RetryPolicy
-
-    limits = ChatLimits(
-        connect_seconds=5.0, idle_seconds=_TRIAL_SECONDS, total_seconds=_TRIAL_SECONDS
-    )
-    return ChatClient(model, limits=limits, retry=RetryPolicy(attempts=1))
-
-
-def _sentence(failure: AgentFailure) -> str:
-    return f"{failure.message} ({failure.hint})" if failure.hint else failure.message

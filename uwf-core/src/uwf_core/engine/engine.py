@@ -225,17 +225,16 @@ class Engine:
         """
         if "model" not in capabilities:
             return None
-        settings = self.settings
-        if suggested is None or suggested not in settings.models:
+        by_call = self.settings.origin(("defaultModel",)).layer == "flag"
+        if suggested is None or suggested not in self.settings.models or by_call:
             return self.model
-        is_of_call = settings.origin(("defaultModel",)).layer == "flag"
-        return self.model if is_of_call else self.named_model(suggested)
+        return self.named_model(suggested)
 
     def named_model(self, alias: str) -> "Model":
-        """The model of that name with its key and its protocol; see `model_of`."""
-        from uwf_core.engine.models import model_of
+        """The model of that name; see `callable_model`."""
+        from uwf_core.engine import models
 
-        return model_of(self, alias)
+        return models.callable_model(self, alias)
 
     @cached_property
     def model(self) -> "Model | None":

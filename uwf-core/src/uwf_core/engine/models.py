@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
 
 
-def model_of(engine: "Engine", alias: str) -> "Model":
+def callable_model(engine: "Engine", alias: str) -> "Model":
     """The model named `alias`, ready to be called.
 
     Raises:

@@ -1,5 +1,5 @@
 """Remember in which order and with which further fields a service sent the parts of a reply, so
-that exactly these go back to it: reasoning with its signature or in encrypted form stands between
+that exactly these go back to it: reasoning with its signature or in encrypted form is between
 texts and calls, and several services reject a conversation in which it is missing or moved.
 
 A layout is a list that `Message.extra` keeps as JSON: `{"raw": block}` for what is opaque,
@@ -31,7 +31,7 @@ def raw_part(block: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_plain(layout: list[dict[str, Any]]) -> bool:
-    """Whether the layout says no more than the message: one text, then calls."""
+    """Whether the layout adds nothing to the message: one text, then calls."""
     kinds = ["text" if "text" in part else "call" if "call" in part else "raw" for part in layout]
     ordered = sorted(kinds, key=("text", "call", "raw").index)
     single = kinds.count("text") <= 1 and "raw" not in kinds

@@ -98,7 +98,7 @@ class ModelProtocol(Protocol):
         ...
 
     def model_names(self, document: Any) -> list[str] | None:
-        """The names in the list of models; None if the document is no such list."""
+        """The names in the list of models; None if the document is something else."""
         ...
 
 

@@ -1,7 +1,7 @@
 """Write a request as the JSON of Anthropic's Messages.
 
 Source: https://docs.anthropic.com/en/api/messages. A mark for the cache is on the system text,
-which stands after the tools, and on the last two messages of the user: the next request finds
+which follows the tools, and on the last two messages of the user: the next request finds
 there what this one stored.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from uwf_core.api.agent import Model
-from uwf_core.llm.anthropic.quirks import Quirks
+from uwf_core.llm.anthropic.quirks import AnthropicQuirks
 from uwf_core.llm.chat import ChatRequest, ChatTool, Message
 from uwf_core.llm.encoding import arguments_object, encoded, merged, sorted_tools
 from uwf_core.llm.layout import parts_of
@@ -23,7 +23,9 @@ _NOTHING = "(nothing)"
 _NO_ID = re.compile(r"[^a-zA-Z0-9_-]")
 
 
-def body(request: ChatRequest, model: Model, service: str, quirks: Quirks, stream: bool) -> bytes:
+def body(
+    request: ChatRequest, model: Model, service: str, quirks: AnthropicQuirks, stream: bool
+) -> bytes:
     """The body of a request. Equal requests give equal bytes."""
     system = "\n\n".join(each.text for each in request.messages if each.role == "system")
     ours: dict[str, Any] = {"model": model.name}

@@ -6,7 +6,7 @@ from typing import Any
 
 from uwf_core.api.agent import Model
 from uwf_core.llm.anthropic.body import body
-from uwf_core.llm.anthropic.quirks import Quirks, adapted_quirks
+from uwf_core.llm.anthropic.quirks import AnthropicQuirks, adapted_quirks
 from uwf_core.llm.anthropic.reply import MessagesReader
 from uwf_core.llm.chat import ChatRequest
 from uwf_core.llm.protocol import WireRequest
@@ -23,7 +23,7 @@ class AnthropicMessages:
     def __init__(self, model: Model, service: str) -> None:
         self._model = model
         self._service = service
-        self._quirks = Quirks()
+        self._quirks = AnthropicQuirks()
         base = model.base_url.partition("?")[0].rstrip("/").removesuffix("/messages")
         self._below = "" if re.search(r"/v\d[^/]*\Z", base) else "/v1"
 

@@ -12,7 +12,7 @@ one name it in their error.
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quirks:
+class AnthropicQuirks:
     """The deviations of a service; initially those of Anthropic.
 
     Attributes:
@@ -33,7 +33,9 @@ _SCHEMA = re.compile(r"output_?config|output_?format|structured output|json_?sch
 _REASONING = re.compile(r"signature|thinking.{0,40}block", re.IGNORECASE)
 
 
-def adapted_quirks(quirks: Quirks, request: ChatRequest, words: str) -> Quirks | None:
+def adapted_quirks(
+    quirks: AnthropicQuirks, request: ChatRequest, words: str
+) -> AnthropicQuirks | None:
     """The quirks to repeat a request with, after a 400 with the text `words`; None: nothing is left
     to change.
     """

@@ -11,13 +11,15 @@ from uwf_core.api.agent import Model
 from uwf_core.llm.chat import ChatRequest, ChatTool, Message
 from uwf_core.llm.encoding import encoded, merged, sent_arguments, sorted_tools
 from uwf_core.llm.layout import parts_of
-from uwf_core.llm.openai_responses.quirks import Quirks
+from uwf_core.llm.openai_responses.quirks import ResponsesQuirks
 
 ITEMS = "items"
 """The key of the layout in `Message.extra`."""
 
 
-def body(request: ChatRequest, model: Model, service: str, quirks: Quirks, stream: bool) -> bytes:
+def body(
+    request: ChatRequest, model: Model, service: str, quirks: ResponsesQuirks, stream: bool
+) -> bytes:
     """The body of a request. Equal requests give equal bytes."""
     ours: dict[str, Any] = {"model": model.name, "store": False}
     if quirks.encrypted:
@@ -81,7 +83,7 @@ def _tool(tool: ChatTool) -> dict[str, Any]:
     }
 
 
-def _tool_settings(request: ChatRequest, quirks: Quirks) -> dict[str, Any]:
+def _tool_settings(request: ChatRequest, quirks: ResponsesQuirks) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     choice = request.tool_choice
     if choice in ("auto", "none", "required"):

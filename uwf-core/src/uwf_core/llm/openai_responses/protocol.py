@@ -6,7 +6,7 @@ from typing import Any
 from uwf_core.api.agent import Model
 from uwf_core.llm.chat import ChatRequest
 from uwf_core.llm.openai_responses.body import body
-from uwf_core.llm.openai_responses.quirks import Quirks, adapted_quirks
+from uwf_core.llm.openai_responses.quirks import ResponsesQuirks, adapted_quirks
 from uwf_core.llm.openai_responses.reply import ResponsesReader
 from uwf_core.llm.protocol import WireRequest
 from uwf_core.llm.reply import ReplyBuilder, listed_names
@@ -20,7 +20,7 @@ class OpenaiResponses:
     def __init__(self, model: Model, service: str) -> None:
         self._model = model
         self._service = service
-        self._quirks = Quirks()
+        self._quirks = ResponsesQuirks()
 
     def headers(self, key: str | None) -> Mapping[str, str]:
         """A bearer token."""

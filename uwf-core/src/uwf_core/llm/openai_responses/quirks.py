@@ -7,7 +7,7 @@ from uwf_core.llm.chat import ChatRequest, ResponseFormat
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quirks:
+class ResponsesQuirks:
     """The deviations of a service and its model; initially those of OpenAI.
 
     Attributes:
@@ -28,7 +28,9 @@ _INCLUDE = re.compile(r"'?include\b|encrypted content is not supported", re.IGNO
 _REASONING = re.compile(r"encrypted[_ ]content|reasoning' was provided|\brs_", re.IGNORECASE)
 
 
-def adapted_quirks(quirks: Quirks, request: ChatRequest, words: str) -> Quirks | None:
+def adapted_quirks(
+    quirks: ResponsesQuirks, request: ChatRequest, words: str
+) -> ResponsesQuirks | None:
     """The quirks to repeat a request with, after a 400 with the text `words`; None: nothing is left
     to change.
     """
