@@ -81,6 +81,8 @@ def test_the_wizard_asks_lists_the_models_and_tries_one(project):
         terminal.answer("number or name", "another")
         terminal.answer("a name for it", "mine")
         terminal.answer("its address", model.openai_url)
+        terminal.answer("its protocol", "gemini-chat")
+        terminal.answer("unknown protocol", "openai-responses")
         terminal.answer("API key", KEY)
         terminal.answer("model, number or name", "2")
         terminal.wait_for("the model answered")
