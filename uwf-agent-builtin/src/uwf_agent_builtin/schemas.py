@@ -80,7 +80,7 @@ def flat(schema: Mapping[str, Any]) -> dict[str, Any]:
     names = [*dict.fromkeys(status for status, _ in forms), SUSPEND]
     suspend = {
         "type": "string",
-        "description": f"for {SUSPEND}: what a person is needed for",
+        "description": f"for {SUSPEND}",
     }
     listed = {name: _one_of(each) for name, each in properties.items()}
     return {
@@ -89,7 +89,7 @@ def flat(schema: Mapping[str, Any]) -> dict[str, Any]:
             STATUS: {"type": "string", "enum": names, "description": _needs(forms)},
             **listed,
             **({} if "reason" in listed else {"reason": suspend}),
-            BODY: {"type": "string", "description": "Free text (Markdown) for the later roles."},
+            BODY: {"type": "string", "description": "Markdown for later roles."},
         },
         "required": [STATUS],
     }
@@ -106,8 +106,8 @@ def _needs(forms: list[tuple[str, Mapping[str, Any]]]) -> str:
             if name != STATUS
         ]
         told.append(f"{status}: {', '.join(fields) or 'no further field'}")
-    told.append(f"{SUSPEND}: reason (only if you cannot continue without a person)")
-    return "How the work ended, with the fields that go with it. " + "; ".join(told)
+    told.append(f"{SUSPEND}: reason (only if you need a person to continue: what for)")
+    return "How the work ended, and its fields. " + "; ".join(told)
 
 
 def _one_of(schemas: list[Any]) -> Any:

@@ -46,12 +46,12 @@ def run_command(arguments: Arguments, context: CallContext) -> str:
 
 RUN_COMMAND = BuiltinTool(
     "run_command",
-    "Run a command line with /bin/sh in the workspace, without a terminal and without input. "
-    "Everything that it starts is ended when it ends. Of a long output the middle is left out.",
+    "Run a command with /bin/sh in the workspace, without terminal or input. What it leaves "
+    "running is ended; the middle of a long output is left out.",
     parameters(
         ("command",),
         command={"type": "string"},
-        seconds={"type": "number", "exclusiveMinimum": 0, "description": "how long it may run"},
+        seconds={"type": "number", "exclusiveMinimum": 0, "description": "time limit"},
     ),
     run_command,
 )

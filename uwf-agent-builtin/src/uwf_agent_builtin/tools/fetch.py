@@ -283,8 +283,7 @@ def fetch_url(arguments: Arguments, context: CallContext) -> str:
 
 FETCH_URL = BuiltinTool(
     "fetch_url",
-    "Fetch a page of the public internet (http or https) and give its text. Addresses of private "
-    f"networks are refused. At most {CHARACTERS} characters.",
+    f"Fetch a page of the public internet as text: at most {CHARACTERS} characters.",
     parameters(("url",), url={"type": "string"}),
     fetch_url,
 )

@@ -13,7 +13,7 @@ _LINE_CHARACTERS = 2000
 _SNIFFED = 8192
 _DIFF_CHARACTERS = 4000
 _AROUND = 3
-_PATH = {"type": "string", "description": "relative to the workspace"}
+_PATH = {"type": "string"}
 
 
 def read_file(arguments: Arguments, context: CallContext) -> str:
@@ -159,31 +159,31 @@ def _diff(before: bytes, after: bytes, name: str) -> str:
 
 READ_FILE = BuiltinTool(
     "read_file",
-    "Read a text file, or some of its lines. "
-    f"At most {READ_LINES} lines or {READ_CHARACTERS} characters are given at once.",
+    "Read a text file, or some of its lines: at most "
+    f"{READ_LINES} lines or {READ_CHARACTERS} characters.",
     parameters(
         ("path",),
         path=_PATH,
-        start_line={"type": "integer", "minimum": 1, "description": "counts from 1"},
-        lines={"type": "integer", "minimum": 1, "description": "how many"},
+        start_line={"type": "integer", "minimum": 1, "description": "from 1"},
+        lines={"type": "integer", "minimum": 1},
     ),
     read_file,
 )
 WRITE_FILE = BuiltinTool(
     "write_file",
-    "Make a file with this content, or replace all of its content. Folders are made as needed.",
+    "Create a file and its folders, or replace its whole content.",
     parameters(("path", "content"), path=_PATH, content={"type": "string"}),
     write_file,
 )
 EDIT_FILE = BuiltinTool(
     "edit_file",
-    "Replace one piece of a file. `old` must stand in the file exactly as given, and only once "
-    "unless replace_all is true. Answers with a diff.",
+    "Replace a piece of a file. `old` must occur exactly, with its indentation, and only once "
+    "unless replace_all is true.",
     parameters(
         ("path", "old", "new"),
         path=_PATH,
-        old={"type": "string", "description": "the text to replace, with its indentation"},
-        new={"type": "string", "description": "the text to put in its place"},
+        old={"type": "string"},
+        new={"type": "string"},
         replace_all={"type": "boolean"},
     ),
     edit_file,

@@ -10,7 +10,7 @@ from uwf_agent_builtin.tools.walk import files_below
 
 LISTED = 1000
 FOUND = 500
-_FOLDER = {"type": "string", "description": "relative to the workspace; `.` by default"}
+_FOLDER = {"type": "string", "description": "`.` by default"}
 
 
 def list_dir(arguments: Arguments, context: CallContext) -> str:
@@ -68,14 +68,14 @@ def _depth_of(context: CallContext, path: str) -> int:
 
 LIST_DIR = BuiltinTool(
     "list_dir",
-    "List a folder: its folders end with `/`, its files have their size in bytes.",
+    "List a folder, its files with their size in bytes.",
     parameters((), path=_FOLDER),
     list_dir,
 )
 GLOB = BuiltinTool(
     "glob",
-    "Find files by a pattern such as `*.py` or `src/**/test_*.py`. What .gitignore names is left "
-    f"out. At most {FOUND} paths.",
+    "Find files by a pattern such as `src/**/test_*.py`, without what .gitignore names: at most "
+    f"{FOUND} paths.",
     parameters(("pattern",), pattern={"type": "string"}, path=_FOLDER),
     glob,
 )

@@ -43,20 +43,20 @@ def grep(arguments: Arguments, context: CallContext) -> str:
 
 GREP = BuiltinTool(
     "grep",
-    "Search the text of files with a regular expression (Python's), line by line. Binary files and "
-    f"what .gitignore names are left out. At most {MATCHES} matching lines.",
+    "Search lines of text files by a regular expression (Python's), without what .gitignore names: "
+    f"at most {MATCHES} matches.",
     parameters(
         ("pattern",),
         pattern={"type": "string"},
-        path={"type": "string", "description": "a folder or file; `.` by default"},
-        glob={"type": "string", "description": "only files that fit, such as *.py"},
+        path={"type": "string", "description": "file or folder; `.` by default"},
+        glob={"type": "string", "description": "only these files, such as *.py"},
         ignore_case={"type": "boolean"},
-        literal={"type": "boolean", "description": "the pattern is plain text"},
+        literal={"type": "boolean", "description": "no regular expression"},
         context={
             "type": "integer",
             "minimum": 0,
             "maximum": 20,
-            "description": "lines around each match",
+            "description": "lines around a match",
         },
     ),
     grep,

@@ -72,6 +72,19 @@ def parameters(required: tuple[str, ...] = (), **properties: Mapping[str, Any]) 
     }
 
 
+_BOUNDS = frozenset(("additionalProperties", "minimum", "maximum", "exclusiveMinimum"))
+
+
+def offered_schema(schema: Any) -> Any:
+    """A schema of `parameters` as the model gets it. Every request pays for its characters, so it
+    has no bounds and no empty list: arguments that violate them get an error that names them.
+    """
+    if not isinstance(schema, dict):
+        return schema
+    kept = {name: value for name, value in schema.items() if name not in _BOUNDS and value != []}
+    return {name: offered_schema(value) for name, value in kept.items()}
+
+
 def cut(text: str, most: int, what: str) -> str:
     """`text` without its middle if it is longer than `most` characters: the end of an output is as
     informative as its beginning.

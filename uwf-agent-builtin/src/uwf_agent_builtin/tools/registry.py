@@ -12,7 +12,7 @@ from uwf_agent_builtin.tools.fetch import FETCH_URL
 from uwf_agent_builtin.tools.files import EDIT_FILE, READ_FILE, WRITE_FILE
 from uwf_agent_builtin.tools.folders import GLOB, LIST_DIR
 from uwf_agent_builtin.tools.grep import GREP
-from uwf_agent_builtin.tools.record import BuiltinTool, CallContext
+from uwf_agent_builtin.tools.record import BuiltinTool, CallContext, offered_schema
 from uwf_core.api import AgentFailure, AgentInterrupted, LoadedTool, NeedsAnswer, ToolContext
 from uwf_core.llm.chat import ChatTool
 
@@ -80,7 +80,13 @@ class Registry:
     def offered(self) -> tuple[ChatTool, ...]:
         """The tools as sent to the model."""
         return tuple(
-            ChatTool(name=each.name, description=each.description, parameters=each.parameters)
+            ChatTool(
+                name=each.name,
+                description=each.description,
+                parameters=offered_schema(each.parameters)
+                if each in BUILTIN_TOOLS
+                else each.parameters,
+            )
             for each in self._tools.values()
         )
 
