@@ -4,6 +4,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -70,6 +71,7 @@ def test_cancel_at_any_moment_leaves_a_thread_that_continues(desk: Desk):
             if desk_status(desk, session) != "completed":
                 editor.prompt(session, text)
         assert desk_status(desk, session) == "completed", left
+        editor.call("session/close", sessionId=session)
 
 
 def desk_status(desk: Desk, session: str) -> str:
@@ -392,3 +394,19 @@ def test_the_folder_of_the_editor_follows_the_rules_of_trust(desk: Desk, tmp_pat
     (cloned / ".uwf" / "config.yaml").write_text("agents: {mock: {command: /no/such}}\n")
     editor.prompt(editor.new(cloned), "A note")
     assert any("is not trusted" in each for each in desk.notes)
+
+
+def test_the_server_loads_no_plugin_and_no_store_before_the_first_session(desk: Desk):
+    """An editor starts it with each window: it must cost little until somebody uses it."""
+    request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}
+    command = desk.project.command("acp")
+    done = subprocess.run(
+        [command[0], "-X", "importtime", *command[1:]], cwd=desk.folder, env=desk.project.env,
+        input=json.dumps(request), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert json.loads(done.stdout)["result"]["protocolVersion"] == 1
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    packages = {each.partition(".")[0] for each in loaded}
+    assert "uwf_agent_acp" in packages
+    heavy = {"asyncio", "pydantic", "pluggy", "rich", "httpx", "jsonschema", "jsonschema_rs"}
+    assert not packages & (heavy | {"sqlite3", "http", "ssl", "multiprocessing"})
