@@ -52,8 +52,10 @@ def default_of(field: "Field[Any]") -> str:
             return "–"
         case float():
             return f"`{value:g}`"
-        case bool() | str() | int() | Mapping():
+        case bool() | str() | int():
             return f"`{json.dumps(value)}`"
+        case Mapping():
+            return f"`{json.dumps(dict(value))}`"
         case tuple() | list() if all(isinstance(each, str) for each in value):
             return ", ".join(f"`{each}`" for each in value)
         case value if is_dataclass(value):

@@ -88,6 +88,7 @@ WEB = Level(
     _CLICK
     | _STORE_AND_CONFIG
     | {"anyio", "h11", "jinja2", "markupsafe", "starlette", "typing_extensions", "uvicorn"}
+    | {"python_multipart", "multipart"}  # Starlette looks for it where it is installed, as MCP's is
     | {"uwf_web"},
     (SLOW_STANDARD_LIBRARY - {"asyncio", "multiprocessing"})  # uvicorn imports both
     | {each for each in PLUGINS_AND_AGENTS if each != "uwf_core.plugins"}  # they name the command

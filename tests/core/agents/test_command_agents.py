@@ -75,7 +75,14 @@ def test_the_request_file_has_everything_in_camel_case(
         tools=("edit",),
         answer={"yes": True},
         options={"maxTurns": 3},
-        model=Model(alias="m", name="model-1", provider="p", base_url="https://example.com/v1"),
+        model=Model(
+            alias="m",
+            name="model-1",
+            provider="p",
+            base_url="https://example.com/v1",
+            protocol="other",
+            protocol_factory=dict,
+        ),
         purpose="resume",
     )
     document = run(command("echo", "stream"), request, told)["request"]
@@ -95,6 +102,7 @@ def test_the_request_file_has_everything_in_camel_case(
             "apiKey": None,
             "price": None,
             "extra": {},
+            "protocol": "other",
         },
         "options": {"maxTurns": 3},
         "limits": {
@@ -108,6 +116,7 @@ def test_the_request_file_has_everything_in_camel_case(
         "prompt": "the whole prompt",
         "parts": {
             "instructions": "",
+            "guidance": "",
             "task": "a task",
             "progress": "",
             "history": "",

@@ -89,6 +89,9 @@ def request_document(
     none, `options`.
     """
     fields = {key: item for key, item in write_record(request).items() if key not in _NOT_SENT}
+    if fields.get("model") is not None:
+        fields["model"] = {**fields["model"]}
+        del fields["model"]["protocolFactory"]  # code, for agents in this process
     if request.options is None:
         fields["options"] = write_record(options)
     document = {"protocol": PROTOCOL, "mode": mode, **fields}

@@ -343,7 +343,14 @@ class ChangesBackend(Protocol):
 
 
 class Content(NamedTuple):
-    """What a reader needs of a record."""
+    """What a reader needs of a record.
+
+    Attributes:
+        ref: its reference.
+        type: the reference of its schema.
+        sha256: of the node, 32 bytes.
+        data: the payload.
+    """
 
     ref: str
     type: str
