@@ -151,7 +151,7 @@ def test_a_session_without_an_id_is_a_bad_answer(result):
 
 def test_a_load_that_is_answered_with_nothing_has_no_modes():
     client, _ = client_of(answered(None))
-    assert client.load_session("s", "/w") == ("s", None, None)
+    assert client.load_session("s", "/w") == ("s", None, None, ())
 
 
 def test_what_the_agent_says_never_breaks_a_line():

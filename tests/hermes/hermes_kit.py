@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from acp_wire import Wire
 
+from uwf_agent_acp.agent.turn_builder import TurnBuilder
 from uwf_agent_acp.protocol.client import AcpClient, PromptEnd
 from uwf_agent_hermes.agent import HermesAgent
 from uwf_agent_hermes.options import HermesOptions
-from uwf_agent_hermes.turn_builder import TurnBuilder
 from uwf_core.api import AgentContext, AgentRequest, RunLimits
 from uwf_testing.harness import RecordingSink
 

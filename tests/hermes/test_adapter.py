@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hermes_kit import transcript
 
-from uwf_agent_hermes.permissions import Questions
+from uwf_agent_acp.agent.permissions import Questions
 from uwf_core.api import AgentFailure, Cancel, RunLimits
 
 
@@ -113,12 +113,8 @@ def test_hermes_gets_its_home_and_variables_from_the_options(desk):
 
 
 def test_what_was_asked_is_kept_in_private(desk):
-    from uwf_agent_acp.protocol.client import PermissionRequest
-    from uwf_agent_acp.protocol.updates import ToolUse
-
     questions = Questions(desk.state / "questions")
-    request = PermissionRequest("../s", ToolUse("1", begins=False, title="rm"), ())
-    questions.keep("../s", request)
+    questions.keep("../s", "0" * 64)
     (file,) = (desk.state / "questions").iterdir()
     assert file.stat().st_mode & 0o077 == 0
     questions.forget("../s")

@@ -121,3 +121,20 @@ def test_the_scan_imports_no_plugin_and_nothing_heavy(site: Site) -> None:
     assert int(count) >= 4
     heavy = {"pluggy", "importlib.metadata", "packaging", "pydantic", "demo_one", "tomllib"}
     assert heavy.isdisjoint(modules)
+
+
+def test_an_agents_name_may_have_two_parts(tmp_path):
+    info = tmp_path / "family-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: family\nVersion: 1\n")
+    names = ("f:one", "f:", ":one", "f:one:two")
+    lines = "".join(f"{name} = family\n" for name in names)
+    (info / "entry_points.txt").write_text(f"[uwf.agents]\n{lines}[uwf.stores]\nf:one = family\n")
+    found = {(each.group, each.name): bool(each.defect) for each in scan(path=[str(tmp_path)])}
+    assert found == {
+        ("uwf.agents", "f:one"): False,
+        ("uwf.agents", "f:"): True,
+        ("uwf.agents", ":one"): True,
+        ("uwf.agents", "f:one:two"): True,
+        ("uwf.stores", "f:one"): True,
+    }

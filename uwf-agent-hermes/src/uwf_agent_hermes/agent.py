@@ -1,42 +1,33 @@
-"""The agent: map calls of the contract to sessions and prompts of Hermes."""
+"""The agent: Hermes as a profile of the Agent Client Protocol."""
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
-from uwf_agent_acp.protocol.client import AgentInfo, PermissionRequest, PromptEnd, SessionState
-from uwf_agent_acp.protocol.errors import AcpError, ConnectionClosed, RpcError
-from uwf_agent_hermes.acp_process import AcpProcess
-from uwf_agent_hermes.failures import diagnosis_of, failure_of_end, failure_of_error
+from uwf_agent_acp.agent.acp_agent import AcpAgent
+from uwf_agent_acp.agent.profile import Launch, Profile, SessionSettings
+from uwf_agent_acp.protocol.client import PromptEnd, SessionState
+from uwf_agent_hermes.failures import SETUP, diagnosis_of, failure_of_end
 from uwf_agent_hermes.options import HermesOptions
-from uwf_agent_hermes.overlay import READING
-from uwf_agent_hermes.permissions import Policy, Questions
-from uwf_agent_hermes.turn_builder import TurnBuilder
-from uwf_agent_hermes.usage import usage_of
+from uwf_agent_hermes.overlay import READING, Overlay
 from uwf_core.api import (
     AgentContext,
     AgentFailure,
-    AgentInterrupted,
-    AgentReply,
-    AgentRequest,
-    AskRequest,
-    BadRequest,
     Call,
-    MaxTurns,
-    NoSink,
+    ProgramResult,
     SessionLost,
-    TimedOut,
-    TurnSink,
     Unavailable,
 )
 
 _NO_COMMAND = "This message begins with a slash, but is not a command:\n\n"
 
 
-class HermesAgent:
+class HermesAgent(AcpAgent):
     """Hermes, one process for each call.
+
+    It stops as soon as its turn is over: the session is recorded by then, and its background work
+    (a title, a review of its memory) would be requests to the model that nobody counts.
 
     Args:
         options: see `HermesOptions`.
@@ -44,244 +35,99 @@ class HermesAgent:
     """
 
     def __init__(self, options: HermesOptions | None, context: AgentContext) -> None:
+        super().__init__(context)
         self._options = options or HermesOptions()
-        self._questions = Questions(Path(context.state_dir, "questions"))
 
-    def run(self, request: AgentRequest, sink: TurnSink) -> AgentReply:
-        """One turn of a role, in a new session or in the one it had.
+    def profile_of(self, call: Call, *, is_question: bool) -> Profile:
+        """See `AcpAgent`: a question gets only the tools that read, and no permission."""
+        options = call.options if isinstance(call.options, HermesOptions) else self._options
+        if is_question:
+            options = replace(options, permission="deny", mode="default")
+        return _HermesProfile(options, is_question=is_question)
 
-        Raises:
-            AgentFailure: by kind; the session's id is in it.
-            NeedsAnswer: Hermes asks permission, and the option `permission` is `ask`.
-        """
-        decided = self._decided(request)
-        conversation = _Conversation(
-            request, self._options_of(request), sink, decided, self._questions.keep
+
+class _HermesProfile(Profile):
+    def __init__(self, options: HermesOptions, *, is_question: bool) -> None:
+        settings = SessionSettings(
+            permission=options.permission,
+            mode=options.edit_mode,
+            is_mode_required=options.mode is not None,
+            model=options.model_id,
+            max_turns=options.max_turns,
         )
-        reply = conversation.prompt(request.prompt)
-        if request.session is not None and request.answer is not None:
-            self._questions.forget(request.session)
-        return reply
+        super().__init__("hermes", "Hermes", settings, usage="total")
+        self._options = options
+        self._only = READING if is_question else None
+        self._overlay: Overlay | None = None
 
-    def fork(self, session: str, request: AgentRequest, at: str | None = None) -> str:
-        """A copy of the session under a new id. Hermes copies a whole session, so replies have no
-        mark.
+    def launch(self, call: Call, folder: Path) -> Launch:
+        env, options = environment(self._options), self._options
+        if self._only is not None or not options.memory:
+            all_ = {**call.env, **env, "TMPDIR": str(folder)}
+            home = Path(hermes_home(options, call.env)).expanduser()
+            self._overlay = Overlay(folder, home, all_, call, self._only)
+            env |= self._overlay.env
+        elif not call.trusted:
+            env["TERMINAL_CWD"] = call.cwd
+        # It loads plugins out of the folder that it is started in, where the user has allowed
+        # that at all. The session works in the folder that the protocol names.
+        is_elsewhere = self._overlay is not None or not call.trusted
+        return Launch(arguments(options), env, str(folder) if is_elsewhere else None)
 
-        Raises:
-            AgentFailure: by kind; `SessionLost` if Hermes does not know the session.
-        """
-        options = self._options_of(request)
-        return _Conversation(request, options, NoSink(), {}, self._questions.keep).fork(session)
-
-    def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
-        """Answer a question, from the session if given, else from the record. Hermes gets only the
-        tools that read, and no permission.
-
-        Raises:
-            AgentFailure: by kind.
-        """
-        options = replace(self._options_of(request), permission="deny", mode="default")
-        text = request.question
-        if request.session is None and request.record:
-            text = f"{request.record}\n\n# Question\n\n{text}"
-        return _Conversation(request, options, sink, {}, self._questions.keep, READING).prompt(text)
-
-    def close(self) -> None:
-        """Do nothing: no resources stay open between calls."""
-
-    def _options_of(self, call: Call) -> HermesOptions:
-        return call.options if isinstance(call.options, HermesOptions) else self._options
-
-    def _decided(self, request: AgentRequest) -> Mapping[str, str]:
-        """A person's decision about the last question of this session."""
-        decision = (request.answer or {}).get("decision")
-        if request.session is None or decision not in ("allow", "deny"):
-            return {}
-        asked = self._questions.asked(request.session)
-        return {} if asked is None else {asked: decision}
-
-
-class _Opened(NamedTuple):
-    """An open session, and the proof that it is the requested one."""
-
-    state: SessionState
-    proof: str | None
-
-
-class _Conversation:
-    """One call: one process, one session, one prompt."""
-
-    def __init__(
-        self,
-        call: Call,
-        options: HermesOptions,
-        sink: TurnSink,
-        decided: Mapping[str, str],
-        keep_question: Callable[[str, PermissionRequest], None],
-        only: Sequence[str] | None = None,
-    ) -> None:
-        self._call, self._options, self._sink = call, options, sink
-        self._only = only
-        self._keep_question = keep_question
-        self._policy = Policy(options.permission, decided, self._ask_a_person)
-        self._turns = TurnBuilder(sink, self._policy.decide, self._count_round)
-        self._session = call.session
-        self._too_many_turns = False
-        self._started = time.monotonic()
-
-    def prompt(self, text: str) -> AgentReply:
-        """Send `text` to the session of the call, or to a new one; return the reply.
+    def check_ready(self) -> None:
+        """Check that what a role must not have is taken away.
 
         Raises:
-            AgentFailure, NeedsAnswer: see `HermesAgent.run`.
+            Unavailable: this Hermes has not loaded the plugin of the overlay.
         """
-        with self._started_process() as program:
-            try:
-                info = program.begin()
-                opened = self._opened(program)
-                program.check_overlay()
-                end = program.prompt(opened.state.id, _guarded(text))
-            except AcpError as error:
-                raise self._broken(error) from error
-            finally:
-                self._turns.finish()
-            return self._reply(end, opened, info)
-
-    def fork(self, session: str) -> str:
-        """The id of a copy of `session`.
-
-        Raises:
-            AgentFailure: see `HermesAgent.fork`.
-        """
-        with self._started_process() as program:
-            try:
-                program.begin()
-                self._load(program, session)
-                forked = program.client.fork_session(session, self._call.cwd)
-            except AcpError as error:
-                raise self._broken(error) from error
-        if not forked.id or forked.modes is None:
-            raise SessionLost(f"Hermes did not fork the session {session}", session=session)
-        return forked.id
-
-    def _started_process(self) -> AcpProcess:
-        self._program = AcpProcess(self._call, self._options, self._turns, self._only)
-        return self._program
-
-    def _opened(self, program: AcpProcess) -> _Opened:
-        """Open the session of the call, or a new one; report it immediately."""
-        asked = self._call.session
-        opened = self._load(program, asked) if asked else _Opened(self._new(program), None)
-        session = self._session = opened.state.id
-        self._sink.session(session)
-        self._set_mode(opened.state, program)
-        model = self._options.model_id
-        if model is not None:
-            program.client.set_model(session, model)
-        self._turns.listen_to(session)
-        return opened
-
-    def _set_mode(self, state: SessionState, program: AcpProcess) -> None:
-        """Put the session into its mode; Hermes would take any word, and then ask for each edit."""
-        mode, known = self._options.edit_mode, state.mode_ids
-        if self._options.mode is not None and mode not in known:
-            raise BadRequest(
-                f"Hermes has no mode {mode!r}, which the option `mode` names",
-                session=state.id,
-                hint=f"it has {', '.join(known) or 'none'}",
-            )
-        if mode in known:
-            program.client.set_mode(state.id, mode)
-
-    def _new(self, program: AcpProcess) -> SessionState:
-        try:
-            return program.client.new_session(self._call.cwd)
-        except RpcError as error:
+        if self._overlay is not None and not self._overlay.is_in_force:
             raise Unavailable(
-                f"Hermes cannot begin a session: {error}",
-                hint="`uwf agent check hermes` shows what is missing; `hermes setup` fixes it",
-            ) from error
+                "Hermes did not load the plugin that keeps its memory, and in a question all tools "
+                "that change something, from the role",
+                hint="use 0.19, without HERMES_SAFE_MODE; or allow its memory: `memory: true`",
+            )
 
-    def _load(self, program: AcpProcess, session: str) -> _Opened:
-        """Load a session and check the evidence: `modes` in the answer, which is missing for an
-        unknown session, and a replayed transcript.
-        """
-        try:
-            state = program.client.load_session(session, self._call.cwd)
-        except RpcError as error:
-            raise SessionLost(
-                f"Hermes cannot load the session {session}: {error}", session=session
-            ) from error
+    def prompt_text(self, text: str) -> str:
+        """`text` that Hermes does not treat as one of its commands (such as `/reset`)."""
+        return _NO_COMMAND + text if text.lstrip().startswith("/") else text
+
+    def proof_of_load(self, state: SessionState, replayed: int) -> str:
+        """See `Profile`: Hermes answers for an unknown session as well, without `modes`."""
         if state.modes is None:
-            raise SessionLost(f"Hermes does not know the session {session}", session=session)
-        replayed = self._turns.replayed
-        if not replayed:
-            raise SessionLost(
-                f"Hermes has nothing recorded of the session {session}", session=session
-            )
-        return _Opened(state, f"session/load of {session} replayed {replayed} messages")
+            raise SessionLost(f"Hermes does not know the session {state.id}", session=state.id)
+        return super().proof_of_load(state, replayed)
 
-    def _ask_a_person(self, request: PermissionRequest) -> None:
-        self._keep_question(request.session, request)
-        self._program.end_prompt()
+    def check_fork(self, state: SessionState, session: str) -> None:
+        """See `Profile`: for an unknown session Hermes answers with an empty id."""
+        super().check_fork(state, session)
+        if state.modes is None:
+            raise SessionLost(f"Hermes did not fork the session {session}", session=session)
 
-    def _count_round(self, count: int) -> None:
-        limit = self._options.max_turns
-        if limit is not None and count > limit:
-            self._too_many_turns = True
-            self._program.end_prompt()
+    def failure_of_end(
+        self, end: PromptEnd, text: str, result: ProgramResult, session: str
+    ) -> AgentFailure | None:
+        return failure_of_end(end, text, diagnosis_of(result), session)
 
-    def _stopped(self) -> AgentFailure | None:
-        """The reason if we ended the conversation."""
-        if self._policy.question is not None:
-            raise self._policy.question
-        if self._too_many_turns:
-            limit = self._options.max_turns
-            return MaxTurns(f"Hermes used tools in more than {limit} turns", session=self._session)
-        if self._program.ended == "timeout":
-            return TimedOut(
-                f"Hermes was not done within {self._call.limits.seconds:g} s",
-                session=self._session,
-                hint="raise the role's `timeout` or the agent's; the next exec continues",
-            )
-        if self._program.ended == "cancelled":
-            why = self._call.cancel.reason or "asked to stop"
-            return AgentInterrupted(f"Hermes was stopped: {why}", session=self._session)
-        return None
+    def stop_reason(self, end: PromptEnd, result: ProgramResult) -> str:
+        return diagnosis_of(result).reason or end.stop_reason
 
-    def _broken(self, error: AcpError) -> AgentFailure:
-        result = self._program.finish(is_ending=isinstance(error, ConnectionClosed))
-        return self._stopped() or failure_of_error(error, result, self._session)
-
-    def _reply(self, end: PromptEnd, opened: _Opened, info: AgentInfo) -> AgentReply:
-        stopped = self._stopped()
-        if stopped is not None:
-            raise stopped
-        usage = usage_of(
-            end.usage,
-            turns=self._turns.turns,
-            duration_ms=int((time.monotonic() - self._started) * 1000),
-        )
-        if usage.input_tokens is not None:
-            self._sink.usage(usage)
-        diagnosis = diagnosis_of(self._program.finish())
-        text, session = self._turns.final_text, opened.state.id
-        failure = failure_of_end(end, text, diagnosis, session)
-        if failure is not None:
-            raise failure
-        return AgentReply(
-            text=text,
-            session=session,
-            continuation="new" if opened.proof is None else "continued",
-            proof=opened.proof,
-            usage=usage,
-            model=self._options.model_id or opened.state.model,
-            agent_version=info.version,
-            stop_reason=diagnosis.reason or end.stop_reason,
-            denials=tuple(self._policy.denials),
-        )
+    @property
+    def setup_hint(self) -> str | None:
+        return SETUP
 
 
-def _guarded(text: str) -> str:
-    """`text` that Hermes does not treat as one of its commands (such as `/reset`)."""
-    return _NO_COMMAND + text if text.lstrip().startswith("/") else text
+def arguments(options: HermesOptions) -> list[str]:
+    """The command line."""
+    return [options.command, "acp", *options.extra_arguments]
+
+
+def environment(options: HermesOptions) -> dict[str, str]:
+    """The additions to the call's environment."""
+    home = {} if options.home is None else {"HERMES_HOME": os.path.expanduser(options.home)}  # noqa: PTH111
+    return {**options.environment, **home}
+
+
+def hermes_home(options: HermesOptions, env: Mapping[str, str]) -> str:
+    """Hermes' folder, found as Hermes finds it."""
+    both = {**env, **environment(options)}
+    return both.get("HERMES_HOME") or os.path.join(both.get("HOME", "~"), ".hermes")  # noqa: PTH118

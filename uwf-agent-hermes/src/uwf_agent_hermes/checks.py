@@ -6,8 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from uwf_agent_hermes.acp_process import environment, hermes_home
-from uwf_agent_hermes.agent import HermesAgent
+from uwf_agent_hermes.agent import HermesAgent, environment, hermes_home
 from uwf_agent_hermes.options import HermesOptions
 from uwf_core.api import (
     AgentContext,

@@ -1,32 +1,25 @@
 """Which failure an end of Hermes' turn is. It ends turns that failed like those that went well."""
 
+from uwf_agent_acp.agent.failures import failure_of_status
 from uwf_agent_acp.protocol.client import PromptEnd
-from uwf_agent_acp.protocol.errors import AcpError, ConnectionClosed, RpcError
 from uwf_agent_hermes.diagnosis import Diagnosis, read_log, status_of
 from uwf_core.api import (
     AgentFailure,
     AgentInterrupted,
-    AuthRefused,
-    BadRequest,
     ContextTooLong,
-    Crashed,
     EmptyReply,
     MaxTurns,
     ProgramResult,
-    RateLimited,
     Refused,
     SessionLost,
     Truncated,
     Unavailable,
-    failure_of,
 )
 
 NO_REPLY = "⚠️ No reply: "
 """How Hermes begins the answer that it gives itself where the model said nothing."""
-AUTH_REQUIRED = -32000
-"""https://agentclientprotocol.com/protocol/schema#errorcode"""
-
-_SETUP = "run `hermes setup`, and look with `uwf agent check hermes`"
+SETUP = "run `hermes setup`, and look with `uwf agent check hermes`"
+"""How to configure Hermes."""
 _CONTEXT_FULL = "Context length exceeded"
 _UNREACHED = frozenset(("APIConnectionError", "APITimeoutError", "ConnectError", "ReadTimeout"))
 _SHOWN = 2000
@@ -63,26 +56,6 @@ def failure_of_end(
     return None
 
 
-def failure_of_error(error: AcpError, result: ProgramResult, session: str | None) -> AgentFailure:
-    """The failure that a broken conversation is.
-
-    Args:
-        error: what broke it.
-        result: how the program ended.
-        session: the session, where there is one.
-    """
-    if isinstance(error, RpcError):
-        if error.code == AUTH_REQUIRED:
-            return Unavailable(f"Hermes is not signed in: {error}", session=session, hint=_SETUP)
-        return Crashed(f"Hermes answered with an error: {error}", session=session)
-    if not isinstance(error, ConnectionClosed):
-        return Crashed(f"Hermes does not keep to the protocol: {error}", session=session)
-    ended = failure_of(result, "hermes", session=session)
-    if ended is not None and error.noise:
-        ended.message += f"; on stdout: {error.noise}"
-    return ended or Truncated(f"Hermes ended in the middle: {error}", session=session)
-
-
 def _failure_of_model(text: str, diagnosis: Diagnosis, session: str) -> AgentFailure:
     """An end without usage: a call of the model has failed, or its stream was cut."""
     said = text if status_of(text) else diagnosis.summary or diagnosis.gave_up or text
@@ -93,9 +66,9 @@ def _failure_of_model(text: str, diagnosis: Diagnosis, session: str) -> AgentFai
         return Refused("the model behind Hermes refused", session=session)
     status = status_of(said)
     if status is not None:
-        return _failure_of_status(status, words, session)
+        return failure_of_status(status, words, session, SETUP)
     if diagnosis.error_type in _UNREACHED:
-        return Unavailable(words, session=session, hint=_SETUP)
+        return Unavailable(words, session=session, hint=SETUP)
     if not said.strip():
         return EmptyReply("Hermes ended its turn without an answer", session=session)
     return Truncated(
@@ -103,18 +76,6 @@ def _failure_of_model(text: str, diagnosis: Diagnosis, session: str) -> AgentFai
         f"of it: {text.strip()[-200:]!r}",
         session=session,
     )
-
-
-def _failure_of_status(status: int, words: str, session: str) -> AgentFailure:
-    if status in (401, 402, 403):  # 402: the account has no credit
-        return AuthRefused(words, session=session, hint=_SETUP)
-    if status == 429:
-        return RateLimited(words, session=session)
-    if status == 413:
-        return ContextTooLong(words, session=session)
-    if status == 408 or status >= 500:
-        return Unavailable(words, session=session)
-    return BadRequest(words, session=session)
 
 
 def _max_turns(session: str) -> MaxTurns:

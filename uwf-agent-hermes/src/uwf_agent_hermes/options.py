@@ -1,11 +1,9 @@
 """The options of the agent, as `agents.<alias>.options` of the configuration has them."""
 
 from dataclasses import field
-from typing import Literal
 
+from uwf_agent_acp.agent.profile import Permission
 from uwf_core.api.record import record
-
-Permission = Literal["allow", "deny", "ask"]
 
 
 @record

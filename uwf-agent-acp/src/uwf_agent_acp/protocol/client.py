@@ -4,7 +4,7 @@ Source: https://agentclientprotocol.com/protocol/schema, protocol version 1; for
 `usage` are its unstable part, as the package agent-client-protocol 0.9 to 0.12 has them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from uwf_agent_acp.protocol.connection import Channel, Connection, Service
@@ -21,13 +21,35 @@ class AgentInfo(NamedTuple):
     version: str | None
     capabilities: Mapping[str, Any]
 
+    @property
+    def can_load(self) -> bool:
+        """Whether it announces `session/load`."""
+        return self.capabilities.get("loadSession") is True
+
+    def can(self, method: str) -> bool:
+        """Whether it announces a method of sessions: `resume`, `fork`, `close`."""
+        return (_mapping(self.capabilities.get("sessionCapabilities")) or {}).get(
+            method
+        ) is not None
+
+
+class ConfigOption(NamedTuple):
+    """A setting of a session: its id and the values to choose from."""
+
+    id: str
+    values: tuple[str, ...]
+    current: str | None
+
 
 class SessionState(NamedTuple):
-    """What new, load and fork answer. `modes` and `models` are None where the answer has none."""
+    """What new, load and fork answer. `modes` and `models` are None where the answer has none;
+    `options` are its `configOptions`, which replace both in later agents.
+    """
 
     id: str
     modes: Mapping[str, Any] | None
     models: Mapping[str, Any] | None
+    options: tuple[Any, ...] = ()
 
     @property
     def mode_ids(self) -> list[str]:
@@ -40,7 +62,19 @@ class SessionState(NamedTuple):
     def model(self) -> str | None:
         """The id of the model in use, where the agent says it."""
         current = (self.models or {}).get("currentModelId")
-        return current if isinstance(current, str) else None
+        if isinstance(current, str):
+            return current
+        option = self.option("model")
+        return option.current if option else None
+
+    def option(self, category: str) -> ConfigOption | None:
+        """The setting of a category (`model`, `mode`); None where there is none."""
+        for each in self.options:
+            fields = _mapping(each) or {}
+            if fields.get("category") == category and isinstance(fields.get("id"), str):
+                values = tuple(_values(fields.get("options")))
+                return ConfigOption(fields["id"], values, _text(fields.get("currentValue")))
+        return None
 
 
 class TokenCounts(NamedTuple):
@@ -92,7 +126,7 @@ class AcpClient:
         channel: carries the lines.
         listener: gets updates and requests for permission.
         services: what else the agent may ask for, by method (`fs/read_text_file`,
-            `fs/write_text_file`); what is there is announced.
+            `fs/write_text_file`, `elicitation/create`); what is there is announced.
     """
 
     def __init__(
@@ -113,11 +147,14 @@ class AcpClient:
             "readTextFile": "fs/read_text_file" in self._services,
             "writeTextFile": "fs/write_text_file" in self._services,
         }
+        forms: dict[str, Any] = (
+            {"elicitation": {"form": {}}} if "elicitation/create" in self._services else {}
+        )
         answer = self._connection.request(
             "initialize",
             {
                 "protocolVersion": PROTOCOL_VERSION,
-                "clientCapabilities": {"fs": files, "terminal": False},
+                "clientCapabilities": {"fs": files, "terminal": False, **forms},
                 "clientInfo": {"name": name, "version": version},
             },
         )
@@ -128,15 +165,17 @@ class AcpClient:
         capabilities = _mapping(answer.get("agentCapabilities")) or {}
         return AgentInfo(_text(info.get("name")), _text(info.get("version")), capabilities)
 
-    def new_session(self, cwd: str) -> SessionState:
-        """A new session that works in `cwd`, an absolute path.
+    def new_session(self, cwd: str, meta: Mapping[str, Any] | None = None) -> SessionState:
+        """A new session that works in `cwd`, an absolute path; `meta` is what one agent knows.
 
         Raises:
             AcpError: no answer, an error, or no id.
         """
-        return _with_id("session/new", self._opened("session/new", None, cwd))
+        return _with_id("session/new", self._opened("session/new", None, cwd, meta))
 
-    def load_session(self, session: str, cwd: str) -> SessionState:
+    def load_session(
+        self, session: str, cwd: str, meta: Mapping[str, Any] | None = None
+    ) -> SessionState:
         """An earlier session. The listener gets its whole transcript before this returns.
 
         An agent that does not know it may answer with an error or with an empty object.
@@ -144,15 +183,45 @@ class AcpClient:
         Raises:
             AcpError: no answer, or an error.
         """
-        return self._opened("session/load", session, cwd)._replace(id=session)
+        return self._opened("session/load", session, cwd, meta)._replace(id=session)
 
-    def fork_session(self, session: str, cwd: str) -> SessionState:
+    def resume_session(
+        self, session: str, cwd: str, meta: Mapping[str, Any] | None = None
+    ) -> SessionState:
+        """An earlier session, without its transcript.
+
+        Raises:
+            AcpError: no answer, or an error.
+        """
+        opened = self._opened("session/resume", session, cwd, meta)
+        return opened if opened.id else opened._replace(id=session)
+
+    def close_session(self, session: str) -> None:
+        """Let the agent end its work on a session and store it.
+
+        Raises:
+            AcpError: no answer, or an error.
+        """
+        self._connection.request("session/close", {"sessionId": session})
+
+    def set_option(self, session: str, option: str, value: str) -> None:
+        """Choose a value of a setting (`configOptions`).
+
+        Raises:
+            AcpError: no answer, or an error.
+        """
+        params = {"sessionId": session, "configId": option, "value": value}
+        self._connection.request("session/set_config_option", params)
+
+    def fork_session(
+        self, session: str, cwd: str, meta: Mapping[str, Any] | None = None
+    ) -> SessionState:
         """A copy of a session under a new id; "" where the agent gives none.
 
         Raises:
             AcpError: no answer, or an error.
         """
-        return self._opened("session/fork", session, cwd)
+        return self._opened("session/fork", session, cwd, meta)
 
     def set_model(self, session: str, model: str) -> None:
         """Let the session continue with another model.
@@ -188,13 +257,19 @@ class AcpClient:
         """Ask to end the prompt under way; it is answered with `cancelled`. By any thread."""
         self._connection.notify("session/cancel", {"sessionId": session})
 
-    def _opened(self, method: str, session: str | None, cwd: str) -> SessionState:
-        named = {} if session is None else {"sessionId": session}
+    def _opened(
+        self, method: str, session: str | None, cwd: str, meta: Mapping[str, Any] | None
+    ) -> SessionState:
+        named: dict[str, Any] = {} if session is None else {"sessionId": session}
+        if meta:
+            named["_meta"] = dict(meta)
         answer = self._connection.request(method, {**named, "cwd": cwd, "mcpServers": []})
+        options = answer.get("configOptions")
         return SessionState(
             id=_text(answer.get("sessionId")) or "",
             modes=_mapping(answer.get("modes")),
             models=_mapping(answer.get("models")),
+            options=tuple(options) if isinstance(options, list) else (),
         )
 
     def _notified(self, method: str, params: dict[str, Any]) -> None:
@@ -222,6 +297,15 @@ def _with_id(method: str, state: SessionState) -> SessionState:
     if not state.id:
         raise BadAnswer(f"{method} was answered without a sessionId")
     return state
+
+
+def _values(options: Any) -> Iterator[str]:
+    """The values of a setting; they may stand in groups."""
+    for each in options if isinstance(options, list) else ():
+        fields = _mapping(each) or {}
+        if isinstance(fields.get("value"), str):
+            yield fields["value"]
+        yield from _values(fields.get("options"))
 
 
 def _counts(usage: Any) -> TokenCounts | None:

@@ -45,7 +45,10 @@ NOUNS = {
     COMMANDS: "command",
     EVAL_TASKS: "evaluation task",
 }
+_ACP = ("gemini", "codex", "opencode", "goose", "qwen", "claude-code")
 _ADAPTERS = {
+    **{(AGENTS, f"acp:{name}"): "uwf-agent-acp" for name in _ACP},
+    (AGENTS, "acp"): "uwf-agent-acp",
     (AGENTS, "builtin"): "uwf-agent-builtin",
     (AGENTS, "hermes"): "uwf-agent-hermes",
     (AGENTS, "claude-code"): "uwf-agent-claude-code",

@@ -92,7 +92,7 @@ class EntryPoint:
         self.version = by.version
         self.requires = by.requires
         self.summary = by.summary
-        self.defect = defect or _name_defect(name)
+        self.defect = defect or _name_defect(group, name)
         self.file = self.untrusted = ""
 
     @property
@@ -109,15 +109,23 @@ class EntryPoint:
         return f"EntryPoint({self.group!r}, {self.name!r}, {self.target!r}, {self.distribution!r})"
 
 
-def _name_defect(name: str) -> str:
-    """Why nobody could type `name`, or it would pass for another one; "" if it is valid."""
-    plain = name.replace("-", "").replace("_", "").replace(".", "")
-    if name.isascii() and name[:1].isalnum() and plain.isalnum():
+def _name_defect(group: str, name: str) -> str:
+    """Why nobody could type `name`, or it would pass for another one; "" if it is valid.
+
+    An agent's may have two parts (`acp:gemini`): one adapter for a family of agents.
+    """
+    parts = name.split(":", 1) if group == AGENTS else [name]
+    if all(map(_is_plain, parts)):
         return ""
     return (
         f"its name {name!a} is invalid; a name has ASCII letters, digits, `.`, `_` and `-`, "
         "and starts with a letter or digit"
     )
+
+
+def _is_plain(part: str) -> bool:
+    plain = part.replace("-", "").replace("_", "").replace(".", "")
+    return part.isascii() and part[:1].isalnum() and plain.isalnum()
 
 
 def printable(text: str) -> str:

@@ -1,30 +1,27 @@
-"""The process of Hermes for one call of the agent.
+"""The process of an agent for one call.
 
-Hermes keeps its sessions on disk, so each call has a new process: a session that a cancel
-has left wedged is whole again in the next one, and nothing outlives a call.
+Agents keep their sessions on disk, so each call has a new process: a session that a cancel has
+left wedged is whole again in the next one, and nothing outlives a call.
 
-It is stopped as soon as its turn is over: the session is recorded by then, and its background work
-(a title, a review of its memory) would be requests to the model that nobody counts. It has a
-separate temporary folder, which is removed with it.
+It is stopped as soon as its turn is over. Its temporary folder is removed with it.
 
-To stop a call, it first sends `session/cancel`, so that Hermes ends its tools and records the
+To stop a call, it first sends `session/cancel`, so that the agent ends its tools and records the
 conversation; then come the signals, then the reaper.
 """
 
-import os
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Self
 
+from uwf_agent_acp import __version__
+from uwf_agent_acp.agent.profile import Profile
 from uwf_agent_acp.protocol.client import AcpClient, AgentInfo, Listener, PromptEnd
-from uwf_agent_hermes import __version__
-from uwf_agent_hermes.options import HermesOptions
-from uwf_agent_hermes.overlay import Overlay
-from uwf_core.api import Call, Cancel, ChildProgram, ProgramResult, Unavailable
+from uwf_agent_acp.protocol.connection import Service
+from uwf_core.api import Call, Cancel, ChildProgram, ProgramResult
 
 _LINGER_SECONDS = 1.0
 _POLITE_SECONDS = 2.0
@@ -38,6 +35,12 @@ Ended = Literal["cancelled", "timeout", "by us"]
 class AcpProcess:
     """The running program; as a context manager it ends on exit.
 
+    Args:
+        call: the call.
+        profile: how the program is started.
+        listener: gets updates and requests for permission.
+        services: what else the agent may ask.
+
     Raises:
         Unavailable: the program was not found.
     """
@@ -45,9 +48,9 @@ class AcpProcess:
     def __init__(
         self,
         call: Call,
-        options: HermesOptions,
+        profile: Profile,
         listener: Listener,
-        only: Sequence[str] | None = None,
+        services: Mapping[str, Service],
     ) -> None:
         self._call = call
         self._stop = Cancel()
@@ -59,48 +62,25 @@ class AcpProcess:
         self.ended: Ended | None = None
         """Why the call was stopped before its answer; None if it was not."""
         self._temporary = tempfile.TemporaryDirectory(
-            prefix="uwf-hermes-", dir=call.env.get("TMPDIR"), ignore_cleanup_errors=True
+            prefix=f"uwf-{profile.name}-", dir=call.env.get("TMPDIR"), ignore_cleanup_errors=True
         )
-        self._overlay: Overlay | None = None
         try:
-            self._child = self._start(call, options, only)
+            self._child = self._start(call, profile)
         except BaseException:
             self._temporary.cleanup()
             raise
-        self.client = AcpClient(self._child, listener)
-        self._watcher = threading.Thread(target=self._watch, name="hermes-acp_process", daemon=True)
+        self.client = AcpClient(self._child, listener, services)
+        self._watcher = threading.Thread(
+            target=self._watch, name=f"watch {profile.name}", daemon=True
+        )
         self._watcher.start()
 
-    def _start(
-        self, call: Call, options: HermesOptions, only: Sequence[str] | None
-    ) -> ChildProgram:
-        own, folder = _own(call, self._stop), Path(self._temporary.name)
-        env = {**environment(options), "TMPDIR": str(folder)}
-        if only is not None or not options.memory:
-            all_ = {**call.env, **env}
-            home = Path(hermes_home(options, call.env)).expanduser()
-            self._overlay = Overlay(folder, home, all_, call, only)
-            env |= self._overlay.env
-        elif not call.trusted:
-            env["TERMINAL_CWD"] = call.cwd
-        if self._overlay is not None or not call.trusted:
-            # It loads plugins out of the folder that it is started in, where the user has allowed
-            # that at all. The session works in the folder that the protocol names.
-            own = replace(own, cwd=str(folder))
-        return own.start_program(arguments(options), env=env, stdin=None)
-
-    def check_overlay(self) -> None:
-        """Check, before a prompt, that what a role must not have is taken away.
-
-        Raises:
-            Unavailable: this Hermes has not loaded the plugin of the overlay.
-        """
-        if self._overlay is not None and not self._overlay.is_in_force:
-            raise Unavailable(
-                "Hermes did not load the plugin that keeps its memory, and in a question all tools "
-                "that change something, from the role",
-                hint="use 0.19, without HERMES_SAFE_MODE; or allow its memory: `memory: true`",
-            )
+    def _start(self, call: Call, profile: Profile) -> ChildProgram:
+        folder = Path(self._temporary.name)
+        launch = profile.launch(call, folder)
+        own = replace(_own(call, self._stop), cwd=launch.cwd or call.cwd)
+        env = {**launch.env, "TMPDIR": str(folder)}
+        return own.start_program(launch.argv, env=env, stdin=None)
 
     def begin(self) -> AgentInfo:
         """Agree on the protocol; call it first.
@@ -111,7 +91,7 @@ class AcpProcess:
         return self.client.initialize("uwf", __version__)
 
     def prompt(self, session: str, text: str) -> PromptEnd:
-        """Send a prompt to a session and wait for the end of Hermes' turn.
+        """Send a prompt to a session and wait for the end of the agent's turn.
 
         Raises:
             AcpError: see `AcpClient.prompt`.
@@ -127,7 +107,7 @@ class AcpProcess:
     def end_prompt(self) -> None:
         """End the running prompt; called from within a listener.
 
-        Hermes gets the cancel before the listener's answer: else it would continue with that.
+        The agent gets the cancel before the listener's answer: else it would continue with that.
         """
         if self._prompting is not None and not self._ending.is_set():
             self.client.cancel(self._prompting)
@@ -174,23 +154,6 @@ class AcpProcess:
                 self.client.cancel(session)
             self._answered.wait(min(_POLITE_SECONDS, self._call.limits.grace_seconds / 2))
         self._stop.set(self.ended or "stopped")
-
-
-def arguments(options: HermesOptions) -> list[str]:
-    """The command line."""
-    return [options.command, "acp", *options.extra_arguments]
-
-
-def environment(options: HermesOptions) -> dict[str, str]:
-    """The additions to the call's environment."""
-    home = {} if options.home is None else {"HERMES_HOME": os.path.expanduser(options.home)}  # noqa: PTH111
-    return {**options.environment, **home}
-
-
-def hermes_home(options: HermesOptions, env: Mapping[str, str]) -> str:
-    """Hermes' folder, found as Hermes finds it."""
-    both = {**env, **environment(options)}
-    return both.get("HERMES_HOME") or os.path.join(both.get("HOME", "~"), ".hermes")  # noqa: PTH118
 
 
 def _own(call: Call, stop: Cancel) -> Call:

@@ -1,4 +1,4 @@
-"""Build turns from Hermes' updates, with interim texts separate from the final one."""
+"""Build turns from an agent's updates, with interim texts separate from the final one."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from uwf_agent_acp.protocol.updates import Chunk, ToolUse, Update
 from uwf_core.api import ToolCall, Turn, TurnSink
 
 _BREAK = "\n\n"
-"""Hermes puts this before the first text that follows a use of tools."""
+"""Some agents put this before the first text that follows a use of tools."""
 _PAUSE_SECONDS = 0.3
 _BYTES_PER_SECOND = 100_000
 
@@ -64,7 +64,7 @@ class TurnBuilder:
         if self._session is None:
             self.replayed += isinstance(update, Chunk) and update.kind != "thought"
         elif session != self._session:
-            return  # a session that Hermes made for itself
+            return  # a session that the agent made for itself
         elif isinstance(update, ToolUse):
             self._tool(update)
         elif isinstance(update, Chunk) and update.kind != "user":

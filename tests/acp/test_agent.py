@@ -1,0 +1,281 @@
+"""An agent of the protocol plays a role: what it announces is used, and whatever it does wrong is a
+failure with a kind.
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from uwf_agent_acp.agent.known import ANY, CLAUDE_CODE, CODEX, OPENCODE
+from uwf_agent_acp.agent.options import AcpOptions
+from uwf_core.api import (
+    AgentContext,
+    AgentFailure,
+    AgentRequest,
+    AskRequest,
+    NeedsAnswer,
+    NoSink,
+    RunLimits,
+)
+from uwf_testing.harness import RecordingSink
+
+PEER = Path(__file__).parent / "programs" / "peer.py"
+
+
+class Place:
+    """A folder in which the peer is called."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.sink = root, RecordingSink()
+        self.temporary = root / "tmp"
+        self.temporary.mkdir()
+
+    def agent(self, behaviour="", known=ANY, **options):
+        words = ("-I", "-S", str(PEER), behaviour, str(self.root / "sessions"))
+        chosen = AcpOptions(command=sys.executable, arguments=words, **options)
+        return known.agent(chosen, AgentContext(name="mine", state_dir=str(self.root / "state")))
+
+    def fields(self, **more):
+        env = {"PATH": os.environ["PATH"], "TMPDIR": str(self.temporary)}
+        return {
+            "thread": "T",
+            "role": "r",
+            "step_number": 1,
+            "cwd": str(self.root),
+            "env": env,
+            "limits": RunLimits(seconds=60.0, grace_seconds=0.4),
+            "trusted": True,
+            **more,
+        }
+
+    def run(self, behaviour="", options=None, known=ANY, **more):
+        request = AgentRequest(**self.fields(prompt=more.pop("prompt", "Do it."), **more))
+        return self.agent(behaviour, known, **(options or {})).run(request, self.sink)
+
+    def failure(self, behaviour, **more):
+        with pytest.raises(AgentFailure) as failure:
+            self.run(behaviour, **more)
+        return failure.value
+
+    def heard(self, method):
+        lines = (self.root / "sessions" / "heard.jsonl").read_text().splitlines()
+        return [each for each in map(json.loads, lines) if each.get("method") == method]
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Place(tmp_path)
+
+
+def test_a_role_continues_its_session_with_proof_and_forks_it(place):
+    first = place.run()
+    assert (first.text, first.session, first.continuation) == ("prompt 1", "s1", "new")
+    assert (first.usage.input_tokens, first.usage.output_tokens) == (7, 2)
+    second = place.run(session="s1")
+    assert (second.text, second.continuation) == ("prompt 2", "continued")
+    assert second.proof == "session/load of s1 replayed 1 messages"
+    request = AgentRequest(**place.fields(prompt="Do it."))
+    assert place.agent().fork("s1", request) == "s2"
+    assert place.run(session="s2").text == "prompt 3"
+    assert place.heard("session/close"), "what is announced is used"
+    assert list(place.temporary.iterdir()) == []
+
+
+def test_a_session_is_resumed_where_only_that_is_announced(place):
+    place.run("resumes")
+    second = place.run("resumes", session="s1")
+    assert (second.text, second.proof) == ("prompt 2", "session/resume of s1 was accepted")
+    assert place.heard("session/load") == place.heard("session/close") == []
+
+
+def test_what_is_not_announced_is_not_asked(place):
+    place.run("announces-nothing")
+    failure = place.failure("announces-nothing", session="s1")
+    assert (failure.kind.word, failure.session) == ("session_lost", "s1")
+    with pytest.raises(AgentFailure) as fork:
+        place.agent("announces-nothing").fork("s1", AgentRequest(**place.fields(prompt="x")))
+    assert fork.value.kind.word == "session_lost"
+    for method in ("session/load", "session/resume", "session/fork", "session/close"):
+        assert place.heard(method) == []
+
+
+@pytest.mark.parametrize("behaviour", ["forks-itself", "forks-nothing"])
+def test_a_fork_that_is_none_is_a_lost_session(place, behaviour):
+    place.run()
+    with pytest.raises(AgentFailure) as failure:
+        place.agent(behaviour).fork("s1", AgentRequest(**place.fields(prompt="x")))
+    assert failure.value.kind.word == "session_lost"
+
+
+def test_a_load_without_evidence_is_a_lost_session(place):
+    place.run()
+    assert place.failure("loads-nothing", session="s1").kind.word == "session_lost"
+    assert place.failure("", session="../unknown").kind.word == "session_lost"
+
+
+@pytest.mark.parametrize("method", ["initialize", "session/new", "session/prompt"])
+def test_an_agent_that_dies_at_any_message_has_crashed(place, method):
+    failure = place.failure(f"dies-at-{method}")
+    assert failure.kind.word == "crashed"
+    assert failure.session == ("s1" if method == "session/prompt" else None)
+
+
+@pytest.mark.parametrize("method", ["initialize", "session/new", "session/prompt"])
+def test_an_agent_that_never_answers_ends_at_its_limit(place, method):
+    started = time.monotonic()
+    limits = RunLimits(seconds=0.6, grace_seconds=0.2)
+    assert place.failure(f"silent-at-{method}", limits=limits).kind.word == "timeout"
+    assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize("method", ["initialize", "session/new", "session/prompt"])
+def test_garbage_wrong_ids_and_second_answers_do_no_harm(place, method):
+    for behaviour in ("garbage", "wrong-id", "twice"):
+        reply = place.run(f"{behaviour}-at-{method}")
+        assert (reply.session, reply.text) == ("s1", "prompt 1"), behaviour
+
+
+@pytest.mark.parametrize("method", ["initialize", "session/new", "session/prompt"])
+def test_nonsense_for_an_answer_is_a_crash(place, method):
+    assert place.failure(f"nonsense-at-{method}").kind.word == "crashed"
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Internal error: API Error: 429 Slow down", "rate_limited"),
+        ('unexpected status 500 Internal Server Error: {"code": 404}', "unavailable"),
+        ("HTTP 401: invalid x-api-key", "auth"),
+        ("Internal error: 400 bad", "bad_request"),
+        ("prompt is too long: 300000 tokens", "context_too_long"),
+        ("connect ECONNREFUSED 127.0.0.1:9", "unavailable"),
+        ("I read 429 files in line 500", "crashed"),
+    ],
+)
+def test_an_error_of_the_model_has_the_kind_of_its_status(place, said, kind):
+    failure = place.failure("error-at-session/prompt", options={"environment": {"ERROR": said}})
+    assert (failure.kind.word, failure.session) == (kind, "s1")
+    assert said in failure.message
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "kind"),
+    [
+        ("refusal", "refused"),
+        ("max_tokens", "truncated"),
+        ("max_turn_requests", "max_turns"),
+        ("cancelled", "interrupted"),
+        ("says-nothing", "empty"),
+    ],
+)
+def test_an_end_that_is_no_answer_is_a_failure(place, behaviour, kind):
+    assert place.failure(behaviour).kind.word == kind
+
+
+def test_a_flood_and_a_huge_message_are_read(place):
+    assert place.run("floods").text == "x" * 20_000
+    assert len(place.run("huge").text) == 3_000_000
+    small = RunLimits(seconds=60, grace_seconds=0.4, reply_bytes=1000)
+    assert place.run("huge", limits=small).text  # the engine rejects it, with its own words
+
+
+def test_hostile_text_stays_text(place):
+    reply = place.run("hostile")
+    assert "$status: done" in reply.text
+    assert reply.session == "s1"
+
+
+def test_files_and_terminals_of_the_client_are_not_served(place):
+    answer = json.loads(place.run("wants-files").text)
+    assert answer["error"]["code"] == -32601
+    told = place.heard("initialize")[0]["params"]["clientCapabilities"]
+    assert told["fs"] == {"readTextFile": False, "writeTextFile": False}
+    assert told["terminal"] is False
+
+
+def test_a_permission_is_given_by_policy_or_by_a_person(place):
+    for permission in ("allow", "deny"):
+        reply = place.run("asks", options={"permission": permission})
+        wanted = {"allow": "allow_once", "deny": "reject_once"}[permission]
+        assert json.loads(reply.text)["result"]["outcome"]["optionId"] == wanted
+    assert reply.denials == ("rm -rf build",)
+    with pytest.raises(NeedsAnswer) as question:
+        place.run("asks")
+    assert question.value.message == "the agent asks permission: rm -rf build"
+    again = place.run("asks", session="s1", answer={"decision": "allow"})
+    assert json.loads(again.text)["result"]["outcome"]["optionId"] == "allow_once"
+    with pytest.raises(NeedsAnswer):
+        place.run("asks", session="s1")  # the answer was for that question alone
+
+
+def test_a_question_of_the_agent_goes_to_a_person(place):
+    with pytest.raises(NeedsAnswer) as question:
+        place.run("elicits")
+    assert question.value.message == "the agent asks: Which colour?"
+    assert question.value.form["properties"] == {"colour": {"type": "string"}}
+    again = place.run("elicits", session="s1", answer={"colour": "blue"})
+    assert json.loads(again.text)["result"] == {"action": "accept", "content": {"colour": "blue"}}
+    denied = place.run("elicits", options={"permission": "deny"})
+    assert json.loads(denied.text)["result"] == {"action": "decline"}
+    assert denied.denials == ("Which colour?",)
+
+
+def test_a_question_to_the_role_is_asked_without_permission(place):
+    request = AskRequest(**place.fields(question="Why?", record="# Record"))
+    reply = place.agent("asks").ask(request, NoSink())
+    assert json.loads(reply.text)["result"]["outcome"]["optionId"] == "reject_once"
+
+
+def test_a_model_or_mode_that_the_agent_lacks_is_a_bad_request(place):
+    failure = place.failure("", options={"mode": "plan"})
+    assert (failure.kind.word, failure.hint) == ("bad_request", "it has none")
+
+
+def test_only_agents_that_can_be_kept_from_its_files_run_in_an_untrusted_folder(place):
+    assert place.failure("", trusted=False).hint == "next: uwf config trust"
+    assert place.failure("", trusted=False, known=CODEX).kind.word == "unavailable"
+    assert place.run("", trusted=False, known=OPENCODE).text == "prompt 1"
+    assert place.run("", trusted=False, known=CLAUDE_CODE).text == "prompt 1"
+    opened = place.heard("session/new")[-1]["params"]["_meta"]
+    assert opened == {"claudeCode": {"options": {"settingSources": ["user"]}}}
+
+
+def test_without_a_program_the_message_shows_how_to_name_one(place):
+    agent = ANY.agent(None, AgentContext(name="acp", state_dir=str(place.root)))
+    with pytest.raises(AgentFailure) as failure:
+        agent.run(AgentRequest(**place.fields(prompt="x")), NoSink())
+    assert "command" in failure.value.message
+    missing = AcpOptions(command="no-such-agent")
+    agent = OPENCODE.agent(missing, AgentContext(name="acp", state_dir=str(place.root)))
+    with pytest.raises(AgentFailure) as failure:
+        agent.run(AgentRequest(**place.fields(prompt="x")), NoSink())
+    assert failure.value.kind.word == "unavailable"
+
+
+def test_only_the_declared_environment_reaches_the_program(place, monkeypatch):
+    monkeypatch.setenv("SECRET_TOKEN", "hidden")
+    place.run("", options={"environment": {"SHOWN": "1"}})
+    script = place.root / "agent.sh"
+    script.write_text("#!/bin/sh\nenv | sort | tr '\\n' ' ' >&2\nexit 3\n")
+    script.chmod(0o755)
+    agent = ANY.agent(
+        AcpOptions(command=str(script), environment={"SHOWN": "1"}),
+        AgentContext(name="acp", state_dir=str(place.root)),
+    )
+    with pytest.raises(AgentFailure) as failure:
+        agent.run(AgentRequest(**place.fields(prompt="x")), NoSink())
+    assert "SHOWN=1" in failure.value.message
+    assert "hidden" not in failure.value.message
+
+
+def test_a_named_warning_of_the_program_is_no_part_of_the_answer():
+    from uwf_agent_acp.agent.known import _KnownProfile
+
+    profile = _KnownProfile(CODEX, AcpOptions(), is_question=False)
+    assert profile.said("Warning: no metadata\n\nDone. Warning: later\n") == (
+        "Done. Warning: later\n"
+    )

@@ -1,0 +1,122 @@
+"""What `uwf agent check` asks: is the program there, and what does it announce."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from uwf_agent_acp.agent.known import KnownAgent
+from uwf_agent_acp.agent.options import AcpOptions
+from uwf_agent_acp.agent.process import AcpProcess
+from uwf_agent_acp.agent.turn_builder import TurnBuilder
+from uwf_agent_acp.protocol.client import AgentInfo
+from uwf_agent_acp.protocol.errors import AcpError, RpcError
+from uwf_core.api import (
+    AgentContext,
+    AgentFailure,
+    AgentRequest,
+    Check,
+    CheckRequest,
+    CheckResult,
+    NeedsAnswer,
+    NoSink,
+    RunLimits,
+)
+
+_SECONDS, _TRIAL_SECONDS = 20.0, 120.0
+
+
+def checks_of(known: KnownAgent, request: CheckRequest) -> Sequence[Check]:
+    """The checks of an agent with the options of the request; the last one is a real call."""
+    options = request.options if isinstance(request.options, AcpOptions) else AcpOptions()
+    looks: dict[str, Any] = {"program": _program}
+    if _found(known, request, options) is not None:
+        looks["protocol"] = _protocol
+        if request.trial:
+            looks["trial"] = _trial
+    return [
+        Check(name=name, run=partial(look, known, request, options)) for name, look in looks.items()
+    ]
+
+
+def _found(known: KnownAgent, request: CheckRequest, options: AcpOptions) -> str | None:
+    argv = known.command(options)
+    path = {**request.env, **options.environment}.get("PATH")
+    return shutil.which(argv[0], path=path) if argv else None
+
+
+def _program(known: KnownAgent, request: CheckRequest, options: AcpOptions) -> CheckResult:
+    argv = known.command(options)
+    if not argv:
+        hint = "agents: {mine: {use: acp, options: {command: PROGRAM, arguments: […]}}}"
+        return CheckResult(state="error", message="no program is named", hint=hint)
+    path = _found(known, request, options)
+    if path is None:
+        how = f"{known.install}; or " if known.install else ""
+        hint = f"{how}set its path: agents -> ALIAS -> options -> command"
+        return CheckResult(state="error", message=f"there is no program {argv[0]!r}", hint=hint)
+    return CheckResult(state="ok", message=path)
+
+
+def _protocol(known: KnownAgent, request: CheckRequest, options: AcpOptions) -> CheckResult:
+    """What the agent announces; it runs in an empty folder, so no project can change it."""
+    call = replace(request, limits=RunLimits(seconds=_SECONDS, grace_seconds=1.0), trusted=True)
+    profile = known.agent(options, _context(request)).profile_of(call, is_question=False)
+    try:
+        Path(request.state_dir).mkdir(mode=0o700, parents=True, exist_ok=True)
+        call = replace(call, cwd=request.state_dir)
+        builder = TurnBuilder(NoSink(), lambda _request: None)
+        with AcpProcess(call, profile, builder, {}) as program:
+            info = program.begin()
+            try:
+                program.client.new_session(request.state_dir)
+            except RpcError as error:
+                return CheckResult(
+                    state="error",
+                    message=f"{_described(info)}; it cannot begin a session: {error}",
+                    hint="sign in with the agent's own program, or name its key in `env` of the "
+                    "alias",
+                )
+    except (AcpError, AgentFailure) as error:
+        return CheckResult(
+            state="error",
+            message=f"`{' '.join(known.command(options))}` does not speak the protocol: {error}",
+            hint="its arguments: agents -> ALIAS -> options -> arguments",
+        )
+    return CheckResult(state="ok", message=_described(info))
+
+
+def _described(info: AgentInfo) -> str:
+    continues = "continues" if info.can_load or info.can("resume") else "cannot continue"
+    forks = "forks" if info.can("fork") else "cannot fork"
+    return f"{info.name or 'an agent'} {info.version or ''}".rstrip() + f": {continues}, {forks}"
+
+
+def _trial(known: KnownAgent, request: CheckRequest, options: AcpOptions) -> CheckResult:
+    """One tiny request to the model, in a new session."""
+    call = AgentRequest(
+        thread="check",
+        role="check",
+        step_number=0,
+        cwd=request.cwd,
+        options=replace(options, permission="deny"),
+        limits=RunLimits(seconds=_TRIAL_SECONDS, grace_seconds=2.0),
+        env=request.env,
+        trusted=request.trusted,
+        cancel=request.cancel,
+        prompt="Answer with the one word: ok",
+    )
+    try:
+        reply = known.agent(options, _context(request)).run(call, NoSink())
+    except AgentFailure as failure:
+        kind = failure.kind.word
+        return CheckResult(state="error", message=f"{kind}: {failure.message}", hint=failure.hint)
+    except NeedsAnswer as question:
+        return CheckResult(state="warning", message=question.message)
+    return CheckResult(state="ok", message=f"{reply.model or 'the model'} answers")
+
+
+def _context(request: CheckRequest) -> AgentContext:
+    return AgentContext(name=request.name, state_dir=request.state_dir)

@@ -1,0 +1,176 @@
+"""The agents that have a name, and how each differs from the others: the table of quirks.
+
+Seen with opencode 1.18, claude-agent-acp 0.49, gemini-cli 0.61, codex-acp 0.16 and qwen-code 0.15.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from uwf_agent_acp.agent.acp_agent import AcpAgent
+from uwf_agent_acp.agent.options import AcpOptions
+from uwf_agent_acp.agent.profile import Launch, Profile, SessionSettings
+from uwf_agent_acp.agent.usage import UsageForm
+from uwf_core.api import AgentContext, BadRequest, Call, Check, CheckRequest, Unavailable
+
+_USER_SETTINGS = {"claudeCode": {"options": {"settingSources": ["user"]}}}
+
+
+class KnownAgent(NamedTuple):
+    """An agent, and its quirks.
+
+    Attributes:
+        name: after `acp:`; "" is any other agent, by the option `command`.
+        title: for messages.
+        argv: how it is started.
+        install: a command that installs it.
+        reading_mode: the mode in which it changes nothing, for questions.
+        usage: the form of its token counts.
+        noise: what its program adds to the text of the model.
+        untrusted_env, untrusted_meta: what keeps the files of a folder from running anything.
+        reads_untrusted: whether the two above suffice; else it does not run in such a folder.
+    """
+
+    name: str
+    title: str
+    argv: tuple[str, ...] = ()
+    install: str = ""
+    reading_mode: str | None = None
+    usage: UsageForm = "turn"
+    noise: str | None = None
+    untrusted_env: Mapping[str, str] = {}
+    untrusted_meta: Mapping[str, Any] = {}
+    reads_untrusted: bool = False
+
+    def agent(self, options: AcpOptions | None, context: AgentContext) -> "KnownAcpAgent":
+        """The factory of the entry point."""
+        return KnownAcpAgent(self, options or AcpOptions(), context)
+
+    def checks(self, request: CheckRequest) -> Sequence[Check]:
+        """What `uwf agent check` runs."""
+        from uwf_agent_acp.agent.checks import checks_of
+
+        return checks_of(self, request)
+
+    def command(self, options: AcpOptions) -> tuple[str, ...]:
+        """Program and arguments; () where the user must name them.
+
+        A program that is named without arguments keeps those of the known agent.
+        """
+        program = options.command or next(iter(self.argv), None)
+        if program is None:
+            return ()
+        return (program, *(self.argv[1:] if options.arguments is None else options.arguments))
+
+
+class KnownAcpAgent(AcpAgent):
+    """An agent of the table, or one that the configuration names."""
+
+    def __init__(self, known: KnownAgent, options: AcpOptions, context: AgentContext) -> None:
+        super().__init__(context)
+        self._known, self._options = known, options
+
+    def profile_of(self, call: Call, *, is_question: bool) -> Profile:
+        """See `AcpAgent`.
+
+        Raises:
+            BadRequest: no program is named.
+            Unavailable: the folder is not trusted, and the agent would obey its files.
+        """
+        options = call.options if isinstance(call.options, AcpOptions) else self._options
+        if not self._known.command(options):
+            raise BadRequest(
+                "the agent 'acp' needs the option `command`",
+                hint="agents: {mine: {use: acp, options: {command: PROGRAM, arguments: […]}}}",
+            )
+        if not (call.trusted or self._known.reads_untrusted):
+            raise Unavailable(
+                f"{self._known.title} may run what settings in {call.cwd} say, and you do not "
+                "trust that folder",
+                hint="next: uwf config trust",
+            )
+        return _KnownProfile(self._known, options, is_question=is_question)
+
+
+class _KnownProfile(Profile):
+    def __init__(self, known: KnownAgent, options: AcpOptions, *, is_question: bool) -> None:
+        mode = known.reading_mode if is_question else options.mode
+        settings = SessionSettings(
+            permission="deny" if is_question else options.permission,
+            mode=mode,
+            is_mode_required=mode is not None,
+            model=options.model,
+            max_turns=options.max_turns,
+        )
+        super().__init__(known.name or "acp", known.title, settings, known.usage)
+        self._known, self._options = known, options
+
+    def launch(self, call: Call, folder: Path) -> Launch:
+        inert = {} if call.trusted else self._known.untrusted_env
+        return Launch(self._known.command(self._options), {**self._options.environment, **inert})
+
+    def meta(self, call: Call) -> Mapping[str, Any]:
+        return {} if call.trusted else self._known.untrusted_meta
+
+    def said(self, text: str) -> str:
+        return text if self._known.noise is None else re.sub(self._known.noise, "", text)
+
+    @property
+    def setup_hint(self) -> str | None:
+        return f"sign in with the agent's own program; next: uwf agent check {self.entry}"
+
+    @property
+    def entry(self) -> str:
+        """The name that a user types."""
+        return f"acp:{self._known.name}" if self._known.name else "acp"
+
+
+ANY = KnownAgent("", "the agent")
+OPENCODE = KnownAgent(
+    "opencode",
+    "opencode",
+    ("opencode", "acp"),
+    "npm install -g opencode-ai",
+    reading_mode="plan",
+    usage="last",
+    untrusted_env={"OPENCODE_DISABLE_PROJECT_CONFIG": "1"},
+    reads_untrusted=True,
+)
+GEMINI = KnownAgent(
+    "gemini",
+    "Gemini CLI",
+    ("gemini", "--acp"),
+    "npm install -g @google/gemini-cli",
+    reading_mode="plan",
+)
+CODEX = KnownAgent(
+    "codex",
+    "Codex",
+    ("codex-acp",),
+    "npm install -g @zed-industries/codex-acp",
+    reading_mode="read-only",
+    noise=r"\A(?:Warning: [^\n]*\n+)+",
+)
+GOOSE = KnownAgent(
+    "goose",
+    "goose",
+    ("goose", "acp"),
+    "see https://block.github.io/goose/docs/getting-started/installation",
+)
+QWEN = KnownAgent(
+    "qwen",
+    "Qwen Code",
+    ("qwen", "--acp"),
+    "npm install -g @qwen-code/qwen-code",
+    reading_mode="plan",
+)
+CLAUDE_CODE = KnownAgent(
+    "claude-code",
+    "Claude Code",
+    ("claude-agent-acp",),
+    "npm install -g @agentclientprotocol/claude-agent-acp",
+    reading_mode="plan",
+    untrusted_meta=_USER_SETTINGS,
+    reads_untrusted=True,
+)

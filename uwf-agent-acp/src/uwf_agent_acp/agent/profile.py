@@ -1,0 +1,119 @@
+"""How agents of the protocol differ: what a profile decides, with the protocol's own defaults."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from uwf_agent_acp.agent.failures import failure_of_end
+from uwf_agent_acp.agent.usage import UsageForm, usage_of
+from uwf_agent_acp.protocol.client import PromptEnd, SessionState, TokenCounts
+from uwf_core.api import AgentFailure, Call, ProgramResult, SessionLost, Usage
+
+Permission = Literal["allow", "deny", "ask"]
+
+
+class Launch(NamedTuple):
+    """How the program of a call is started.
+
+    Attributes:
+        argv: program and arguments.
+        env: additions to the call's environment.
+        cwd: another folder than the call's to start it in; the session works in the call's.
+    """
+
+    argv: Sequence[str]
+    env: Mapping[str, str] = {}
+    cwd: str | None = None
+
+
+class SessionSettings(NamedTuple):
+    """What a session is put into before its prompt.
+
+    Attributes:
+        permission: the answer to requests for permission.
+        mode: the mode's id; None leaves it.
+        is_mode_required: whether a missing mode is an error.
+        model: the model's id; None leaves it.
+        max_turns: turns with tools in one call, at most.
+    """
+
+    permission: Permission = "ask"
+    mode: str | None = None
+    is_mode_required: bool = False
+    model: str | None = None
+    max_turns: int | None = None
+
+
+class Profile:
+    """One agent with its options, for one call.
+
+    Args:
+        name: in one word, for files. title: for messages.
+        settings: of its sessions.
+        usage: the form of its token counts.
+    """
+
+    def __init__(
+        self, name: str, title: str, settings: SessionSettings, usage: UsageForm = "turn"
+    ) -> None:
+        self.name, self.title, self.settings = name, title, settings
+        self._usage = usage
+
+    def launch(self, call: Call, folder: Path) -> Launch:
+        """How to start the program; `folder` is the temporary folder of the call."""
+        raise NotImplementedError
+
+    def check_ready(self) -> None:
+        """Raise a failure if the program must not get a prompt; called just before it."""
+
+    def meta(self, call: Call) -> Mapping[str, Any]:
+        """What only this agent knows, for `_meta` of the requests that open a session."""
+        return {}
+
+    def prompt_text(self, text: str) -> str:
+        """A prompt that the agent does not take for anything else."""
+        return text
+
+    def said(self, text: str) -> str:
+        """The final text without what the program itself adds."""
+        return text
+
+    def proof_of_load(self, state: SessionState, replayed: int) -> str:
+        """The evidence that a loaded session is the requested one.
+
+        Args:
+            state: the answer to `session/load`.
+            replayed: the number of recorded messages that came before it.
+
+        Raises:
+            SessionLost: there is none.
+        """
+        if not replayed:
+            raise SessionLost(
+                f"{self.title} has nothing recorded of the session {state.id}", session=state.id
+            )
+        return f"session/load of {state.id} replayed {replayed} messages"
+
+    def check_fork(self, state: SessionState, session: str) -> None:
+        """Raise `SessionLost` if the answer to `session/fork` is no new session."""
+        if not state.id or state.id == session:
+            raise SessionLost(f"{self.title} did not fork the session {session}", session=session)
+
+    def usage(self, counts: TokenCounts | None, *, turns: int, duration_ms: int) -> Usage:
+        """The usage of the call."""
+        return usage_of(counts, self._usage, turns=turns, duration_ms=duration_ms)
+
+    def failure_of_end(
+        self, end: PromptEnd, text: str, result: ProgramResult, session: str
+    ) -> AgentFailure | None:
+        """The failure that the end of a prompt is; None where `text` is an answer."""
+        return failure_of_end(self.title, end, text, session)
+
+    def stop_reason(self, end: PromptEnd, result: ProgramResult) -> str:
+        """Why the turn ended."""
+        return end.stop_reason
+
+    @property
+    def setup_hint(self) -> str | None:
+        """How to sign in or configure it."""
+        return None
