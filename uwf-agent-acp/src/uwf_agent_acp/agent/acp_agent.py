@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from uwf_agent_acp.agent.conversation import Conversation
+from uwf_agent_acp.agent.conversation import AgentConversation
 from uwf_agent_acp.agent.permissions import Questions
 from uwf_agent_acp.agent.profile import Profile
 from uwf_core.api import (
@@ -19,7 +19,7 @@ from uwf_core.api import (
 
 
 class AcpAgent:
-    """One process of a program for each call. A subclass says which program, by `profile_of`.
+    """One process of a program for each call. `profile_of` of a subclass selects the program.
 
     Args:
         context: `state_dir` keeps the questions to a person.
@@ -41,7 +41,7 @@ class AcpAgent:
         """
         profile = self.profile_of(request, is_question=False)
         decided = self._decided(request)
-        reply = Conversation(request, profile, sink, decided, self._questions.keep).prompt(
+        reply = AgentConversation(request, profile, sink, decided, self._questions.keep).prompt(
             request.prompt
         )
         if request.session is not None and request.answer is not None:
@@ -56,7 +56,7 @@ class AcpAgent:
             AgentFailure: by kind; `SessionLost` if the agent does not know the session.
         """
         profile = self.profile_of(request, is_question=False)
-        return Conversation(request, profile, NoSink(), {}, self._questions.keep).fork(session)
+        return AgentConversation(request, profile, NoSink(), {}, self._questions.keep).fork(session)
 
     def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
         """Answer a question, from the session if given, else from the record, without permission
@@ -69,7 +69,7 @@ class AcpAgent:
         text = request.question
         if request.session is None and request.record:
             text = f"{request.record}\n\n# Question\n\n{text}"
-        return Conversation(request, profile, sink, {}, self._questions.keep).prompt(text)
+        return AgentConversation(request, profile, sink, {}, self._questions.keep).prompt(text)
 
     def close(self) -> None:
         """Do nothing: no resources stay open between calls."""

@@ -33,7 +33,7 @@ class _Opened(NamedTuple):
     proof: str | None
 
 
-class Conversation:
+class AgentConversation:
     """A prompt or a fork, in a new process.
 
     Args:

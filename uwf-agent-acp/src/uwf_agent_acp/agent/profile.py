@@ -95,7 +95,7 @@ class Profile:
         return f"session/load of {state.id} replayed {replayed} messages"
 
     def check_fork(self, state: SessionState, session: str) -> None:
-        """Raise `SessionLost` if the answer to `session/fork` is no new session."""
+        """Raise `SessionLost` if the answer to `session/fork` does not name a new session."""
         if not state.id or state.id == session:
             raise SessionLost(f"{self.title} did not fork the session {session}", session=session)
 
