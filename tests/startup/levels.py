@@ -10,12 +10,12 @@ from typing import NamedTuple
 class Level(NamedTuple):
     """What a level may import.
 
-    `libraries` are the only packages from outside the standard library; `closed` are modules (with
-    all below them) of the standard library or of uwf that stay closed.
+    `libraries` are the only packages from outside the standard library (None: any); `closed` are
+    modules (with all below them) of the standard library or of uwf that stay closed.
     """
 
     meaning: str
-    libraries: frozenset[str]
+    libraries: frozenset[str] | None
     closed: frozenset[str]
 
 
@@ -81,6 +81,11 @@ LEVELS = {
         _CLICK | _STORE_AND_CONFIG | _VALIDATION | _PLUGINS_AND_LIVE_DISPLAY | _CHECKS,
         frozenset({"asyncio", "multiprocessing"}),
     ),
+    4: Level(
+        "the SDK of the extra `mcp`, which no other command imports",
+        None,
+        frozenset({"uwf_core.plugins.loading", "uwf_core.agents.open"}),
+    ),
 }
 
 WEB = Level(
@@ -135,6 +140,7 @@ LEVEL_OF = {
     "thread cancel": 2,
     "run": 2,
     "step ask": 2,
+    "mcp": 4,
     "thread compact": 1,
 }
 
@@ -256,6 +262,8 @@ CALLS = [
     Call("prompt bootstrap", "prompt bootstrap"),
     Call("prompt workflow-authoring", "prompt workflow-authoring"),
     Call("prompt adapter-developing", "prompt adapter-developing"),
+    Call("prompt tools", "prompt tools"),
+    Call("mcp", "mcp --allow run"),
     Call("completion", "completion bash"),
     Call("__complete", "__complete bash 2 uwf thread"),
     Call("setup", "setup --provider ollama --model llama3 --agent mock --no-trial"),

@@ -30,11 +30,15 @@ def is_below(module: str, roots) -> bool:
 
 def unwanted(modules: set[str], level: Level) -> list[str]:
     """What a process holds that its level does not allow."""
-    allowed = set(sys.stdlib_module_names) | {OWN} | level.libraries
+    own = set(sys.stdlib_module_names) | {OWN}
+    any_library = level.libraries is None
+    allowed = own if any_library else own | level.libraries
     return sorted(
         module
         for module in modules
-        if (module.split(".")[0] not in allowed and not module.startswith(NAMED_BY_A_BUILD))
+        if not (
+            any_library or module.split(".")[0] in allowed or module.startswith(NAMED_BY_A_BUILD)
+        )
         or is_below(module, level.closed)
     )
 

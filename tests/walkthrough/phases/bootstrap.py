@@ -1,11 +1,13 @@
 """A new user: the version, the state of the installation, the first configuration, the demo."""
 
+import json
 import subprocess
 from importlib.metadata import version
 
 from tests.walkthrough.checking import Uwf, check
 
-_DOCUMENTS = ("bootstrap", "usage", "workflow-authoring", "adapter-developing")
+_DOCUMENTS = ("bootstrap", "usage", "tools", "workflow-authoring", "adapter-developing")
+_CLIENT = {"name": "walkthrough", "version": "1"}
 _KEY = "sk-walkthrough-0123456789"
 
 
@@ -40,6 +42,19 @@ def an_agent_finds_its_documents(uwf: Uwf) -> None:
     for each in _DOCUMENTS:
         text = uwf(f"prompt {each}", says=[f"name: uwf-{each}\n"])
         uwf.expect(len(text) > 1000 and "uwf " in text, "the document is too short to teach")
+
+
+@check("mcp")
+def another_agent_gets_tools(uwf: Uwf) -> None:
+    uwf("mcp --allow everything", code=2, fails="'everything' is not one of")
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": _CLIENT}
+    messages = (
+        {"id": 1, "method": "initialize", "params": client},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "workflows", "arguments": {}}},
+    )
+    lines = (json.dumps({"jsonrpc": "2.0", **each}) for each in messages)
+    uwf("mcp", stdin="".join(f"{each}\n" for each in lines), says=["uwf enforces", '"letter"'])
 
 
 @check("completion")

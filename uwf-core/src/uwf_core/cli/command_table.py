@@ -283,6 +283,7 @@ _PROMPT_ROWS: Final[Mapping[str, Entry]] = {
     "adapter-developing": Row("prompt:adapter_developing", "How to write an agent for uwf"),
     "bootstrap": Row("prompt:bootstrap", "Everything an agent needs to use uwf"),
     "list": Row("prompt:list_", "List the documents for agents"),
+    "tools": Row("prompt:tools", "How to use the tools of uwf mcp"),
     "usage": Row("prompt:usage", "How to run threads and read their results"),
     "workflow-authoring": Row("prompt:workflow_authoring", "How to write a workflow"),
 }
@@ -347,6 +348,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     ),
     "log": Noun("Past commands and their errors", _LOG_ROWS),
     "doctor": Row("doctor:doctor", "Check this installation and suggest repairs"),
+    "mcp": Row("mcp:mcp", "Serve uwf as tools to another agent", (), ("--allow=permission",)),
     "prompt": Noun("Documents that teach an agent to use uwf", _PROMPT_ROWS),
     "demo": Row(
         "demo:demo",

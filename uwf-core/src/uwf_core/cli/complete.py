@@ -207,6 +207,7 @@ _FIXED: Final[Mapping[str, str]] = {
     "format": "text json yaml",
     "color": "auto always never",
     "shell": "bash zsh fish",
+    "permission": "run answer",
     "status": "active idle running suspended completed cancelled corrupt",
     "kind": "agent store extractor judge tool exporter observer command",
     "type": "string number integer boolean object array null",

@@ -159,7 +159,7 @@ RESERVED: Mapping[str, frozenset[str]] = {
     STORES: frozenset(("memory", "sqlite")),
     COMMANDS: frozenset(
         (
-            *("agent", "bundle", "cas", "completion", "config", "demo", "doctor", "log"),
+            *("agent", "bundle", "cas", "completion", "config", "demo", "doctor", "log", "mcp"),
             *("plugin", "prompt", "replay", "run", "setup", "step", "thread", "usage"),
             *("import-original", "inbox", "prune", "store", "watch", "workflow"),
         )

@@ -146,9 +146,12 @@ def resolve(word: str, context: ResolveContext) -> Resolved:
         )
     if Ref.matches(word) and context.registry.holds(Ref(word)):
         return _by_reference(Ref(word), context)
-    if "/" in word or word.endswith(SUFFIXES):
-        return _by_path(word, context)
-    return _by_name(word, context)
+    return _by_path(word, context) if is_path(word) else _by_name(word, context)
+
+
+def is_path(word: str) -> bool:
+    """Whether the word of a workflow is the path of a file or folder."""
+    return "/" in word or word.endswith(SUFFIXES)
 
 
 def _by_reference(ref: Ref, context: ResolveContext) -> Resolved:

@@ -1,0 +1,57 @@
+"""`uwf mcp`: serve uwf as tools to another agent."""
+
+import signal
+
+import click
+
+from uwf_core.cli.command import command
+from uwf_core.cli.session import Session, working_folder
+from uwf_core.errors import UsageError
+
+ALLOW = ("run", "answer")
+
+
+@command("mcp", "uwf mcp", "uwf mcp --allow run", "claude mcp add uwf -- uwf mcp --allow run")
+@click.option(
+    "--allow",
+    "allowed",
+    multiple=True,
+    type=click.Choice(ALLOW),
+    help="More than reading: run threads, answer for people. Repeat it for both.",
+)
+def mcp(session: Session, allowed: tuple[str, ...]) -> None:
+    """Serve uwf as tools to an agent or editor, over stdin and stdout.
+
+    The client starts this command in the folder of a project. Its tools read threads and workflows;
+    files that the client names must be in that folder.
+    """
+    try:
+        from uwf_core.mcp.serve import Serving, serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("uwf_core"):
+            raise
+        raise UsageError(
+            f"`uwf mcp` needs the package {error.name!r}, which is not installed",
+            hint="next: pip install 'uwf-core[mcp]'",
+        ) from error
+    from uwf_core.cli.error_report import explain, redacted
+    from uwf_core.cli.prompt import document_text
+    from uwf_core.cli.render.escape import clean_document
+    from uwf_core.mcp.driver import ServedFolder
+    from uwf_core.mcp.skill import introduction
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # The SDK's reader would wait for a further line; the reaper ends an agent that answers.
+        signal.signal(number, signal.SIG_DFL)
+    skill = document_text("tools")
+    assert session.engine.home  # opened now: what is wrong with the settings is reported at once
+    serve(
+        Serving(
+            ServedFolder(session.env, working_folder()),
+            allowed,
+            skill,
+            f"{introduction(document_text('bootstrap'))}\n\n{introduction(skill)}",
+            clean_document,
+            lambda problem: redacted(session, explain(problem).document()),
+        )
+    )

@@ -1,0 +1,1 @@
+"""`uwf mcp`: tools for other agents, over the Model Context Protocol (extra `mcp`)."""
