@@ -11,6 +11,7 @@ from uwf_core.api.store import (
     AheadBackend,
     ChangesBackend,
     Holder,
+    LeaseHandle,
     LockHandle,
     Record,
     StoreBackend,
@@ -299,6 +300,14 @@ class Store(VariableStore):
 
             raise held_by(name, self.holder(name))
         return self._buffer.locked(handle, holder.since_ms)
+
+    def on_lost(self, call: Callable[[], None]) -> None:
+        """Call `call`, from another thread, if one of the locks that are held now is about to
+        expire, or belongs to another process. Locks that the system keeps never do.
+        """
+        for lock in self._buffer.locks:
+            if isinstance(lock, LeaseHandle):
+                lock.on_lost(call)
 
     def holder(self, name: str) -> Holder | None:
         """The current holder of the lock, or None; never acquires it."""

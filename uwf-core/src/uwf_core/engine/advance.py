@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from uwf_core.api.agent import Usage
 from uwf_core.api.events import StepAsked, StepFailed, StepFinished
 from uwf_core.api.fields import read_record
+from uwf_core.api.record import replace
 from uwf_core.api.sums import NOTHING_USED, usage_payload
 from uwf_core.engine.attempt import (
     Attempt,
@@ -21,6 +22,7 @@ from uwf_core.errors import (
     AgentFailure,
     AgentInterrupted,
     CorruptNodeError,
+    LeaseLostError,
     NeedsAnswer,
     RoutingFailed,
 )
@@ -31,7 +33,7 @@ from uwf_core.thread.decisions import Event, waits
 from uwf_core.thread.head import Head, move_head
 from uwf_core.thread.history import is_answer
 from uwf_core.thread.lifecycle import INTERRUPTED_MESSAGE
-from uwf_core.thread.names import attempt_name, turns_prefix
+from uwf_core.thread.names import asked_name, attempt_name, turns_prefix
 from uwf_core.thread.state import ThreadState, fold
 from uwf_core.workflow.definition import END, SUSPEND
 
@@ -58,13 +60,52 @@ def save_failure(run: "Run", attempt: Attempt, failure: AgentFailure) -> Attempt
     engine = run.engine
     end_attempt(run, attempt)
     record_files(run, attempt)
-    with engine.store.batch():
-        step = _save_failed(engine, attempt, failure)
-        crash_points.reach("fail")
-        state = fold(attempt.head.state, step)
-        attempt.head = move_head(engine.store, attempt.head, attempt.head.ref, state)
+    try:
+        with engine.store.batch():
+            step = _save_failed(engine, attempt, failure)
+            crash_points.reach("fail")
+            state = fold(attempt.head.state, step)
+            attempt.head = move_head(engine.store, attempt.head, attempt.head.ref, state)
+    except LeaseLostError:
+        save_refused(run, attempt)
+        raise
     run.watch.event(failed_event(engine, attempt, failure))
     return attempt
+
+
+def save_refused(run: "Run", attempt: Attempt) -> None:
+    """Keep an attempt whose thread belongs to another process by now: not in the thread, but beside
+    it, as a name of its node. What it has used counts in the ledger of the thread.
+    """
+    if attempt.variable is None:
+        return
+    engine, thread = run.engine, attempt.head.thread
+    attempt.usage = _not_reported(attempt)
+    attempt.head = run.head  # it may be the one that was refused
+    with engine.store.batch(fenced=False):
+        end_attempt(run, attempt)
+        there = engine.store.present(attempt.turns)  # others were refused as well
+        attempt.turns = [ref for ref in attempt.turns if ref in there]
+        step = save_failed_step(engine, attempt, AgentInterrupted(_REFUSED), keeps_session=False)
+        engine.store.set_variable(asked_name(thread, step.ref), Ref(step.ref), {}, None)
+
+
+_REFUSED = "refused: another process has taken over the thread"
+
+
+def _not_reported(attempt: Attempt) -> Usage | None:
+    """What the attempt used beyond what it has reported: the next process stores that."""
+    assert attempt.variable is not None
+    reported = attempt.variable.tags.get("usage")
+    if attempt.usage is None or reported is None:
+        return attempt.usage
+    before, used = read_record(Usage, json.loads(reported)), attempt.usage
+    names = ("turns", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+    beyond: dict[str, float | None] = {}
+    for name in (*names, "cost_usd"):
+        whole = getattr(used, name)
+        beyond[name] = None if whole is None else max(0, whole - (getattr(before, name) or 0))
+    return replace(used, **beyond)
 
 
 def _save_failed(engine: "Engine", attempt: Attempt, failure: AgentFailure) -> Event:

@@ -152,6 +152,9 @@ def outcome_after(engine: "Engine", thread: str, error: UwfError) -> Outcome:
     return ended_by(read_head(engine.store, ThreadId(thread)), [], error)
 
 
+_LEASE_LOST = "the lease of the thread could not be renewed"
+
+
 @contextmanager
 def locked_thread(engine: "Engine", word: str, watch: Watch, cancel: "Cancel") -> Iterator[Run]:
     """Lock a thread and recover what an earlier run left behind.
@@ -162,6 +165,7 @@ def locked_thread(engine: "Engine", word: str, watch: Watch, cancel: "Cancel") -
     """
     thread = find_thread(engine, word)
     with with_notices(engine, thread), locked_head(engine, thread, watch.notice) as head:
+        engine.store.on_lost(lambda: cancel.set(_LEASE_LOST))
         if head.state.caller is not None:
             from uwf_core.thread.calls import check_open  # not for every step
 

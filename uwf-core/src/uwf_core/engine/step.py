@@ -5,7 +5,13 @@ Read `run_step` from top to bottom; stages 1 to 4 made the thread.
 
 from typing import TYPE_CHECKING
 
-from uwf_core.engine.advance import advance, finished_event, save_failure, save_question
+from uwf_core.engine.advance import (
+    advance,
+    finished_event,
+    save_failure,
+    save_question,
+    save_refused,
+)
 from uwf_core.engine.agents import agent_for
 from uwf_core.engine.assemble import assemble, notice_tool_list, notice_tools
 from uwf_core.engine.attempt import (
@@ -23,6 +29,7 @@ from uwf_core.errors import (
     AgentInterrupted,
     AgentStuck,
     InternalFailure,
+    LeaseLostError,
     NeedsAnswer,
     TimedOut,
     UsageError,
@@ -78,6 +85,9 @@ def run_step(run: "Run", intent: "Intent") -> Attempt:
         return save_failure(run, attempt, kind(stuck.message))
     except UsageError:
         withdraw(run, attempt)
+        raise
+    except LeaseLostError:
+        save_refused(run, attempt)
         raise
     except UwfError:
         raise

@@ -238,7 +238,7 @@ _WANTED_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     EVENTS: KINDS_OF_EVENTS,
     TURNS: ("turn",),
     CALLS: ("called",),
-    ASKED: ("ask", "compacted"),
+    ASKED: ("ask", "compacted", "step"),  # a step: a refused attempt
     REGISTRY: ("workflow",),
 }
 

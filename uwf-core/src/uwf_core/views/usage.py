@@ -121,7 +121,9 @@ def _parts(engine: "Engine", head: Head) -> Iterator[_Part]:
     for variable in engine.store.variables(asked_prefix(head.thread)):
         payload = engine.store.payload(Ref(variable.value))
         if payload["thread"] == head.thread:  # else it is of a called one, which counts it
-            yield _Part(_names(payload, workflow), 0, 1, 0, payload["usage"])
+            is_refused = "failure" in payload  # an attempt, beside the thread
+            ms = max(0, payload["completedAtMs"] - payload["startedAtMs"]) if is_refused else 0
+            yield _Part(_names(payload, workflow), 0, int(not is_refused), ms, payload["usage"])
 
 
 def _names(payload: Any, workflow: str) -> dict[str, str | None]:
