@@ -94,7 +94,8 @@ def test_a_run_that_lost_its_thread_is_refused_and_its_use_counts(project, serve
     beside the thread, and what it used is in the ledger. The thread continues where it was.
     """
     schema = url.partition("schema=")[2].partition("&")[0]
-    project.script([{"role": "planner", "output": DONE, "usage": {"costUsd": 0.5}, "delayMs": 2000}])
+    slow = {"role": "planner", "output": DONE, "usage": {"costUsd": 0.5}, "delayMs": 2000}
+    project.script([slow])
     with project.client() as uwf:
         thread = uwf.start("two", "The task.")["thread"]
         taken = threading.Timer(
@@ -117,9 +118,7 @@ def test_a_run_that_lost_its_thread_is_refused_and_its_use_counts(project, serve
 def test_a_killed_run_is_continued_at_once_on_the_same_machine(project):
     """kill -9 of a run frees its thread at once: its process is known to be dead."""
     project.script([{"role": "planner", "output": DONE, "delayMs": 60000}])
-    thread = project.uwf("thread", "start", "two", "-p", "Task.").document[
-        "thread"
-    ]
+    thread = project.uwf("thread", "start", "two", "-p", "Task.").document["thread"]
     child = project.start_uwf("thread", "exec", thread)
     _wait(lambda: project.uwf("thread", "show", thread).document["status"] == "running")
     os.kill(child.pid, signal.SIGKILL)

@@ -142,9 +142,13 @@ class PostgresBackend:
         foreign = [each for each in commit.leases if not isinstance(each, Lease)]
         if foreign:
             return Committed(lost=[str(getattr(foreign[0], "name", "a lock"))])
+        with self._session.faults():
+            columns = [
+                *rows.columns_of_records(commit.records),
+                *rows.columns_of_changes(commit.changes),
+            ]
         values = (
-            *rows.columns_of_records(commit.records),
-            *rows.columns_of_changes(commit.changes),
+            *columns,
             [each.name for each in own],
             [each.token for each in own],
             commit.durable,

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from threading import Event, Lock, RLock, Thread
 
+from psycopg.conninfo import make_conninfo
+
 from uwf_core.api import Holder, ProcessId, UwfError, hostname
 from uwf_store_postgres.place import Place
 from uwf_store_postgres.rows import LEASE, holder_of_row
@@ -133,7 +135,7 @@ class _Renewer:
     """
 
     def __init__(self, place: Place) -> None:
-        self._place, self._session = place, Session(place)
+        self._place, self._session = place, Session(_impatient(place), retry_seconds=0)
         self._pid = os.getpid()
         self._lock = Lock()
         self._leases: dict[Lease, float] = {}
@@ -179,7 +181,7 @@ class _Renewer:
         try:
             rows = self._session.rows(_RENEW, (*values, self._place.lease_seconds))
         except UwfError:
-            self._give_up(begun)
+            self._give_up(time.monotonic())
             return False
         kept = {name for (name,) in rows}
         with self._lock:
@@ -200,6 +202,13 @@ class _Renewer:
         for lease in leases:
             self.remove(lease)
             lease.lose()
+
+
+def _impatient(place: Place) -> Place:
+    """The place with a connection that breaks within a third of the lease."""
+    seconds = max(1, int(place.lease_seconds / 3))
+    limits = {"connect_timeout": max(2, seconds), "tcp_user_timeout": seconds * 1000}
+    return place._replace(conninfo=make_conninfo(place.conninfo, **limits))
 
 
 def _is_dead(row: Row) -> bool:

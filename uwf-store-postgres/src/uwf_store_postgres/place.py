@@ -66,6 +66,8 @@ def place_of(url: str) -> Place:
             for name, value in conninfo_to_dict(_joined(base, given)).items()
             if value is not None
         }
+        if "\0" in url or not all(each.isdigit() for each in _ports(known)):
+            raise ValueError("a port is a number")
     except (ProgrammingError, ValueError):
         # Neither the cause nor its text goes on: both may quote a part of the password.
         raise StoreError("the URL of the store is not one of PostgreSQL", hint=_HINT) from None
@@ -88,6 +90,10 @@ def place_of(url: str) -> Place:
         lease_seconds=_seconds("lease", own["lease"], 30, shown, least=1),
         touch_ms=int(_seconds("touch", own["touch"], 3600, shown, least=0) * 1000),
     )
+
+
+def _ports(known: Mapping[str, str]) -> list[str]:
+    return [each for each in known.get("port", "").split(",") if each]
 
 
 def _joined(base: str, given: Mapping[str, str]) -> str:

@@ -55,12 +55,7 @@ def checked_version(connection: "Connection", place: Place) -> int:
     Raises:
         StoreError: there are no tables. StoreVersionError: a newer uwf has made them.
     """
-    try:
-        rows: list[Any] = connection.execute(
-            _FOUND.format(place.schema), (COMPONENT,)
-        ).fetchall()  # fmt: skip
-    except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName):
-        rows = []
+    rows = _applied(connection, place)
     if not rows:
         raise StoreError(_NONE.format(place.schema), where=place.shown, hint=_MIGRATE)
     version, layout = rows[0]
@@ -79,6 +74,14 @@ def checked_version(connection: "Connection", place: Place) -> int:
             hint="use another schema: add `?schema=NAME` to the URL",
         )
     return int(version)
+
+
+def _applied(connection: "Connection", place: Place) -> list[Any]:
+    """(version, layout) of what was applied, the newest first."""
+    try:
+        return connection.execute(_FOUND.format(place.schema), (COMPONENT,)).fetchall()
+    except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName):
+        return []
 
 
 def check_writable(version: int, place: Place) -> None:
@@ -104,6 +107,9 @@ def migrate(connection: "Connection", place: Place) -> list[str]:
         StoreError: the server is too old, or its database is not in UTF-8.
         StoreVersionError: a newer uwf has made the tables.
     """
+    there = _applied(connection, place)
+    if there and checked_version(connection, place) == VERSION:  # needs no right to create
+        return []
     _check_server(connection, place)
     name = place.schema
     applied = []
@@ -114,12 +120,8 @@ def migrate(connection: "Connection", place: Place) -> list[str]:
         if exists is None or exists[0] is None:  # creating it again needs a right
             connection.execute(f"CREATE SCHEMA {name}")
         connection.execute(_TABLE.replace("{schema}", name))
-        found = connection.execute(
-            _FOUND.format(name), (COMPONENT,)
-        ).fetchone()  # fmt: skip
-        if found is not None and found[0] > VERSION:
-            checked_version(connection, place)
-        for version in range(1 + (found[0] if found else 0), VERSION + 1):
+        there = _applied(connection, place)
+        for version in range(1 + (there[0][0] if there else 0), VERSION + 1):
             connection.execute(_sql(version, name))
             connection.execute(
                 f"INSERT INTO {name}.migration VALUES (%s, %s, %s)",

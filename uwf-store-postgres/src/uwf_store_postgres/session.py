@@ -31,8 +31,8 @@ class Session:
         version: of the tables; 0 before the first connection.
     """
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    def __init__(self, place: Place, retry_seconds: float = RETRY_SECONDS) -> None:
+        self._place, self._retry_seconds = place, retry_seconds
         self._connection: Connection | None = None
         self._within = False
         self._pid = 0
@@ -45,9 +45,9 @@ class Session:
         one that may be repeated.
 
         Raises:
-            UwfError: the statement failed, or the server was not reachable for `RETRY_SECONDS`.
+            UwfError: the statement failed, or the server was not reachable for `retry_seconds`.
         """
-        until = time.monotonic() + RETRY_SECONDS
+        until = time.monotonic() + self._retry_seconds
         while True:
             was_reachable = bool(self.version)
             if self._within and self._connection is None:

@@ -5,7 +5,7 @@ Pure except for `exists`.
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 SHORTEST = 8
@@ -98,6 +98,10 @@ _HARMLESS_ENDS = frozenset(
 """Last words of names that mention a secret but hold none: TOKEN_URL, PASSWORD_STORE_DIR."""
 _FOLDER_NAMES = frozenset(("PWD", "OLDPWD"))
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_PASSWORD_OPTION = re.compile(r"[?&](?:ssl)?password=([^&#]*)")
+_HEX = re.compile(rb"%([0-9a-fA-F]{2})")
+_NEVER = frozenset(("UWF_STORE",))
+"""Variables that no program gets, whoever names them: a store's URL may have a password."""
 _USER_INFO = re.compile(r"://[^/?#\s]*@")
 
 
@@ -135,6 +139,29 @@ def _last_word_of_secret(name: str) -> str | None:
     return words[-1] if tells else None
 
 
+def passwords_in(url: str) -> Iterator[str]:
+    """The passwords in `scheme://user:password@host/…?password=…`, as they are written there and
+    as they are meant.
+    """
+    _, slashes, rest = url.partition("://")
+    user, at, _ = rest.partition("/")[0].partition("?")[0].rpartition("@")
+    found = [user.partition(":")[2]] if slashes and at else []
+    found += _PASSWORD_OPTION.findall(rest) if "password=" in rest else []
+    for password in filter(None, found):
+        yield password
+        if "%" in password:
+            yield _HEX.sub(lambda code: bytes((int(code[1], 16),)), password.encode()).decode(
+                "utf-8", "replace"
+            )
+
+
+def without_passwords(url: str) -> str:
+    """A URL as people may see it."""
+    for password in passwords_in(url):
+        url = url.replace(password, "********")
+    return url
+
+
 USUAL = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "COLORTERM", "LANG", "LANGUAGE", "LC_*"),
     *("TZ", "TMPDIR", "TMP", "TEMP", "XDG_*", "UWF_HOME", "UWF_BLOCK_PLUGINS"),
@@ -153,7 +180,9 @@ def passed_on(env: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
     """
     exact, prefixes = _by_kind(tuple(names))
     return {
-        name: value for name, value in env.items() if name in exact or name.startswith(prefixes)
+        name: value
+        for name, value in env.items()
+        if (name in exact or name.startswith(prefixes)) and name not in _NEVER
     }
 
 

@@ -3,7 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.api.environment import SHORTEST, is_secret_name, secrets_of_environment
+from uwf_core.api.environment import (
+    SHORTEST,
+    is_secret_name,
+    passwords_in,
+    secrets_of_environment,
+)
 
 if TYPE_CHECKING:
     from uwf_core.config.settings import Settings
@@ -18,11 +23,11 @@ def secrets(settings: "Settings") -> frozenset[str]:
     found = set(_of_providers(settings))
     found |= secrets_of_environment(settings.environment)
     for value in settings.environment.values():
-        if "@" in value:
-            found.update(_url_password(value))
+        if "://" in value:
+            found.update(passwords_in(value))
     for agent in settings.agents.values():
         found.update(_in_options(agent.options))
-    found.update(_url_password(settings.store))
+    found.update(passwords_in(settings.store))
     found.update(settings.notify.services)  # their addresses contain tokens
     return frozenset(value for value in found if value.strip())
 
@@ -43,7 +48,7 @@ def _masked(value: Any, known: list[str]) -> Any:
         return [_masked(each, known) for each in value]
     if not isinstance(value, str):
         return value
-    for secret in (*known, *_url_password(value)):
+    for secret in (*known, *passwords_in(value)):
         value = value.replace(secret, MASK)
     return value
 
@@ -53,7 +58,7 @@ def _of_providers(settings: "Settings") -> Iterator[str]:
         for value in (provider.api_key, settings.api_key(provider)):
             if value is not None:
                 yield value
-        yield from _url_password(provider.base_url or "")
+        yield from passwords_in(provider.base_url or "")
 
 
 def _in_options(value: Any) -> Iterator[str]:
@@ -66,12 +71,3 @@ def _in_options(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for each in value:
             yield from _in_options(each)
-
-
-def _url_password(text: str) -> Iterator[str]:
-    """The password of `scheme://user:password@host`, or None."""
-    _, _, rest = text.partition("://")
-    user, at, _ = rest.partition("/")[0].rpartition("@")
-    _, colon, password = user.partition(":")
-    if at and colon and password:
-        yield password

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from uwf_core.api.environment import without_passwords
 from uwf_core.api.store import STORE_API_VERSION, StoreBackend, StoreSpec
 from uwf_core.errors import PluginError, StoreError, UwfError
 
@@ -85,7 +86,7 @@ def _made(spec: StoreSpec, url: str, home: str, options: Mapping[str, bool]) -> 
     except (Exception, SystemExit) as error:  # a plugin's code may raise anything
         raise StoreError(
             f"the store {spec.name!r} failed to open: {type(error).__name__}: {error}",
-            where=url,
+            where=without_passwords(url),
             hint=f"report it to the author of {spec.factory}, or set `store` to another one",
         ) from error
     return backend
