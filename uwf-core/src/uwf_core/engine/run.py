@@ -137,10 +137,8 @@ def exec_thread(
         if outcome is None:
             outcome = run_steps(run, options, GO_ON)
         else:
-            state = run.head.state
-            run.watch.notice(
-                f"thread {state.thread} is {lifecycle.state_words(state)}; nothing is run"
-            )
+            words = lifecycle.state_words(run.head.state)
+            run.watch.notice(f"thread {run.head.thread} is {words}; nothing is run")
             if options.announce is not None:
                 _announce(options.announce)
         outcome.document["steps"][:0] = options.earlier
@@ -150,9 +148,6 @@ def exec_thread(
 def outcome_after(engine: "Engine", thread: str, error: UwfError) -> Outcome:
     """The outcome of a command that created a thread, but could not run it."""
     return ended_by(read_head(engine.store, ThreadId(thread)), [], error)
-
-
-_LEASE_LOST = "the lease of the thread could not be renewed"
 
 
 @contextmanager
@@ -165,7 +160,7 @@ def locked_thread(engine: "Engine", word: str, watch: Watch, cancel: "Cancel") -
     """
     thread = find_thread(engine, word)
     with with_notices(engine, thread), locked_head(engine, thread, watch.notice) as head:
-        engine.store.on_lost(lambda: cancel.set(_LEASE_LOST))
+        engine.store.on_lost(lambda: cancel.set("the lease of the thread is lost"))
         if head.state.caller is not None:
             from uwf_core.thread.calls import check_open  # not for every step
 
