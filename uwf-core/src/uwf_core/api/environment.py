@@ -101,7 +101,7 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _PASSWORD_OPTION = re.compile(r"[?&](?:ssl)?password=([^&#]*)")
 _HEX = re.compile(rb"%([0-9a-fA-F]{2})")
 _NEVER = frozenset(("UWF_STORE",))
-"""Variables that no program gets, even if the settings name them: a store's URL may have a password."""
+"""Variables that no program gets, even if the settings name them: a URL may have a password."""
 _USER_INFO = re.compile(r"://[^/?#\s]*@")
 
 

@@ -25,6 +25,7 @@ from uwf_core.errors import (
     LeaseLostError,
     NeedsAnswer,
     RoutingFailed,
+    UwfError,
 )
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import is_back
@@ -66,18 +67,19 @@ def save_failure(run: "Run", attempt: Attempt, failure: AgentFailure) -> Attempt
             crash_points.reach("fail")
             state = fold(attempt.head.state, step)
             attempt.head = move_head(engine.store, attempt.head, attempt.head.ref, state)
-    except LeaseLostError:
-        save_refused(run, attempt)
+    except LeaseLostError as error:
+        save_refused(run, attempt, error)
         raise
     run.watch.event(failed_event(engine, attempt, failure))
     return attempt
 
 
-def save_refused(run: "Run", attempt: Attempt) -> None:
+def save_refused(run: "Run", attempt: Attempt, error: UwfError) -> None:
     """Keep an attempt whose thread belongs to another process by now: not in the thread, but beside
-    it, as a name of its node. What it has used counts in the ledger of the thread.
+    it, as a name of its node. What it has used counts in the ledger of the thread. Other errors
+    leave the attempt to `recover`.
     """
-    if attempt.variable is None:
+    if attempt.variable is None or not isinstance(error, LeaseLostError):
         return
     engine, thread = run.engine, attempt.head.thread
     attempt.usage = _not_reported(attempt)

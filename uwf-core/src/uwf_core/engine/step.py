@@ -29,7 +29,6 @@ from uwf_core.errors import (
     AgentInterrupted,
     AgentStuck,
     InternalFailure,
-    LeaseLostError,
     NeedsAnswer,
     TimedOut,
     UsageError,
@@ -86,10 +85,8 @@ def run_step(run: "Run", intent: "Intent") -> Attempt:
     except UsageError:
         withdraw(run, attempt)
         raise
-    except LeaseLostError:
-        save_refused(run, attempt)
-        raise
-    except UwfError:
+    except UwfError as error:
+        save_refused(run, attempt, error)
         raise
     except Exception as error:
         engine.report_fault(error)
