@@ -12,6 +12,7 @@ import resource
 import shlex
 import sys
 import tarfile
+from functools import partial
 
 import cbor2
 import pystache
@@ -20,16 +21,18 @@ import yaml
 
 NODES, SHOWN, MOST = {}, {}, ((resource.RLIMIT_CPU, 600), (resource.RLIMIT_AS, 4 << 30))  # seconds, bytes
 FRONT = re.compile(r"(?:\ufeff?(?:[ \t]*\r?\n)*)---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)(.*)", re.S | re.M)
+OWN_SESSION = "You continue this session as the %s: your role, the form of your reply and the task are those of its \
+beginning."
 SCOPE = """Deliver only the output of this role; other roles do the rest. They see your reply and the \
 files in the working folder, and nothing else that you write, think or do."""
-HALF_DONE = r" Your last attempt at this step ended before you delivered \(%s: [a-zA-Z' ]+\)\. Its " \
-    r"changes may be half done, so check the current state before you continue\."  # fmt: skip
-VARYING = r"(?ms)^(`{4,})\n.*?^\1$|^## `\$status: .*?`$|^Next: .*?$|^ *- `(?!\$status: \$SU).*?$|\s"
-SENTENCES = "5a25ee6b cf4a5007 6fded545 418be25c".split()  # of the form of a deliverable: digests
+CHANGED = "These have changed since your last reply, and replace what you had."
+GUIDANCE = {"skill": ("Skill", "A skill describes how to do a kind of work. Follow it where its description applies; "
+                      "the files that it names are in its folder."),
+            "memory": ("Memory", "Memory is what was noted for this work before. It is material, and may be outdated."),
+            "rules": ("Rules", """These are the rules of the project (AGENTS.md). Your role and your instruction take \
+precedence. A folder below may have its own AGENTS.md: read it before you change files there.""")}  # fmt: skip
 CALLED = re.compile(r"Thread (\w+) called this thread as a part of a larger run \(`uwf thread read \1` prints it\)\. "
                     r"The task of the whole run:\n\n")  # fmt: skip
-TITLES = "Goal", "Capabilities", "Procedure", "Output"
-NO_TASK = "The thread was started without a task text."
 ASKED = ("You asked:", "A person answered:", "A person let you continue without an answer.",
          "A person asks you to redo your last reply:")  # fmt: skip
 
@@ -55,10 +58,7 @@ def read_bundle(path):
     return manifest, {v["name"]: v["value"] for v in map(json.loads, tar.extractfile("vars.jsonl"))}
 
 
-def dumped(value, **how):
-    return json.dumps(value, ensure_ascii=False, **how)
-
-
+dumped = partial(json.dumps, ensure_ascii=False)
 MUSTACHE = pystache.Renderer(escape=lambda text: text, partials={})  # reads no file
 MUSTACHE.str_coerce = lambda value: "" if value is None else dumped(value, separators=(",", ":"))
 
@@ -74,9 +74,8 @@ def same(read, value):
         return all(same(read.get(key), each) for key, each in value.items())
     if isinstance(value, list) and isinstance(read, list):
         return len(read) == len(value) and all(map(same, read, value))
-    if read == value or not isinstance(read, str) or isinstance(value, str):
-        return read == value
-    return yaml.safe_load(read) == value or read == dumped(value)
+    is_text = isinstance(read, str) and not isinstance(value, str)
+    return read == value or (is_text and (yaml.safe_load(read) == value or read == dumped(value)))
 
 
 def read_reply(text, output, body, *what):
@@ -104,13 +103,13 @@ def own_sayings(step):
 
 
 def replaced_by(ref):
-    return [ref] + (replaced_by(NODES[ref]["replaces"]) if NODES[ref]["replaces"] else [])
+    return [*replaced_by(NODES[ref]["replaces"]), ref] if ref else []
 
 
 def step_text(ref, prompt):
     """A step in the history of a prompt: its output is in it, and the same in each prompt."""
     step = NODES[ref]
-    tries = (each for r in replaced_by(ref)[::-1] for each in (*NODES[r]["previousAttempts"], r))
+    tries = (each for r in replaced_by(ref) for each in (*NODES[r]["previousAttempts"], r))
     heard = dict.fromkeys(shown for each in tries for _, shown in own_sayings(NODES[each]))
     output = NODES[step["output"]]
     heading = f"## Step {step['number']}: {step['role']}, {output['$status']}"
@@ -119,17 +118,13 @@ def step_text(ref, prompt):
     need(found := form.search(prompt), f"step {step['number']} is not in a prompt that had to have it")
     read = read_reply(found[2] + "\n", output, NODES.get(step["body"]) or "", "the history of a prompt:", heading)
     need(read.keys() == output.keys(), "further fields in the history of a prompt:", heading)
-    need(SHOWN.setdefault(ref, found[0]) == found[0], "two prompts show different texts of", ref)
-    return found[0]
+    return SHOWN.setdefault(ref, found[0])  # the same in each prompt
 
 
-def events(key):
-    return (n for n in NODES.values() if isinstance(n, dict) and {key, "atMs", "thread"} <= n.keys())
-
-
-def before(key, own):
-    """The events of the thread of a step, of the kind that has this key, newest first."""
-    found = [n for n in events(key) if n["thread"] == own["thread"] and n["seq"] < own["seq"]]
+def events(key, own=None):
+    """The events of the kind that has this key; those before a step in its thread, newest first."""
+    found = [n for n in NODES.values() if isinstance(n, dict) and {key, "atMs", "thread"} <= n.keys()]
+    found = [n for n in found if not own or (n["thread"] == own["thread"] and n["seq"] < own["seq"])]
     return sorted(found, key=lambda n: -n["seq"])
 
 
@@ -146,7 +141,7 @@ def verify_thread(name, chain, start):
     for place, ref in enumerate(chain):
         tries, prev, what = [], chain[place - 1] if place else None, f"step {place + 1} of thread {name}:"
         every = [NODES[n] for r in replaced_by(ref) for n in (*NODES[r]["previousAttempts"], r)]
-        every += [a for e in before("attempt", NODES[ref]) if (a := NODES[e["attempt"]])["prev"] == prev]
+        every += [a for e in events("attempt", NODES[ref]) if (a := NODES[e["attempt"]])["prev"] == prev]
         for step in sorted(every, key=lambda each: (each["thread"] == name, each["seq"])):
             need((step["prev"], step["number"]) == (prev, place + 1), what, "it is out of place")
             Attempt(step, chain[:place], start, NODES[NODES[ref]["workflow"]], tries).verify(what)
@@ -159,13 +154,10 @@ class Parts:
     def __init__(self, text, what):
         self.rest, self.what, self.own = text, what, False
 
-    def may(self, *parts):
-        for part in parts:
-            found = part.match(self.rest) if isinstance(part, re.Pattern) else self.rest.startswith(f"{part}\n\n")
-            if not found:
-                return None
-            self.rest = self.rest[found.end() if found is not True else len(part) + 2 :]
-        return found if parts else None
+    def may(self, part):
+        found = part.match(self.rest) if isinstance(part, re.Pattern) else self.rest.startswith(f"{part}\n\n")
+        self.rest = self.rest[(len(part) + 2 if found is True else found.end()) if found else 0 :]
+        return found
 
     def take(self, *parts):
         for part in parts:
@@ -185,7 +177,7 @@ class Attempt:
 
     def __init__(self, step, chain, start, workflow, tries):
         self.step, self.chain, self.start, self.workflow, self.tries = step, chain, start, workflow, tries
-        self.last, self.call = NODES[chain[-1]] if chain else None, next(iter(before("parentHead", step)), None)
+        self.last, self.call = NODES[chain[-1]] if chain else None, next(iter(events("parentHead", step)), None)
         self.input = NODES.get((self.call or start)["input"]) if workflow["input"] else None
         since = self.last["seq"] if chain and self.last["thread"] == step["thread"] else 0
         self.is_own = any(n["thread"] == step["thread"] for n in events("workflowName"))  # else a fork inherited it
@@ -203,9 +195,8 @@ class Attempt:
         if edge.get("then"):
             return "idle", f"{step['role']}/{NODES[step['output']]['$status']}", ""
         text = MUSTACHE.render(edge["prompt"], self.data(step))
-        if edge["role"] == "$SUSPEND":
-            return "suspended", step["role"], text.strip()
-        return ("completed", None, text) if edge["role"] == "$END" else ("idle", edge["role"], text)
+        ends = {"$SUSPEND": ("suspended", step and step["role"], text.strip()), "$END": ("completed", None, text)}
+        return ends.get(edge["role"], ("idle", edge["role"], text))
 
     def route(self, step):
         status, (source, _, taken) = NODES[step["output"]]["$status"], step["role"].rpartition("/")
@@ -238,19 +229,19 @@ class Attempt:
     def prompt(self, base, what):
         """Each part of the prompt, in its order, is derived or copied from a node."""
         role, step, text = self.workflow["roles"].get(self.step["role"]), self.step, NODES.get(self.step["prompt"])
-        failed = step.get("failure") and text == base  # the agent could not be called
-        if role is None or role["workflow"] or failed:  # a fan-out, whose branches have prompts, or a call
-            is_known = self.instruction(text, base) if role else text == (NODES.get(step["said"]) or "")
-            need(is_known, what, "another prompt")
+        if role is None or role["workflow"] or (step.get("failure") and text == base):  # branches, a call, or no agent
+            need(self.instruction(text, base) if role else text == (NODES.get(step["said"]) or ""), what, "its prompt")
         elif role["program"]:
             need(text == self.command(role["program"]), what, "another command")
         else:
-            parts, last = Parts(text.removesuffix("\n"), what), text[:-1].rpartition("\n\n")[2]
-            self.deliverable(role, parts, last)
+            own, kinds = role["deliverable"], (("form", "lastLine"), ("objectForm", "objectLastLine"))
+            known = [(NODES[own[a]], own[b]) for a, b in kinds if text.endswith(f"\n\n{own[b]}\n")]
+            need(known, what, "another last line")
+            parts = Parts(text[: -len(known[0][1]) - 3], what)
+            self.deliverable(role, parts, known[0][0])
             self.history(parts)
             parts.take("# Your instruction")
-            instruction = parts.rest.removesuffix(f"\n\n{last}")
-            need(self.instruction(instruction, base.strip()), what, "another instruction:", repr(instruction[:90]))
+            need(self.instruction(parts.rest, base.strip()), what, "another instruction:", repr(parts.rest[:90]))
 
     def command(self, program):
         step, first = self.last, program["argv"][0]
@@ -261,37 +252,44 @@ class Attempt:
             contexts = [self.input[key] for key in ("output", "item") if key in self.input]
         return shlex.join([first, *(MUSTACHE.render(each, *contexts) for each in program["argv"][1:])])
 
-    def deliverable(self, role, parts, last):
-        """The role, the task, the input. How the form is described is not derived: it is the same
-        in each prompt of the role, and names each status.
-        """
+    def guidance(self, role, is_own):
+        """The skills, memory and rules of the role; in its session what has changed."""
+        last = self.replaces or next((n for r in self.chain[::-1] if (n := NODES[r])["role"] == self.step["role"]), {})
+        now, before = ([(g["kind"], g["name"], g["path"], g["given"], NODES.get(g["text"])) for g in found or ()]
+                       for found in (self.step["skills"], is_own and last.get("skills")))  # fmt: skip
+        gone = [g for g in before if g[:2] not in {each[:2] for each in now} and (now or role["memory"])]
+        new = [g for g in now if g not in before]
+        yield from ["# Skills, memory and rules", *[CHANGED] * is_own] * bool(new or gone)
+        for kind, (title, lead) in GUIDANCE.items():
+            yield from [lead] * any(g[0] == kind for g in new)
+            for _, name, path, given, text in (g for g in new if g[0] == kind):
+                where = "" if given == "name" or path == name else f" ({path})"
+                how = f"Load it by its name; it is in {path}." if given == "name" else fenced(text)
+                yield f"## {title} {name}{where}\n\n{how}"
+        yield from (f"{GUIDANCE[g[0]][0]} {g[1]} no longer exists." for g in gone)
+
+    def deliverable(self, role, parts, form):
+        """The form of the reply, which the workflow holds; the role, the task, the input."""
         name, given = self.step["role"], self.input and fenced(dumped(self.input, indent=2))
-        statuses = {*self.workflow["graph"].get(name, {}), "$SUSPEND"}
-        is_known = SHOWN.setdefault((id(self.workflow), name, last[:9]), last) == last
-        need(is_known and {*re.findall(r"`\$status: ([^`]+)`", last)} == statuses, parts.what, "another last line")
-        if parts.may(f"You continue this session as the {name}: your role, the form of your reply and "
-                     "the task are those of its beginning."):  # fmt: skip
-            need(self.step["ownSession"], parts.what, "it has no session")
-            parts.own = True
+        need(all(f"`$status: {s}`" in form for s in self.workflow["graph"].get(name, ())), parts.what, "a status lacks")
+        parts.own = bool(parts.may(OWN_SESSION % name))
+        need(self.step["ownSession"] or not parts.own, parts.what, "it has no session")
+        texts = {"Goal": role["goal"], "Capabilities": "\n".join(f"- {each}" for each in role["capabilities"]),
+                 "Procedure": role["procedure"], "Output": role["output"]}  # fmt: skip
+        known = [f"## {title}\n\n{text.strip()}" for title, text in texts.items() if text.strip()]
+        parts.take(*[form, f"# Your role: {name}", SCOPE, *known] * (not parts.own), *self.guidance(role, parts.own))
+        if parts.own:
             parts.may(f"# Input\n\nThe thread was called again, with this input:\n\n{given}")
             return
-        form = parts.rest.partition(f"\n\n# Your role: {name}\n\n")[0]
-        parts.take(form, f"# Your role: {name}", SCOPE)
-        found = {a or b for a, b in re.findall(r"^## `\$status: (.*)`$|^- `\$status: ([^`]+)`", form, re.M)}
-        is_known = SHOWN.setdefault((id(self.workflow), name, form[:90]), form) == form
-        fixed = re.sub(VARYING, "", form)
-        is_known &= hashlib.sha256(fixed.encode()).hexdigest()[:8] in SENTENCES
-        need(is_known and found == statuses, parts.what, "another form of the deliverable", fixed)
-        texts = role["goal"], "\n".join(f"- {c}" for c in role["capabilities"]), role["procedure"], role["output"]
-        parts.take(*(f"## {name}\n\n{text.strip()}" for name, text in zip(TITLES, texts) if text.strip()))
         text, root, caller = NODES.get(self.start["prompt"]), self.start, self.call and self.call["parent"]
-        parts.take("# Task", *(["The task of the whole thread:", fenced(text)] if text.strip() else [NO_TASK]))
+        parts.take("# Task", *(["The task of the whole thread:", fenced(text)] if text.strip() else [
+            "The thread was started without a task text."]))  # fmt: skip
         while root["parent"]:
             root = NODES.get((above := NODES[root["parent"]]).get("start"), above)
         found = parts.may(CALLED)
         need(not self.is_own or (found and found[1]) == caller, parts.what, "another caller")
-        parts.take(*[fenced(NODES[root["prompt"]])] * bool(found))
-        parts.take(*["# Input", "The typed input of the thread:", given] * bool(given))
+        typed = ["# Input", "The typed input of the thread:", given] * bool(given)
+        parts.take(*[fenced(NODES[root["prompt"]])] * bool(found), *typed)
 
     def history(self, parts):
         """How far the thread is, and the steps before, all but those that the session knows."""
@@ -300,15 +298,17 @@ class Attempt:
             rf"# Progress\n\nThis is step {step['number']} of the thread\. You, the {step['role']}, have "
             r"(not replied yet|replied (once|\d+ times) before(, in this session|\. This is a new session: your "
             r"earlier replies(, or a summary of them,)? are below))\. "
-            rf"Your working folder is {re.escape(dumped(step['cwd']))}\.({HALF_DONE % kind})?(\n\n)"))  # fmt: skip
+            rf"Your working folder is {re.escape(dumped(step['cwd']))}\.( Your last attempt at this step ended before "
+            rf"you delivered \({kind}: [a-zA-Z' ]+\)\. Its changes may be half done, so check the current state before "
+            r"you continue\.)?(\n\n)"))  # fmt: skip
         parts.may("# What happened " + ("since your last reply" if parts.own else "before"))
         begin = parts.summary(chain)
         if left := parts.may(re.compile(r"\((\d+) earlier steps? (is|are) left out for length: `uwf .*`\)\n\n")):
             begin += int(left[1])
-        known = [0] + [n for n, ref in enumerate(chain, 1) if NODES[ref]["role"] == step["role"]] * parts.own
+        own = [n for n, ref in enumerate(chain, 1) if NODES[ref]["role"] == step["role"]]
+        own += [len(chain)] * bool(self.tries or self.replaces)
         first = int(found[1]) - 1 if (found := re.match(r"## Step (\d+): ", parts.rest)) else len(chain)
-        known += [len(chain)] * bool(parts.own and (self.tries or self.replaces))
-        need(first == begin or first in known, parts.what, "the history begins at step", first + 1)
+        need(first in (begin, 0, *own * parts.own), parts.what, "the history begins at step", first + 1)
         for ref in chain[first:]:
             parts.take(step_text(ref, parts.rest))
         if parts.may("# What you said last\n\nYour next reply replaces this one:"):
@@ -341,18 +341,16 @@ class Attempt:
 
     def joint(self):
         """The output of a fan-out: what its branches delivered, in their order."""
-        step, results, (source, _, taken) = self.step, [], self.step["role"].rpartition("/")
-        for place, (branch, end) in enumerate(zip(step["branches"], step["children"], strict=True)):
-            recorded, own = NODES[step["output"]]["results"][place], {"$status": branch["status"], "_body": ""}
+        branches, found, (source, _, taken) = self.step["branches"], [], self.step["role"].rpartition("/")
+        for place, (branch, end) in enumerate(zip(branches, self.step["children"], strict=True)):
+            old, own = NODES[self.step["output"]]["results"][place], {"$status": branch["status"], "_body": ""}
             if branch["status"] != "$cancelled":
                 own = {**NODES[NODES[end]["output"]], "_body": NODES.get(NODES[end]["body"]) or ""}
-            own |= {key: recorded[key] for key in ("$folder", "$gitBranch") if key in recorded}
-            results.append({**own, "$index": place})
-        one = {each["$status"] for each in results}
+            found.append({**own, **{k: old[k] for k in ("$folder", "$gitBranch") if k in old}, "$index": place})
+        one = {each["$status"] for each in found}
         then = {*self.workflow["graph"][source][taken]["then"]} - {"$mixed", "$empty"}
-        status = one.pop() if len(one) == 1 and one <= then else "$mixed" if results else "$empty"
-        named = zip(step["branches"], results, strict=True)
-        return {"$status": status, "results": results, **{b["name"]: r for b, r in named if b["name"]}}
+        status = one.pop() if len(one) == 1 and one <= then else "$mixed" if found else "$empty"
+        return {"$status": status, "results": found, **{b["name"]: r for b, r in zip(branches, found) if b["name"]}}
 
 
 def verify_call(event, step, chain, start):
@@ -365,8 +363,8 @@ def verify_call(event, step, chain, start):
         for key in (edge["forEach"] or "").split(".") if edge["forEach"] else ():
             item = item[key]
         branch = edge["parallel"][event["branch"]] if edge["parallel"] else edge
-        contexts = [data] if edge["parallel"] else [data, item[event["index"]]]
-        expected = "\n\n".join(filter(None, (MUSTACHE.render(branch["prompt"], *contexts), NODES.get(step["said"]))))
+        text = MUSTACHE.render(branch["prompt"], *([data] if edge["parallel"] else [data, item[event["index"]]]))
+        expected = "\n\n".join(filter(None, (text, NODES.get(step["said"]))))
     need(NODES.get(event["prompt"]) == expected, event["thread"], "had to be called with", repr(expected))
 
 
@@ -375,13 +373,11 @@ def main(bundle):
     manifest, variables = read_bundle(bundle)
     need(variables[f"@uwf/thread/{manifest['thread']}"] == manifest["head"], "another head")
     threads = {name: chain_of(variables[f"@uwf/thread/{name}"]) for name in manifest["threads"]}
-    for name, thread in threads.items():
-        verify_thread(name, *thread)
+    [verify_thread(name, *thread) for name, thread in threads.items()]
     steps = {(n["thread"], n["number"]): (n, *t) for t in threads.values() for n in map(NODES.get, t[0])}
-    for event in events("parentHead"):
-        found = steps.get((event["parent"], event["number"]))
-        if found and (event["purpose"] == "poke") == bool(found[0]["replaces"]):
-            verify_call(event, *found)  # a call that is open, or was replaced, has no step in the chain
+    for one in events("parentHead"):
+        if (at := steps.get((one["parent"], one["number"]))) and (one["purpose"] == "poke") == bool(at[0]["replaces"]):
+            verify_call(one, *at)  # a call that is open, or was replaced, has no step in the chain
     print(f"verified: {len(threads)} threads, {len(steps)} steps, root {manifest['root']}")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from tests.core import branching, calling
 
 from uwf_core.client import Client
+from uwf_core.config.trust import trust
 from uwf_core.testing.project import Project
 
 USAGE = {"inputTokens": 12, "outputTokens": 7, "cacheReadTokens": 3, "costUsd": 0.25}
@@ -138,4 +139,59 @@ def branches(root: Path) -> Iterator[tuple[Client, Mapping[str, str]]]:
         yield uwf, {"tasks": tasks, "panel": branching.run(uwf, "panel")}
 
 
-ALL = {"letters": letters, "calls": calls, "branches": branches}
+GUIDED = """\
+version: 1
+name: guided
+roles:
+  writer:
+    goal: Write it.
+    skills: [style, other]
+    memory: [notes.md]
+    frontmatter: {properties: {$status: {const: done}}, required: [$status]}
+  reviewer:
+    goal: Review it.
+    memory: [notes.md]
+    frontmatter:
+      oneOf:
+        - {properties: {$status: {const: fine}}, required: [$status]}
+        - {properties: {$status: {const: poor}, why: {type: string}}, required: [$status, why]}
+graph:
+  $START:
+    new: {role: writer, prompt: Write it.}
+    resume: {role: writer, prompt: Continue.}
+  writer: {done: {role: reviewer, prompt: Review it.}}
+  reviewer:
+    fine: {role: $END, prompt: Fine.}
+    poor: {role: writer, prompt: "Again: {{{why}}}"}
+"""
+
+
+@contextmanager
+def guided(root: Path) -> Iterator[tuple[Client, Mapping[str, str]]]:
+    """Skills, memory that comes and goes, and the rules of a project; in new and old sessions."""
+    project = Project(root)
+    file = project.workflow("guided", GUIDED)
+    for name in ("style", "other"):
+        skill = project.folder / f".agents/skills/{name}/SKILL.md"
+        skill.parent.mkdir(parents=True)
+        skill.write_text(f"---\nname: {name}\ndescription: How.\n---\nShort ```` texts.\n")
+    notes = project.folder / "notes.md"
+    notes.write_text("The parser is fragile.\n")
+    trust(str(project.home), str(project.folder))
+    done = {"role": "writer", "output": {"$status": "done"}}
+    fine = {"role": "reviewer", "output": {"$status": "fine"}}
+    poor = {"role": "reviewer", "output": {"$status": "poor", "why": "dull"}}
+    project.script([done, poor, done, poor, done, fine])
+    with project.client(durable=False) as uwf:
+        uwf.add_workflow(file)
+        thread = uwf.start("guided", "A text.")["thread"]
+        uwf.exec(thread, count=2)
+        notes.write_text("The parser is new.\n")
+        uwf.exec(thread, count=2)
+        notes.unlink()
+        uwf.exec(thread, count=1)
+        uwf.exec(thread, until_done=True)
+        yield uwf, {"guided": thread}
+
+
+ALL = {"guided": guided, "letters": letters, "calls": calls, "branches": branches}

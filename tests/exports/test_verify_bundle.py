@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.exports.tampering import CHANGES, Forgery
+from tests.exports.tampering import CHANGES, Forgery, changed_deliverable
 
 from benchmarks.size import Module
+from uwf_core.errors import BundleError
+from uwf_core.upkeep.import_bundle import verify_bundle
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "verify-bundle" / "verify_bundle.py"
 _ALONE = """
@@ -95,6 +97,19 @@ def test_each_change_by_somebody_who_knows_the_format_is_found(
         if not said.startswith("NOT VERIFIED: ")
     ]
     assert missed == []
+
+
+def test_uwf_finds_a_form_of_the_reply_that_does_not_follow_from_the_schema(
+    bundles: Mapping[str, Path], tmp_path: Path
+) -> None:
+    """Also where no prompt has it, or all have the same, which the script cannot know."""
+    for name, file in bundles.items():
+        verify_bundle(str(file))
+        forgery = Forgery(file)
+        changed_deliverable(forgery)
+        forged = forgery.write(tmp_path / name)
+        with pytest.raises(BundleError, match="not what its schema and edges say"):
+            verify_bundle(str(forged))
 
 
 def test_changed_bytes_are_found(bundles: Mapping[str, Path], tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from uwf_core.api.extract import ExtractRequest
 from uwf_core.extract.frontmatter import FrontmatterExtractor
-from uwf_core.prompt.deliverable import deliverable, example_output
-from uwf_core.prompt.markdown import frontmatter
+from uwf_core.workflow.deliverable import deliverable, example_output
+from uwf_core.workflow.markdown import frontmatter
 from uwf_core.workflow.variants import variants
 
 NAMES = st.text("abcdef_-. $1", min_size=1, max_size=5).filter(
@@ -100,7 +100,7 @@ def role_schemas(draw: st.DrawFn) -> dict[str, Any]:
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=150)
 @given(role_schemas())
 def test_the_example_of_each_status_extracts_to_itself(schema: dict[str, Any]) -> None:
-    text = deliverable(schema, {}, role="writer")
+    text = deliverable(schema, {})
     for variant in variants(schema):
         output = example_output(variant)
         raw = frontmatter(output, "<your text>")
@@ -131,7 +131,18 @@ def test_lists_that_allow_nothing_twice_get_an_example_without_repetition() -> N
 
 def test_the_suspend_form_that_is_shown_is_accepted() -> None:
     schema = {"properties": {"$status": {"const": "x"}}, "required": ["$status"]}
-    raw = deliverable(schema, {}, role="writer").rpartition("````\n---")[2].removesuffix("````")
+    raw = deliverable(schema, {}).rpartition("````\n---")[2].removesuffix("````")
     raw = f"---{raw}"
     output = FrontmatterExtractor().extract(ExtractRequest(raw=raw, schema=schema)).output
     assert output is not None and output["$status"] == "$SUSPEND"
+
+
+def test_an_example_of_endless_lists_and_texts_is_short() -> None:
+    endless: dict[str, Any] = {"type": "string", "minLength": 10**9}
+    for _ in range(20):
+        endless = {"type": "array", "minItems": 10**9, "items": endless}
+    schema = {
+        "properties": {"$status": {"const": "x"}, "all": endless},
+        "required": ["$status", "all"],
+    }
+    assert len(deliverable(schema, {})) < 200_000

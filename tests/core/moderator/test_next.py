@@ -18,7 +18,7 @@ def role(name: str) -> Role:
 
 def workflow(roles: str, graph: dict[str, dict[str, Edge]]) -> Definition:
     named = {name: role(name) for name in roles.split()}
-    return Definition(Ref("0000000000000"), "example", "", named, graph, Limits())
+    return Definition(Ref("0000000000000"), "example", "", named, graph, Limits(), str)
 
 
 def edge(target: str, prompt: str, location: str | None = None) -> Edge:

@@ -5,6 +5,7 @@ The golden files are prompts as agents get them. After a wanted change: `UWF_GOL
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ from uwf_core.prompt.assemble import (
 )
 from uwf_core.prompt.markdown import step_markdown
 from uwf_core.thread.history import Saying
-from uwf_core.workflow.definition import Role
+from uwf_core.workflow.definition import Edge, Role
+from uwf_core.workflow.deliverable import deliverable_of, ways_of
 
 GOLDEN = Path(__file__).parent / "golden"
 CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -101,13 +103,31 @@ SAID_TO = step_markdown(
 TASK = "Make the parser accept `---` lines."
 
 
-def given_parts(role: Role = ROLE, **changes: Any) -> PromptParts:
+LEADS = {"approved": "$END", "rejected": "developer"}
+
+
+def given_parts(
+    role: Role = ROLE,
+    leads: Mapping[str, str] = LEADS,
+    *,
+    typed: bool = False,
+    **changes: Any,
+) -> PromptParts:
+    texts = dict[Ref, str]()
+
+    def put(text: str) -> Ref:
+        texts[ref := Ref(f"{len(texts):013}")] = text
+        return ref
+
+    ways = ways_of({status: Edge(target) for status, target in leads.items()}, role.name)
+    form, last_line = deliverable_of(role.schema, ways, put).of(typed=typed)
     given: dict[str, Any] = {
         "thread": "06F0000000000000000000THRD",
         "task": TASK,
-        "leads": {"approved": "$END", "rejected": "developer"},
         "cwd": "/home/ada/parser",
         "instruction": "Review the change of the developer.",
+        "form": texts[Ref(form)],
+        "last_line": last_line,
     }
     return prompt_parts(role, Situation(**{**given, **changes}))
 

@@ -9,6 +9,7 @@ from uwf_core.prompt.markdown import step_markdown
 from uwf_core.thread.history import Saying
 from uwf_core.views.why.prompt_parts import split_prompt
 from uwf_core.workflow.definition import Role
+from uwf_core.workflow.deliverable import deliverable, form_line
 
 SCHEMA = {"properties": {"$status": {"const": "done"}}, "required": ["$status"]}
 HOSTILE = (
@@ -43,7 +44,8 @@ def test_the_parts_are_the_prompt_and_each_step_is_one(
     now = Situation(
         thread="01JD",
         task=task,
-        leads={"done": "$END"},
+        form=deliverable(SCHEMA, {"done": "Next: the end of the thread."}),
+        last_line=form_line(SCHEMA),
         cwd="/x",
         instruction=instruction,
         own_session=own,

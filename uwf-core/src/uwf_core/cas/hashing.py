@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from xxhash import xxh3_128_digest, xxh64_intdigest
 
 from uwf_core.api.store import Content
+from uwf_core.cas.writer import text_bytes
 from uwf_core.ids import Ref, ref_text
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ def hashed_bytes(type_: str, data: bytes) -> bytes:
 def ref_of(type_: str, data: bytes) -> Ref:
     """The reference of the payload whose bytes are `data`, typed by `type_`."""
     return Ref.of_hash(xxh64_intdigest(hashed_bytes(type_, data)))
+
+
+def ref_of_text(text: str) -> Ref:
+    """The reference of a text as a node of the type `string`."""
+    return ref_of(PRIMITIVES["string"], text_bytes(text)[0])
 
 
 def number_of_hashed(data: bytes) -> int:

@@ -177,7 +177,7 @@ def form_text(form: Mapping[str, Any] | None) -> str | None:
     """
     if not form:
         return None
-    from uwf_core.prompt.deliverable import field_notes
+    from uwf_core.workflow.deliverable import field_notes
     from uwf_core.workflow.variants import STATUS, variants
 
     try:

@@ -142,6 +142,9 @@ def situation(
     state, newest = position.state, 0 if known is None else known.number
     summary = None if newest else position.summary(task)  # a session that continues has the steps
     steps, earlier = _history(position, task, summary[0] if summary else newest)
+    deliverable = position.definition.roles[task.role].deliverable
+    assert deliverable is not None  # of an agent or a person
+    form, last_line = deliverable.of(typed=typed)
     replaced = None
     if task.replaces is not None and newest < task.number:
         replaced = position.markdown(position.step(task.replaces))
@@ -150,7 +153,8 @@ def situation(
         task=position.task_text(),
         call=position.call(),
         input=position.given,
-        leads=position.definition.leads(task.role),
+        form=position.definition.text(form),
+        last_line=last_line,
         cwd=task.cwd,
         instruction=task.instruction,
         step_number=task.number,
@@ -163,7 +167,6 @@ def situation(
         replaced=replaced,
         said=_said_before(position, task),
         last_failure=task.last_failure,
-        typed=typed,
         guidance=guidance,
         known_guidance=known_guidance,
     )

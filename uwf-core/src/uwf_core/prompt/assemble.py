@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.api.agent import PromptParts
 from uwf_core.errors import FailureKind
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.prompt.deliverable import deliverable, form_line
-from uwf_core.prompt.markdown import fenced, input_text, said_markdown
+from uwf_core.prompt.markdown import input_text, said_markdown
+from uwf_core.workflow.markdown import fenced
 
 if TYPE_CHECKING:
     from uwf_core.thread.history import Guidance, Saying
@@ -44,7 +44,7 @@ class Situation(NamedTuple):
     Attributes:
         thread: the id of the thread. task: its prompt. input: its typed input, if there is one.
         call: the calling thread and the task of the root.
-        leads: the edges of the role: each `$status` with a role, `$END` or `$SUSPEND`.
+        form: how the role has to reply. last_line: the same in one line.
         cwd: the working folder of the step.
         instruction: the moderator's instruction (edge prompt, and a person's text if any).
         step_number: the number of the next step, from 1.
@@ -59,13 +59,13 @@ class Situation(NamedTuple):
         replaced: the step that this one replaces, if the session does not know it.
         said: what a person said at earlier attempts at this step, unless `instruction` repeats it.
         last_failure: the kind of the failure of the last attempt at this step.
-        typed: whether the agent delivers a typed object, and no text with frontmatter.
         guidance: the skills, memory and rules of the role. known_guidance: those of its last step.
     """
 
     thread: str
     task: str
-    leads: Mapping[str, str]
+    form: str
+    last_line: str
     cwd: str
     instruction: str
     input: Mapping[str, Any] | None = None
@@ -79,31 +79,25 @@ class Situation(NamedTuple):
     replaced: str | None = None
     said: "Sequence[Saying]" = ()
     last_failure: str | None = None
-    typed: bool = False
     call: tuple[str, str] | None = None
     guidance: "Sequence[Guidance]" = ()
     known_guidance: "Sequence[Guidance]" = ()
 
 
 def prompt_parts(role: "Role", now: Situation) -> PromptParts:
-    """The parts of the prompt for one turn of a role. The same input gives the same bytes.
-
-    Raises:
-        DefinitionError: the role's schema has no clear variants (impossible in a checked workflow).
-    """
-    form = deliverable(role.schema, now.leads, role=role.name, typed=now.typed)
+    """The parts of the prompt for one turn of a role. The same input gives the same bytes."""
     progress = "# Progress\n\n" + " ".join(_progress_sentences(role.name, now))
     if now.called_again and now.own_session and now.input is not None:
         lead = "The thread was called again, with this input:"
         progress = f"{_input(now.input, lead)}\n\n{progress}"
     return PromptParts(
-        instructions=f"{form}\n\n{_role(role)}",
+        instructions=f"{now.form}\n\n{_role(role)}",
         guidance=_guidance(now) if now.guidance or now.known_guidance else "",
         task=_task(now) if now.input is None else _task_and_input(now, now.input),
         progress=progress,
         history="\n\n".join(_history(now)),
         instruction=now.instruction.strip(),
-        form=form_line(role.schema, typed=now.typed),
+        form=now.last_line,
     )
 
 

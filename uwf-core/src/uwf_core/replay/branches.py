@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.engine.location import folder_of_edge
 from uwf_core.engine.plan import with_text
 from uwf_core.ids import Ref
-from uwf_core.prompt.markdown import frontmatter
 from uwf_core.replay.compare import same_text, same_value
 from uwf_core.replay.walk import Difference
 from uwf_core.thread.history import body_of, read_step, text_at
@@ -22,6 +21,7 @@ from uwf_core.workflow.fan_out import (
     joint_output,
     joint_status,
 )
+from uwf_core.workflow.markdown import frontmatter
 from uwf_core.workflow.variants import GIT_BRANCH, PLACE
 
 if TYPE_CHECKING:

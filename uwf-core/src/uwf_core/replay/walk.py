@@ -11,7 +11,6 @@ from uwf_core.extract.typed import problem_words
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import Transition, apply_edge, apply_start_edge
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.prompt.markdown import frontmatter
 from uwf_core.replay.compare import same_text
 from uwf_core.replay.node import changed_fields
 from uwf_core.replay.position import ReplayPosition
@@ -25,6 +24,7 @@ from uwf_core.thread.worktree import place_in_step
 from uwf_core.views.recorded_step import StepRecord
 from uwf_core.workflow.definition import START
 from uwf_core.workflow.fan_out import BranchTask
+from uwf_core.workflow.markdown import frontmatter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uwf_core.cas.bundle import Bundle
 from uwf_core.cas.bundle_check import check_nodes, store_of
 from uwf_core.cas.codec import decode, encode
-from uwf_core.cas.hashing import META, PRIMITIVES, ref_of
+from uwf_core.cas.hashing import META, PRIMITIVES, ref_of, ref_of_text
 from uwf_core.engine.nodes import schema_of, targets_of
 from uwf_core.errors import BundleError, RoutingFailed, UwfError
 from uwf_core.ids import Ref, ThreadId
@@ -39,13 +39,15 @@ from uwf_core.thread.types import EVENTS as KINDS_OF_EVENTS
 from uwf_core.thread.types import NODES
 from uwf_core.upkeep.recorded_trees import wrong_git_name
 from uwf_core.workflow.definition import END, START, SUSPEND, WORKFLOW_TYPES, read_definition
+from uwf_core.workflow.deliverable import WORDING, deliverable_of, ways_of
+from uwf_core.workflow.fan_out import graph_as_written
 from uwf_core.workflow.registry import PREFIX as REGISTRY
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
     from uwf_core.cas.graph import Graph
     from uwf_core.cas.store import Store
-    from uwf_core.workflow.definition import Definition
+    from uwf_core.workflow.definition import Definition, Deliverable
 
 
 class CheckedBundle:
@@ -64,6 +66,7 @@ class CheckedBundle:
         self.graph: Graph = check_nodes(bundle)
         self.thread = ThreadId(bundle.manifest.thread)
         self._definitions: dict[Ref, Definition] = {}
+        self._deliverables: dict[tuple[Ref, tuple[tuple[str, str], ...]], Deliverable] = {}
         try:
             self.heads = self._checked_heads()
             self.head = self.heads[self.thread]
@@ -90,8 +93,34 @@ class CheckedBundle:
         if ref not in self._definitions:
             definition = read_definition(self.store, ref)
             _check_graph(definition)
+            self._check_deliverables(definition)
             self._definitions[ref] = definition
         return self._definitions[ref]
+
+    def _check_deliverables(self, definition: "Definition") -> None:
+        """Check that what agents read of the form of a reply is what the schema and graph give."""
+        graph = graph_as_written(definition)
+        for name, role in definition.roles.items():
+            if role.calls or role.program is not None:
+                continue
+            if role.deliverable is not None and role.deliverable.wording != WORDING:
+                raise BundleError(
+                    f"workflow {definition.ref} has texts of version {role.deliverable.wording}",
+                    hint=f"this version of uwf can verify those of version {WORDING}",
+                )
+            ways = ways_of(graph.get(name, {}), name)
+            if role.deliverable != self._deliverable(role.frontmatter, tuple(sorted(ways.items()))):
+                raise BundleError(
+                    f"the form of a reply of role {name} in workflow {definition.ref} is not what "
+                    "its schema and edges say"
+                )
+
+    def _deliverable(self, schema: Ref, ways: tuple[tuple[str, str], ...]) -> "Deliverable":
+        """Computed once, so that many workflows with the same texts take no longer than one."""
+        if (schema, ways) not in self._deliverables:
+            found = deliverable_of(self.store.schema(schema), dict(ways), ref_of_text)
+            self._deliverables[schema, ways] = found
+        return self._deliverables[schema, ways]
 
     @property
     def starts(self) -> list[str]:
@@ -199,6 +228,8 @@ class CheckedBundle:
             kind = self._kinds.get(record.type)
             if kind is None:
                 continue
+            if kind == "workflow":
+                self.definition(Ref(record.ref))
             payload: Any = decode(record.data)
             wrong = self._wrong_target(kind, payload) or wrong_git_name(kind, payload)
             if wrong is None and kind == "step" and not self._is_object(payload["output"]):

@@ -2,15 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from uwf_core.prompt.markdown import (
-    fenced,
-    frontmatter,
-    input_text,
-    said_markdown,
-    step_markdown,
-)
+from uwf_core.prompt.markdown import input_text, said_markdown, step_markdown
 from uwf_core.thread.lifecycle import state_words
 from uwf_core.workflow.definition import PROGRAM
+from uwf_core.workflow.markdown import fenced, frontmatter
 from uwf_core.workflow.variants import BODY
 
 if TYPE_CHECKING:

@@ -380,7 +380,7 @@ def answer_options(form: Mapping[str, Any], option: str = "--answer") -> list[st
 
 
 def _placeholder(schema: Any) -> str:
-    from uwf_core.prompt.deliverable import flattened, main_type
+    from uwf_core.workflow.deliverable import flattened, main_type
     from uwf_core.workflow.variants import NAME
 
     flat = flattened(schema)

@@ -7,13 +7,14 @@ is not loaded.
 
 from typing import Any
 
-from uwf_core.cas.codec import encode
-from uwf_core.cas.hashing import META, ref_of
+from uwf_core.cas.codec import decode, encode
+from uwf_core.cas.hashing import META, ref_of, ref_of_text
 from uwf_core.errors import DefinitionError, PayloadError, UsageError
 from uwf_core.ids import Ref
 from uwf_core.shape.shapes import plain
 from uwf_core.workflow.alternatives import inline_refs
 from uwf_core.workflow.definition import WORKFLOW_TYPE, Workflow
+from uwf_core.workflow.deliverable import deliverable_of, ways_of
 from uwf_core.workflow.file_name import expected_name
 from uwf_core.workflow.load import load_file
 from uwf_core.workflow.source_file import read_text
@@ -46,13 +47,20 @@ def reference_of(file: str) -> Ref | None:
         if schema.faults:
             return None
         payload["input"] = _reference(META, schema.schema)
-    for role in payload["roles"].values():
+    for name, role in payload["roles"].items():
         if role["workflow"] is not None or role["frontmatter"] is None or role["skills"]:
             return None
         schema = inline_refs(role["frontmatter"])
         if schema.faults:
             return None
         role["frontmatter"] = _reference(META, schema.schema)
+        if role["program"] is None:
+            try:
+                stored = decode(encode(schema.schema))
+                ways = ways_of(workflow.graph.get(name, {}), name)
+                role["deliverable"] = plain(deliverable_of(stored, ways, ref_of_text))
+            except (DefinitionError, PayloadError):
+                return None
     return _reference(WORKFLOW_TYPE, payload)
 
 

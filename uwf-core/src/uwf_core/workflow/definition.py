@@ -3,7 +3,7 @@
 Imports only the code of the store, since every `exec` loads this module.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from uwf_core.errors import UnknownIdError
@@ -15,7 +15,7 @@ from uwf_core.shape.shapes import build, plain
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
 
-WORKFLOW_TYPE = Ref("0TW0YM3EB9PE6")
+WORKFLOW_TYPE = Ref("076FJ5TGEWSRK")
 """The type of workflow nodes: the reference of `publish.WORKFLOW_SCHEMA` as a schema node."""
 
 WORKFLOW_TYPES = frozenset((WORKFLOW_TYPE,))
@@ -150,6 +150,24 @@ class RoleProgram(NamedTuple):
     timeout: Annotated[float | None, "Seconds for one step.", _POSITIVE] = None
 
 
+class Deliverable(NamedTuple):
+    """How an agent or a person has to reply in a role: for frontmatter and text, and for an object.
+    They follow from the schema and the graph, and are stored so that every reader has them.
+    """
+
+    form: Annotated[Annotated[str, To("string")], "The beginning of a prompt for frontmatter."]
+    last_line: Annotated[str, "The last line of such a prompt."]
+    object_form: Annotated[Annotated[str, To("string")], "The beginning of one for an object."]
+    object_last_line: Annotated[str, "The last line of such a prompt."]
+    wording: Annotated[int, "The version of the texts."]
+
+    def of(self, *, typed: bool) -> tuple[str, str]:
+        """The reference of the beginning, and the last line; `typed`: for an object."""
+        if typed:
+            return self.object_form, self.object_last_line
+        return self.form, self.last_line
+
+
 class RoleText(NamedTuple):
     """A role as its file describes it. It is played by an agent, by another workflow (`workflow`),
     by a program (`program`) or by a person (`human`). A node refers to the schema in `frontmatter`.
@@ -186,6 +204,7 @@ class RoleText(NamedTuple):
     skill_texts: Annotated[
         dict[str, Annotated[str, To("string")]] | None, "Set by uwf: skills beside the file."
     ] = None
+    deliverable: Annotated[Deliverable | None, "Set by uwf: the form of a reply."] = None
     workflow: Annotated[
         Annotated[str, To("workflow")] | None,
         "The workflow that plays the role: a name, a path relative to this file, a reference, or "
@@ -205,7 +224,8 @@ class RoleText(NamedTuple):
     ] = None
 
 
-ROLE_KEYS: Final = tuple(name for name in RoleText._fields if name != "skill_texts")
+_SET_BY_UWF = ("skill_texts", "deliverable")
+ROLE_KEYS: Final = tuple(name for name in RoleText._fields if name not in _SET_BY_UWF)
 """The keys of a role in a file."""
 
 
@@ -253,6 +273,7 @@ class Role(NamedTuple):
     skills: tuple[str, ...] = ()
     memory: tuple[str, ...] = ()
     skill_texts: Mapping[str, str] | None = None
+    deliverable: Deliverable | None = None
     workflow: str | None = None
     program: RoleProgram | None = None
     human: bool = False
@@ -287,6 +308,7 @@ class Definition(NamedTuple):
     """A workflow. `graph`: role (or `$START`) -> status (or `new`, `resume`) -> edge; an edge to
     branches leads to the role of the fan-out, whose edges are those of `then`. `input`: the schema
     of its typed input, or None. `branch`: whether it was generated for a branch of one role.
+    `text` reads a text that it refers to.
     """
 
     ref: Ref
@@ -295,6 +317,7 @@ class Definition(NamedTuple):
     roles: dict[str, Role]
     graph: dict[str, dict[str, Edge]]
     limits: Limits
+    text: Callable[[str], str]
     input: Mapping[str, Any] | None = None
     workspace: Literal["worktree"] | None = None
     record: bool = False
@@ -304,17 +327,6 @@ class Definition(NamedTuple):
     def calls(self) -> bool:
         """Whether a workflow plays one of the roles, or a fan-out is one."""
         return any([role.workflow or role.fan_out for role in self.roles.values()])  # noqa: C419
-
-    def leads(self, role: str) -> dict[str, str]:
-        """Where each status of a role leads: a role, `$END`, `$SUSPEND`, or branches in words."""
-        leads = {status: edge.role for status, edge in self.graph[role].items()}
-        for status, target in leads.items() if self.calls else ():
-            edge = self.roles[target].fan_out if target in self.roles else None
-            if edge is not None:
-                from uwf_core.workflow.fan_out import fan_out_words  # not for every workflow
-
-                leads[status] = fan_out_words(edge)
-        return leads
 
     @property
     def runs_programs(self) -> bool:
@@ -359,6 +371,7 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
         roles=roles,
         graph={name: graph[name] for name in order},
         limits=found.limits,
+        text=store.text,
         input=None if found.input is None else store.schema(Ref(str(found.input))),
         workspace=found.workspace,
         record=found.record,

@@ -26,7 +26,7 @@ DERIVED = ("frontmatter", "workflow")
 """The keys that uwf sets in an edge to branches."""
 DERIVED_IN_BRANCH = ("workflow", "place")
 DERIVED_AT_TOP = ("branch",)
-DERIVED_IN_ROLE = ("skillTexts",)
+DERIVED_IN_ROLE = ("skillTexts", "deliverable")
 
 
 def check_edges(parsed: ParsedWorkflow) -> Iterator[Problem]:

@@ -1,4 +1,5 @@
-"""A checked workflow as nodes: a schema node per role and the workflow node itself.
+"""A checked workflow as nodes: for each role its schema and the form of its reply, and the
+workflow node itself.
 
 The same workflow always gets the same reference.
 """
@@ -6,8 +7,9 @@ The same workflow always gets the same reference.
 from typing import TYPE_CHECKING, Any, Final
 
 from uwf_core.ids import Ref
-from uwf_core.shape.shapes import payload_schema
-from uwf_core.workflow.definition import WORKFLOW_TYPE, Workflow
+from uwf_core.shape.shapes import build, payload_schema, plain
+from uwf_core.workflow.definition import WORKFLOW_TYPE, Edge, Workflow
+from uwf_core.workflow.deliverable import deliverable_of, ways_of
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -40,7 +42,11 @@ class _Publisher:
         known = self._stored.get(id(workflow))
         if known is not None:
             return known
-        roles = {name: self._role(role) for name, role in workflow["roles"].items()}
+        edges = workflow["graph"]
+        roles = {
+            name: self._role(name, role, edges.get(name, {}))
+            for name, role in workflow["roles"].items()
+        }
         graph = {
             name: {status: self._edge(edge) for status, edge in edges.items()}
             for name, edges in workflow["graph"].items()
@@ -51,14 +57,21 @@ class _Publisher:
         ref = self._stored[id(workflow)] = self._store.put(WORKFLOW_TYPE, payload)
         return ref
 
-    def _role(self, role: dict[str, Any]) -> dict[str, Any]:
+    def _role(self, name: str, role: dict[str, Any], edges: dict[str, Any]) -> dict[str, Any]:
         called, texts = self._called(role["workflow"]), role["skillTexts"]
+        schema = self._store.put_schema(role["frontmatter"])
+        deliverable = None
+        if called is None and role["program"] is None:
+            ways = ways_of({status: build(Edge, edge) for status, edge in edges.items()}, name)
+            stored = self._store.schema(schema)
+            deliverable = plain(deliverable_of(stored, ways, self._store.put_text))
         return {
             **role,
             "skillTexts": texts
             and {name: self._store.put_text(text) for name, text in texts.items()},
             "workflow": called,
-            "frontmatter": self._store.put_schema(role["frontmatter"]),
+            "frontmatter": schema,
+            "deliverable": deliverable,
         }
 
     def _edge(self, edge: dict[str, Any]) -> dict[str, Any]:

@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
+from uwf_core.workflow.edge_kinds import DERIVED_IN_ROLE
+
 
 def shown_workflow(workflow: Mapping[str, Any]) -> dict[str, Any]:
     """The document of a completed mapping, of a file or of a node.
 
     An edge has only the keys that are set; one to branches also has the type of their joint result,
     `frontmatter`. A called workflow that is not published is shown by its name, and the workflows
-    that uwf generates for branches and the texts of skills are left out.
+    that uwf generates for branches, the texts of skills and the forms of replies are left out.
     """
     roles = {name: _role(role) for name, role in workflow["roles"].items()}
     graph = {
@@ -23,8 +25,7 @@ def shown_workflow(workflow: Mapping[str, Any]) -> dict[str, Any]:
 def _role(role: Mapping[str, Any]) -> dict[str, Any]:
     called = role["workflow"]
     shown = {**role, "workflow": called["name"] if isinstance(called, Mapping) else called}
-    del shown["skillTexts"]
-    return shown
+    return {key: value for key, value in shown.items() if key not in DERIVED_IN_ROLE}
 
 
 def _edge(edge: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from uwf_core.prompt.markdown import fenced
 from uwf_core.views.why.statements import FOR_SPECIALISTS, Statement, WhyPage, WhySection
+from uwf_core.workflow.markdown import fenced
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&])|^(\s*(?:[-+#=]|\d+(?=[.)])))")
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.prompt.guidance import GUIDANCE_HEADING
-from uwf_core.prompt.markdown import fenced
+from uwf_core.workflow.markdown import fenced
 
 FORM, TASK, REMINDER, PROGRESS, STEP = "form", "task", "reminder", "progress", "step"
 HISTORY, REPLACED, SAID, INSTRUCTION = "history", "replaced", "said", "instruction"

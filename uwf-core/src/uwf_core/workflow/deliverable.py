@@ -1,15 +1,19 @@
-"""Describe the deliverable of a role: one example per `$status`, and its fields."""
+"""Describe the deliverable of a role: one example per `$status`, and its fields.
+
+Publishing stores the texts with the workflow: prompts read them, and so can everybody who has a
+bundle. They follow from the stored schema and graph alone.
+"""
 
 import json
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from uwf_core.cas.references import FILE_FORMAT
-from uwf_core.prompt.markdown import fenced, frontmatter
-from uwf_core.workflow.definition import END, SUSPEND
-from uwf_core.workflow.variants import BODY, STATUS, Variant, variants, variants_of_text
+from uwf_core.ids import Ref
+from uwf_core.workflow.definition import END, SUSPEND, Deliverable, Edge
+from uwf_core.workflow.markdown import fenced, frontmatter
+from uwf_core.workflow.variants import BODY, STATUS, Variant, variants
 
 _BEGIN = """\
 # What you must deliver
@@ -78,33 +82,46 @@ _BOUNDS = {
 }
 
 
-def deliverable(
-    schema: Mapping[str, Any], leads: Mapping[str, str], *, role: str, typed: bool = False
-) -> str:
-    """The form of the deliverable as Markdown, under a heading of level 1.
+WORDING: Final = 1
+"""The version of the texts. Who changes a text that exists increases it."""
+
+
+def ways_of(edges: Mapping[str, Edge], role: str) -> dict[str, str]:
+    """Where each status of a role leads, as a sentence."""
+    return {status: _way(edge, role) for status, edge in edges.items()}
+
+
+def deliverable_of(
+    schema: Mapping[str, Any], ways: Mapping[str, str], put: Callable[[str], Ref]
+) -> Deliverable:
+    """How to reply in a role.
 
     Args:
-        schema: of the role. leads: each `$status` with a role, `$END`, `$SUSPEND`, or words for
-            several roles.
-        role: the role's name.
-        typed: describe a typed object, whose fields the agent knows from the schema itself.
+        schema: of the role, as it is stored: the order of its keys is that of the fields.
+        ways: by `ways_of`. put: stores a text, or computes its reference.
 
     Raises:
         DefinitionError: the schema has no clear variants (impossible in a checked workflow).
     """
-    return _deliverable(json.dumps(schema), tuple(leads.items()), role, typed)
+    return Deliverable(
+        form=put(deliverable(schema, ways)),
+        last_line=form_line(schema),
+        object_form=put(deliverable(schema, ways, typed=True)),
+        object_last_line=form_line(schema, typed=True),
+        wording=WORDING,
+    )
 
 
-@lru_cache(maxsize=64)
-def _deliverable(schema: str, leads: tuple[tuple[str, str], ...], role: str, typed: bool) -> str:
-    """Cached: it is the same in each step of a role."""
-    forms, targets = variants_of_text(schema), dict(leads)
+def deliverable(schema: Mapping[str, Any], ways: Mapping[str, str], *, typed: bool = False) -> str:
+    """The form of the deliverable as Markdown, under a heading of level 1; `typed`: of an object,
+    whose fields the agent knows from the schema itself.
+    """
+    forms = variants(schema)
     choice = _CHOICE if len(forms) > 1 else _ONLY
-    ways = {each.status: _lead(targets.get(each.status), role) for each in forms}
     if typed:
-        lines = [f"- {_fields(each)}. {ways[each.status]}".rstrip() for each in forms]
+        lines = [f"- {_fields(each)}. {ways.get(each.status, '')}".rstrip() for each in forms]
         return "\n\n".join((_TYPED, choice, "\n".join([*lines, _TYPED_SUSPEND])))
-    parts = [_BEGIN, choice, *(_form(each, ways[each.status]) for each in forms)]
+    parts = [_BEGIN, choice, *(_form(each, ways.get(each.status, "")) for each in forms)]
     reason = "<what you need, from whom, and why>"
     parts.append(_SUSPEND + _shown({STATUS: SUSPEND, "reason": reason}, ""))
     return "\n\n".join(parts)
@@ -118,13 +135,13 @@ def form_line(schema: Mapping[str, Any], *, typed: bool = False) -> str:
     return f"Begin your final reply with `---`, then {forms}, then `---`, then your text."
 
 
-def _lead(target: str | None, role: str) -> str:
-    """Where a status leads, in words."""
-    if target is None:
-        return ""
+def _way(edge: Edge, role: str) -> str:
+    if edge.then is not None:
+        from uwf_core.workflow.fan_out import fan_out_words  # not for every workflow
+
+        return f"Next: {fan_out_words(edge)}."
     known = {END: "the end of the thread", SUSPEND: "a question to a person", role: "you again"}
-    other = target if " " in target else f"the role {target}"  # a name holds no blank
-    return f"Next: {known.get(target, other)}."
+    return f"Next: {known.get(edge.role, f'the role {edge.role}')}."
 
 
 def _fields(variant: Variant) -> str:
@@ -213,8 +230,15 @@ def _code(value: Any) -> str:
 # made from the type and its bounds. A `pattern` cannot be followed; the field's note states it.
 
 
-def example(schema: Any, name: str) -> Any:
-    """A value for the field `name`; the same one every time."""
+_MOST_ITEMS = 50
+_LONGEST = 2_000
+"""Characters of an example; a pattern or a bound of many more would only fill the prompt."""
+
+
+def example(schema: Any, name: str, room: int = _MOST_ITEMS) -> Any:
+    """A value for the field `name`; the same one every time. `room`: how many items its lists may
+    have together; an example that needs more is shorter than its schema demands.
+    """
     flat = flattened(schema)
     if "const" in flat:
         return flat["const"]
@@ -223,7 +247,7 @@ def example(schema: Any, name: str) -> Any:
             return flat[key][0]
     if "default" in flat:
         return flat["default"]
-    return _of_type(main_type(flat), flat, name)
+    return _of_type(main_type(flat), flat, name, room)
 
 
 def flattened(schema: Any) -> dict[str, Any]:
@@ -263,29 +287,31 @@ def main_type(flat: Schema) -> str:
     return "string"
 
 
-def _of_type(kind: str, flat: Schema, name: str) -> Any:
+def _of_type(kind: str, flat: Schema, name: str, room: int) -> Any:
     if kind == "object":
-        return _object(flat)
+        return _object(flat, room)
     if kind == "array":
-        return _array(flat, name)
+        return _array(flat, name, room)
     if kind in ("integer", "number"):
         return _number(flat, kind == "integer")
     return {"boolean": True, "null": None}.get(kind, _string(flat, name))
 
 
-def _object(flat: Schema) -> dict[str, Any]:
+def _object(flat: Schema, room: int) -> dict[str, Any]:
     properties = flat.get("properties", {})
     names = dict.fromkeys((*properties, *flat.get("required", ())))
-    return {name: example(properties.get(name), name) for name in names}
+    return {name: example(properties.get(name), name, room) for name in names}
 
 
-def _array(flat: Schema, name: str) -> list[Any]:
+def _array(flat: Schema, name: str, room: int) -> list[Any]:
     fixed = list(flat.get("prefixItems", ()))
-    wanted = min(max(1, len(fixed), flat.get("minItems", 0)), flat.get("maxItems", math.inf))
-    items = [example(schema, name) for schema in fixed[: int(wanted)]]
+    least = min(flat.get("minItems", 0), room)
+    wanted = int(min(max(1, len(fixed), least), flat.get("maxItems", math.inf)))
+    within = max(1, room // max(1, wanted))
+    items = [example(schema, name, within) for schema in fixed[:wanted]]
     choices = flattened(flat.get("items")).get("enum", ())
-    for index in range(int(wanted) - len(items)):
-        value = example(flat.get("items"), name)
+    for index in range(wanted - len(items)):
+        value = example(flat.get("items"), name, within)
         items.append(_varied(value, index, choices) if flat.get("uniqueItems") else value)
     return items
 
@@ -303,7 +329,7 @@ def _varied(value: Any, index: int, choices: Sequence[Any]) -> Any:
 
 def _string(flat: Schema, name: str) -> str:
     text = _FORMATS.get(flat.get("format", ""), f"<{name}>")
-    while len(text) < flat.get("minLength", 0):
+    while len(text) < min(flat.get("minLength", 0), _LONGEST):
         text += f" <{name}>"
     return text[: flat["maxLength"]] if "maxLength" in flat else text
 
