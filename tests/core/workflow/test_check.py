@@ -144,7 +144,7 @@ def test_a_valid_workflow_is_completed_with_every_default() -> None:
         **dict.fromkeys(
             (
                 *("timeout", "tools", "workflow", "program", "agent", "model", "limits", "reserve"),
-                "skillTexts",
+                *("skillTexts", "deliverable"),
             )
         ),
     }
