@@ -5,6 +5,7 @@ find nothing new, and starting a thread from a file that did not change costs no
 is not loaded.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from uwf_core.cas.codec import decode, encode
@@ -48,20 +49,26 @@ def reference_of(file: str) -> Ref | None:
             return None
         payload["input"] = _reference(META, schema.schema)
     for name, role in payload["roles"].items():
-        if role["workflow"] is not None or role["frontmatter"] is None or role["skills"]:
+        if not _complete(role, ways_of(workflow.graph.get(name, {}), name)):
             return None
-        schema = inline_refs(role["frontmatter"])
-        if schema.faults:
-            return None
-        role["frontmatter"] = _reference(META, schema.schema)
-        if role["program"] is None:
-            try:
-                stored = decode(encode(schema.schema))
-                ways = ways_of(workflow.graph.get(name, {}), name)
-                role["deliverable"] = plain(deliverable_of(stored, ways, ref_of_text))
-            except (DefinitionError, PayloadError):
-                return None
     return _reference(WORKFLOW_TYPE, payload)
+
+
+def _complete(role: dict[str, Any], ways: Mapping[str, str]) -> bool:
+    """Give a role what publishing adds to it; whether it can be known without a check."""
+    if role["workflow"] is not None or role["frontmatter"] is None or role["skills"]:
+        return False
+    schema = inline_refs(role["frontmatter"])
+    if schema.faults:
+        return False
+    role["frontmatter"] = _reference(META, schema.schema)
+    if role["program"] is None:
+        try:
+            stored = decode(encode(schema.schema))
+            role["deliverable"] = plain(deliverable_of(stored, ways, ref_of_text))
+        except (DefinitionError, PayloadError):
+            return False
+    return True
 
 
 def _reference(type_: Ref, payload: Any) -> Ref | None:

@@ -1,11 +1,11 @@
 """The messages of a recorded thread, and of the threads that it called, as Inspect has them."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from uwf_core.api.calls import RecordedCall
 from uwf_core.api.reading import RecordedStep, RecordedThread, RecordedTurn
+from uwf_core.api.tool_calls import tool_arguments
 
 Message = dict[str, Any]
 
@@ -79,22 +79,12 @@ def _turn(turn: RecordedTurn, about: Mapping[str, Any], model: str | None) -> It
 
 
 def _call(call: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        arguments = json.loads(call["arguments"], parse_constant=_reject)
-    except (ValueError, RecursionError):
-        arguments = None
-    if not isinstance(arguments, dict):
-        arguments = {"text": call["arguments"]} if call["arguments"] else {}
     return {
         "id": call["id"],
         "function": call["name"],
-        "arguments": arguments,
+        "arguments": tool_arguments(call["arguments"]),
         "type": "function",
     }
-
-
-def _reject(word: str) -> None:
-    raise ValueError(f"{word} is not JSON")
 
 
 def _message(role: str, content: Any, name: str, about: Mapping[str, Any]) -> Message:

@@ -13,6 +13,7 @@ from typing import Any
 from uwf_core.api.calls import RecordedCall
 from uwf_core.api.reading import RecordedEvent, RecordedStep, RecordedThread, RecordedTurn
 from uwf_core.api.sums import UsagePayload
+from uwf_core.api.tool_calls import tool_arguments
 from uwf_core.views.formats.timeline import timeline
 
 VERSION = "ATIF-v1.7"
@@ -188,22 +189,8 @@ def _of_turn(turn: RecordedTurn) -> dict[str, Any]:
 
 
 def _tool_call(call: Mapping[str, Any]) -> dict[str, Any]:
-    arguments = _arguments(call["arguments"])
+    arguments = tool_arguments(call["arguments"])
     return {"tool_call_id": call["id"], "function_name": call["name"], "arguments": arguments}
-
-
-def _arguments(text: str) -> dict[str, Any]:
-    """Arguments are any text; the format wants an object."""
-    try:
-        found = json.loads(text, parse_constant=_reject)
-        json.dumps(found, ensure_ascii=False).encode()  # no lone surrogates
-    except (ValueError, RecursionError):
-        found = None
-    return found if isinstance(found, dict) else {"text": text} if text else {}
-
-
-def _reject(word: str) -> None:
-    raise ValueError(f"{word} is not JSON")
 
 
 def _observed(calls: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
