@@ -12,8 +12,9 @@ from tests.core.workflow.fan_outs import FAN, fan_out_files
 from uwf_core.cas.store import Store
 from uwf_core.stores.memory import open_memory
 from uwf_core.testing.project import Project
+from uwf_core.workflow.as_written import mapping_of
 from uwf_core.workflow.check import check_text
-from uwf_core.workflow.definition import mapping_of, read_definition
+from uwf_core.workflow.definition import read_definition
 from uwf_core.workflow.fan_out import branches_of
 from uwf_core.workflow.publish import publish
 from uwf_core.workflow.variants import variants

@@ -93,8 +93,8 @@ def bound_of_workflow(engine: "Engine", workflow: Mapping[str, Any]) -> "Bound":
     Raises:
         StoreError: a workflow that it calls is missing or damaged.
     """
+    from uwf_core.workflow.as_written import mapping_of
     from uwf_core.workflow.bound import bound_of
-    from uwf_core.workflow.definition import mapping_of
 
     def read(word: str) -> dict[str, Any]:
         return mapping_of(engine.definition(Ref(word)))

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from uwf_core.api.store import Variable
     from uwf_core.cas.graph import Graph
     from uwf_core.cas.store import Store
-    from uwf_core.workflow.definition import Definition, Deliverable
+    from uwf_core.workflow.definition import Definition, ReplyForm
 
 
 class CheckedBundle:
@@ -66,7 +66,7 @@ class CheckedBundle:
         self.graph: Graph = check_nodes(bundle)
         self.thread = ThreadId(bundle.manifest.thread)
         self._definitions: dict[Ref, Definition] = {}
-        self._deliverables: dict[tuple[Ref, tuple[tuple[str, str], ...]], Deliverable] = {}
+        self._deliverables: dict[tuple[Ref, tuple[tuple[str, str], ...]], ReplyForm] = {}
         try:
             self.heads = self._checked_heads()
             self.head = self.heads[self.thread]
@@ -115,7 +115,7 @@ class CheckedBundle:
                     "its schema and edges say"
                 )
 
-    def _deliverable(self, schema: Ref, ways: tuple[tuple[str, str], ...]) -> "Deliverable":
+    def _deliverable(self, schema: Ref, ways: tuple[tuple[str, str], ...]) -> "ReplyForm":
         """Computed once, so that many workflows with the same texts take no longer than one."""
         if (schema, ways) not in self._deliverables:
             found = deliverable_of(self.store.schema(schema), dict(ways), ref_of_text)

@@ -6,7 +6,8 @@ from uwf_core.engine.workflows import read_workflow
 from uwf_core.errors import UnknownIdError
 from uwf_core.ids import Ref
 from uwf_core.shape.shapes import build
-from uwf_core.workflow.definition import Workflow, as_in_file
+from uwf_core.workflow.as_written import as_in_file
+from uwf_core.workflow.definition import Workflow
 from uwf_core.workflow.diff.change import Verdict, WorkflowChange
 from uwf_core.workflow.diff.compare import compare_workflows
 from uwf_core.workflow.registry import registered

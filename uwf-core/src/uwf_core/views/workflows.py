@@ -140,7 +140,7 @@ def unquoted_document(checked: "Checked") -> ProblemsDocument:
 def _definition(engine: "Engine", word: str, notice: Callable[[str], None]) -> dict[str, Any]:
     """The definition that a word selects, in the form of a checked file."""
     from uwf_core.engine.workflows import check_workflow, resolve_workflow
-    from uwf_core.workflow.definition import mapping_of
+    from uwf_core.workflow.as_written import mapping_of
 
     meant = resolve_workflow(engine, word)
     for text in meant.notices[:-1]:

@@ -10,7 +10,7 @@ from uwf_core.errors import UnknownIdError
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.mismatch import NOT_BLANK, Names, To, above
-from uwf_core.shape.shapes import build, plain
+from uwf_core.shape.shapes import build
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -20,7 +20,6 @@ WORKFLOW_TYPE = Ref("076FJ5TGEWSRK")
 
 WORKFLOW_TYPES = frozenset((WORKFLOW_TYPE,))
 """Every type of workflow node that was ever released; all of them can be read."""
-
 
 START: Final = "$START"
 END: Final = "$END"
@@ -150,10 +149,8 @@ class RoleProgram(NamedTuple):
     timeout: Annotated[float | None, "Seconds for one step.", _POSITIVE] = None
 
 
-class Deliverable(NamedTuple):
-    """How an agent or a person has to reply in a role: for frontmatter and text, and for an object.
-    They follow from the schema and the graph, and are stored so that every reader has them.
-    """
+class ReplyForm(NamedTuple):
+    """How to reply in a role; follows from schema and graph, and is stored for every reader."""
 
     form: Annotated[Annotated[str, To("string")], "The beginning of a prompt for frontmatter."]
     last_line: Annotated[str, "The last line of such a prompt."]
@@ -163,9 +160,8 @@ class Deliverable(NamedTuple):
 
     def of(self, *, typed: bool) -> tuple[str, str]:
         """The reference of the beginning, and the last line; `typed`: for an object."""
-        if typed:
-            return self.object_form, self.object_last_line
-        return self.form, self.last_line
+        texts = (self.object_form, self.object_last_line)
+        return texts if typed else (self.form, self.last_line)
 
 
 class RoleText(NamedTuple):
@@ -204,7 +200,7 @@ class RoleText(NamedTuple):
     skill_texts: Annotated[
         dict[str, Annotated[str, To("string")]] | None, "Set by uwf: skills beside the file."
     ] = None
-    deliverable: Annotated[Deliverable | None, "Set by uwf: the form of a reply."] = None
+    deliverable: Annotated[ReplyForm | None, "Set by uwf: the form of a reply."] = None
     workflow: Annotated[
         Annotated[str, To("workflow")] | None,
         "The workflow that plays the role: a name, a path relative to this file, a reference, or "
@@ -273,7 +269,7 @@ class Role(NamedTuple):
     skills: tuple[str, ...] = ()
     memory: tuple[str, ...] = ()
     skill_texts: Mapping[str, str] | None = None
-    deliverable: Deliverable | None = None
+    deliverable: ReplyForm | None = None
     workflow: str | None = None
     program: RoleProgram | None = None
     human: bool = False
@@ -307,8 +303,8 @@ class Role(NamedTuple):
 class Definition(NamedTuple):
     """A workflow. `graph`: role (or `$START`) -> status (or `new`, `resume`) -> edge; an edge to
     branches leads to the role of the fan-out, whose edges are those of `then`. `input`: the schema
-    of its typed input, or None. `branch`: whether it was generated for a branch of one role.
-    `text` reads a text that it refers to.
+    of its typed input, or None. `branch`: whether it was generated for a branch of one role. `text`
+    reads a text that it refers to.
     """
 
     ref: Ref
@@ -377,40 +373,6 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
         record=found.record,
         branch=found.branch,
     )
-
-
-def as_in_file(definition: Definition) -> Workflow:
-    """A published workflow in the shape of its file, where each role contains its schema."""
-    texts = [field for field in RoleText._fields if field != "frontmatter"]
-    graph = definition.graph
-    if any(role.fan_out for role in definition.roles.values()):
-        from uwf_core.workflow.fan_out import graph_as_written  # not for every workflow
-
-        graph = graph_as_written(definition)
-    return Workflow(
-        name=definition.name,
-        roles={
-            name: RoleText(
-                frontmatter=dict(role.schema), **{field: getattr(role, field) for field in texts}
-            )
-            for name, role in definition.roles.items()
-            if role.fan_out is None
-        },
-        graph=graph,
-        description=definition.description,
-        limits=definition.limits,
-        input=None if definition.input is None else dict(definition.input),
-        workspace=definition.workspace,
-        record=definition.record,
-        branch=definition.branch,
-    )
-
-
-def mapping_of(definition: Definition) -> dict[str, Any]:
-    """A published workflow as the completed mapping of its file, the short keys first."""
-    text: dict[str, Any] = plain(as_in_file(definition))
-    first = {key: text[key] for key in ("version", "name", "description", "input")}
-    return {**first, **{key: value for key, value in text.items() if key not in first}}
 
 
 def _reading_order(graph: Mapping[str, Mapping[str, Edge]]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from uwf_core.cas.references import FILE_FORMAT
 from uwf_core.ids import Ref
-from uwf_core.workflow.definition import END, SUSPEND, Deliverable, Edge
+from uwf_core.workflow.definition import END, SUSPEND, Edge, ReplyForm
 from uwf_core.workflow.markdown import fenced, frontmatter
 from uwf_core.workflow.variants import BODY, STATUS, Variant, variants
 
@@ -93,7 +93,7 @@ def ways_of(edges: Mapping[str, Edge], role: str) -> dict[str, str]:
 
 def deliverable_of(
     schema: Mapping[str, Any], ways: Mapping[str, str], put: Callable[[str], Ref]
-) -> Deliverable:
+) -> ReplyForm:
     """How to reply in a role.
 
     Args:
@@ -103,7 +103,7 @@ def deliverable_of(
     Raises:
         DefinitionError: the schema has no clear variants (impossible in a checked workflow).
     """
-    return Deliverable(
+    return ReplyForm(
         form=put(deliverable(schema, ways)),
         last_line=form_line(schema),
         object_form=put(deliverable(schema, ways, typed=True)),

@@ -5,7 +5,8 @@ from typing import Any
 
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.workflow.definition import END, START, SUSPEND, Definition, mapping_of
+from uwf_core.workflow.as_written import mapping_of
+from uwf_core.workflow.definition import END, START, SUSPEND, Definition
 from uwf_core.workflow.result_type import mapped_fan_outs
 
 _PSEUDO = {START: "([START])", END: "([END])", SUSPEND: "[/SUSPEND/]"}
