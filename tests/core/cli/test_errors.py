@@ -183,3 +183,26 @@ def test_terminal_escapes_in_a_notice_are_neutralised(uwf, project, monkeypatch)
     answer = uwf("workflow", "list", "--format", "text")
     assert "uwf config trust" in answer.err
     assert "\x1b" not in answer.err
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("list", "did you mean `uwf thread list` or `uwf step list` or `uwf workflow list`?"),
+        ("show", "did you mean `uwf thread show` or `uwf step show` or `uwf workflow show`?"),
+        ("start", "did you mean `uwf thread start`?"),
+        ("install", "did you mean `uwf plugin install`?"),
+        ("help", "did you mean `uwf --help`?"),
+        ("version", "did you mean `uwf --version`?"),
+        ("upgrade", "did you mean `uwf plugin install NAME --upgrade`?"),
+        ("demmo", "did you mean demo?"),
+    ],
+)
+def test_a_word_of_another_place_leads_to_its_command(uwf, word, hint):
+    assert uwf(word).error["hint"] == hint
+
+
+def test_the_name_of_a_file_in_this_folder_leads_to_the_file(uwf, project):
+    uwf("workflow", "new", "fix-it")
+    hint = uwf("run", "fix-it", "-p", "x").error["hint"]
+    assert hint == "did you mean ./fix-it.yaml?"

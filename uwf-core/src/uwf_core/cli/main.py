@@ -34,6 +34,21 @@ EXAMPLES = (
     "uwf prompt bootstrap",
 )
 
+ELSEWHERE = {
+    "help": "uwf --help",
+    "version": "uwf --version",
+    "status": "uwf thread list",
+    "ls": "uwf thread list",
+    "ps": "uwf thread list --status running",
+    "logs": "uwf log list",
+    "init": "uwf workflow new NAME",
+    "update": "uwf plugin install NAME --upgrade",
+    "upgrade": "uwf plugin install NAME --upgrade",
+}
+"""Commands that other programs have at their top, and what does that here."""
+_NOUNS = 3
+"""So many commands are suggested."""
+
 
 class Root(Group):
     """The command `uwf`, with the commands of plugins after its own."""
@@ -65,11 +80,25 @@ class Root(Group):
         return load_plugin_command(ctx.ensure_object(Session), cmd_name)
 
     def suggest(self, ctx: click.Context, word: str) -> str | None:
-        """Also suggest commands of plugins that are not installed."""
+        """Also suggest commands of nouns, and those of plugins that are not installed."""
         from uwf_core.plugins.plugins import near_hint
         from uwf_core.plugins.scan import COMMANDS as GROUP
 
+        if meant := self._said_elsewhere(word):
+            return f"did you mean {' or '.join(meant)}?"
         return near_hint(word, self.list_commands(ctx), (GROUP,)) or super().suggest(ctx, word)
+
+    def _said_elsewhere(self, word: str) -> list[str]:
+        """The commands that this word is a part of, as `list` is of `thread list`, or means in
+        other programs.
+        """
+        if word in ELSEWHERE:
+            return [f"`{ELSEWHERE[word]}`"]
+        return [f"`uwf {name} {word}`" for name in self.rows if self._has(name, word)][:_NOUNS]
+
+    def _has(self, noun: str, word: str) -> bool:
+        row = self.rows[noun]
+        return isinstance(row, Noun) and word in row.rows
 
     def help_of(self, name: str) -> str:
         """A command's help line; for a plugin's, the summary of its distribution."""

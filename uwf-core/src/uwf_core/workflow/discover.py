@@ -233,9 +233,16 @@ def _unknown(word: str, context: ResolveContext, registered: Mapping[str, Ref]) 
     reference = ", not a known reference" if Ref.matches(word) else ""
     return UnknownIdError(
         f"unknown workflow {word!r}{reference} (searched {', '.join(looked)})",
-        hint=_near(word, [*known, *registered])
+        hint=_beside(word, context.cwd)
+        or _near(word, [*known, *registered])
         or "see uwf workflow list; next: uwf workflow new NAME",
     )
+
+
+def _beside(word: str, cwd: str) -> str:
+    """A file of this name in the folder itself, which only its path selects."""
+    file = file_of(cwd, word) if NAME.match(word) else None
+    return f"did you mean ./{os.path.relpath(file, cwd)}?" if file else ""
 
 
 def _near(word: str, names: list[str]) -> str:
