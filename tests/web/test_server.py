@@ -167,6 +167,19 @@ def test_more_streams_than_there_is_room_for_delay_no_page_and_print_nothing(
     assert capfd.readouterr().err == ""
 
 
+def test_no_query_of_a_request_is_printed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A query may be a token, or what a person searched for."""
+    server = WebServer(tmp_path)
+    with closing(browser_of(server)) as client:
+        assert client.get("/threads?text=my-secret").status_code == 200
+        assert client.get("/threads?before=my-secret").status_code == 400
+        assert client.get("/nowhere?text=my-secret").status_code == 404
+    rest = server.stop()
+    assert "my-secret" not in rest + capfd.readouterr().err
+
+
 def test_a_change_reaches_the_stream_and_a_browser_that_comes_back(server: WebServer) -> None:
     with closing(browser_of(server)) as client:
         with client.stream("GET", "/stream") as stream:

@@ -86,9 +86,11 @@ class WebServer:
         """A link that logs in once more."""
         return str(self.project.uwf("web").document["url"])
 
-    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
-        """End it."""
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> str:
+        """End it; what it has printed after its link."""
         self.process.send_signal(how)
         self.process.wait(30)
-        if self.process.stdout is not None:
-            self.process.stdout.close()
+        if self.process.stdout is None or self.process.stdout.closed:
+            return ""
+        with self.process.stdout as printed:
+            return printed.read()
