@@ -33,6 +33,11 @@ IN_MEMORY = {
     "counts_what_it_was_asked_to_delete": "test_delete_spares_what_was_touched_since",
     "commits_in_spite_of_an_error": "test_all_of_a_transaction_or_nothing",
     "skips_after_it_has_limited": "test_variables_by_prefix_tags_and_window",
+    "forgets_when_nodes_were_first_put": "test_a_commit_stores_nodes_and_variables",
+    "commits_what_it_can": "test_a_commit_with_a_conflict_stores_nothing",
+    "hides_another_payload": "test_a_commit_reports_another_payload_under_a_reference",
+    "commits_without_its_locks": "test_a_commit_needs_its_locks",
+    "rejects_an_empty_commit": "test_an_empty_commit_is_none",
 }
 PERSISTENT = {
     "ignores_its_url": "test_another_url_is_another_store",
@@ -54,8 +59,30 @@ SHARED = {
     "takes_a_lock_to_look_at_it": "test_looking_at_a_lock_never_makes_it_fail",
     "passes_locks_on_to_programs": "test_programs_do_not_inherit_a_lock",
     "unlinks_locks_in_use": "test_a_released_lock_goes_to_exactly_one",
+    "reads_on_within_a_snapshot": "test_a_snapshot_does_not_see_what_others_write",
 }
 BREAKS = {**IN_MEMORY, **PERSISTENT, **SHARED}
 
-ALSO_BREAKS = {"trusts_its_lock_files": {"test_programs_do_not_inherit_a_lock"}}
+_STORES = "test_a_commit_stores_nodes_and_variables"
+_CONFLICT = "test_a_commit_with_a_conflict_stores_nothing"
+_LOCKS = "test_a_commit_needs_its_locks"
+_MANY = "test_many_at_once_are_put_as_one_by_one"
+ALSO_BREAKS = {
+    "trusts_its_lock_files": {"test_programs_do_not_inherit_a_lock", _LOCKS},
+    "forgets_the_first_put": {_MANY, _STORES},
+    "overwrites": {_MANY},
+    "overwrites_many": {_STORES},
+    "rolls_back_half": {_CONFLICT},
+    "makes_twice": {_CONFLICT},
+    "deletes_anyway": {_CONFLICT},
+    "releases_for_others": {_LOCKS},
+    "keeps_locks_when_closed": {_LOCKS},
+    "looks_and_then_locks": {_LOCKS},
+}
 """Their bug is what another clause tests as well."""
+
+OF_LEASES = {
+    "test_a_stopped_process_loses_its_lease",
+    "test_a_lease_that_is_renewed_reports_no_loss",
+}
+"""Only a database with leases can break them: `tests/postgres` tries it."""

@@ -6,7 +6,7 @@ import contextlib
 import threading
 from itertools import chain
 
-from uwf_core.api.store import Content, Holder
+from uwf_core.api.store import Committed, Content, Holder
 from uwf_core.errors import StoreError
 from uwf_core.ids import number_of
 from uwf_core.stores.memory import MemoryBackend, _MemoryLock
@@ -249,3 +249,35 @@ class commits_in_spite_of_an_error(Memory):
 class skips_after_it_has_limited(Memory):
     def variables(self, prefix, *, limit=None, offset=0, **more):
         return super().variables(prefix, limit=limit, **more)[offset:]
+
+
+class forgets_when_nodes_were_first_put(Memory):
+    def commit(self, commit):
+        done = super().commit(commit)
+        return Committed() if done.existing else done
+
+
+class commits_what_it_can(Memory):
+    def commit(self, commit):
+        done = super().commit(commit)
+        if done.moved:
+            self.put_all(commit.records)
+        return done
+
+
+class hides_another_payload(Memory):
+    def commit(self, commit):
+        done = super().commit(commit)
+        return Committed() if done.differing else done
+
+
+class commits_without_its_locks(Memory):
+    def commit(self, commit):
+        return super().commit(commit._replace(leases=()))
+
+
+class rejects_an_empty_commit(Memory):
+    def commit(self, commit):
+        if not (commit.records or commit.changes):
+            raise StoreError("there is nothing to write")
+        return super().commit(commit)

@@ -347,3 +347,8 @@ class is_busy_while_others_write(Shared):
             yield
             time.sleep(0.005)  # so that a reader meets it on a quick disk as well
             writer.unlink()
+
+
+class reads_on_within_a_snapshot(Shared):
+    def snapshot(self):
+        return contextlib.nullcontext()
