@@ -81,3 +81,12 @@ def test_fix_prints_what_it_fixed_and_what_is_left(uwf, bad):
     assert document["fixed"] == []
     written = Path(bad).read_text(encoding="utf-8")
     assert written == f"version: 1\n{BAD}".replace("gaol", "goal")
+
+
+def test_annotations_hold_nothing_that_controls_a_terminal(project, uwf):
+    text = 'name: bad\nroles:\n  "w\\e[31m\\n::error::x": {gaol: x}\ngraph: {}\n'
+    (project.folder / "bad.yaml").write_text(text)
+    shown = uwf("workflow", "check", "--format", "github", str(project.folder / "bad.yaml"))
+    assert "\x1b" not in shown.out
+    assert all(line.startswith(("::error ", "::warning ")) for line in shown.out.splitlines())
+    assert "\\x1b[31m%0A::error::x" in shown.out

@@ -6,6 +6,8 @@ The format: https://docs.github.com/actions/reference/workflow-commands-for-gith
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from uwf_core.cli.render.escape import clean
+
 
 def annotations(problems: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """A line for each problem: `::error file=…,line=…,col=…,title=CODE::MESSAGE`."""
@@ -22,7 +24,8 @@ def annotations(problems: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """The text escaped; harmless also for a terminal, since the line is in a log as well."""
+    return clean(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 def _property(text: str) -> str:
