@@ -9,6 +9,9 @@ from uwf_core.api import AgentSpec, hookimpl
 class _Entry(NamedTuple):
     """An entry: its constant in `known`, whether it forks and has a mode that only reads, and
     which variables its program reads.
+
+    claude-agent-acp announces forks, but stores one only with its first prompt: another process
+    does not find it.
     """
 
     name: str
@@ -27,7 +30,7 @@ _ENTRIES = (
     _Entry("acp:goose", "GOOSE", "goose", False, False, ("GOOSE_*",)),
     _Entry("acp:qwen", "QWEN", "Qwen Code", False, True, ("QWEN_*", "OPENAI_*", "DASHSCOPE_*")),
     _Entry(
-        *("acp:claude-code", "CLAUDE_CODE", "Claude Code", True, True),
+        *("acp:claude-code", "CLAUDE_CODE", "Claude Code", False, True),
         ("ANTHROPIC_*", "CLAUDE_*", "DISABLE_*", "API_TIMEOUT_MS", "IS_SANDBOX"),
     ),
 )
