@@ -325,6 +325,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
         (
             "--provider=provider",
             "--base-url=text",
+            "--protocol=text",
             "--api-key=text",
             "--model=text",
             "--agent=agent",

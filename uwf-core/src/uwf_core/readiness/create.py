@@ -19,9 +19,10 @@ _METHODS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     JUDGES: {"judge": ("request",)},
     STORES: {"get": ("ref",), "close": ()},
     EXPORTERS: {"export": ("thread",)},
-    MODELS: {"request": ("request",), "reader": ("request", "builder")},
+    MODELS: {"request": ("request", "stream="), "reader": ("request", "builder")},
     TOOLS: {"__call__": ("arguments", "context")},
 }
+"""The arguments of each method; the name of one that is given by name ends with `=`."""
 _OF_CAPABILITY = {"fork": ("session", "request"), "ask": ("request", "sink")}
 """The methods that an agent needs for its capabilities."""
 
@@ -126,13 +127,16 @@ def _check_methods(
     found: "EntryPoint", made: Any, extra: Mapping[str, tuple[str, ...]] | None = None
 ) -> None:
     for name, parameters in {**_METHODS[found.group], **(extra or {})}.items():
-        call = f"{name}({', '.join(parameters)})"
+        words = [f"{each}…" if each.endswith("=") else each for each in parameters]
+        call = f"{name}({', '.join(words)})"
+        by_name = {each[:-1]: None for each in parameters if each.endswith("=")}
+        positional = [each for each in parameters if not each.endswith("=")]
         # A function's own `__call__` takes anything.
         method = made if name == "__call__" else getattr(made, name, None)
         if not callable(method):
             raise broken(found, f"its factory returned {type(made).__name__}, which has no {call}")
         try:
-            inspect.signature(method).bind(*parameters)
+            inspect.signature(method).bind(*positional, **by_name)
         except TypeError as error:
             raise broken(
                 found, f"{type(made).__name__} cannot be called as {call}: {error}"
