@@ -251,6 +251,7 @@ def walkthrough(session: nox.Session) -> None:
     `-- --planted` runs it once for each planted defect.
     """
     install(session)
+    session.install("-e", "./uwf-core[mcp]")  # for `uwf mcp`
     session.run("python", "-m", "tests.walkthrough", *session.posargs)
 
 

@@ -7,6 +7,7 @@ floor of the declared range is tried as soon as there is a release to try.
 """
 
 import json
+import re
 import shutil
 import sys
 import tomllib
@@ -47,7 +48,8 @@ def main(wheels: Path, folder: Path, names: tuple[str, ...]) -> int:
 def alone(source: Path, wheels: Path, folder: Path) -> list[str]:
     """One distribution: its metadata, its modules, its plugins, its quick tests."""
     name = source.name
-    environment = Environment(folder, *(str(wheel_in(wheels, each)) for each in (CORE, name)))
+    needed = (CORE, *dependencies_among_ours(source), name)
+    environment = Environment(folder, *(str(wheel_in(wheels, each)) for each in needed))
     faults = demand_faults(source)
     everything = IMPORT_EVERYTHING.format(package=name.replace("-", "_"))
     faults += environment.faults(f"{name}: imports", "python", "-W", "error", "-c", everything)
@@ -55,8 +57,9 @@ def alone(source: Path, wheels: Path, folder: Path) -> list[str]:
         faults += environment.faults(f"{name}: check", "uwf", "plugin", "check", name)
     tests = tests_of(source)
     shutil.copytree(tests, environment.project / "tests", ignore=shutil.ignore_patterns("__py*"))
-    # What tests of recordings share with those of real programs lies beside them.
-    shutil.copytree(CHECKOUT / "tests" / "real_agents", environment.project / "real_agents")
+    # What tests of recordings share with those of real programs and protocols lies beside them.
+    for shared in ("real_agents", "acp"):
+        shutil.copytree(CHECKOUT / "tests" / shared, environment.project / shared)
     quick = quick_tests(environment.project / "tests")
     if not quick:
         return [*faults, f"{name}: there is no test of it in {tests}"]
@@ -76,7 +79,12 @@ def tests_of(source: Path) -> Path:
     """Where the tests of a distribution are: its own folder, or that of its part in `tests`."""
     if (source / "tests").is_dir():
         return source / "tests"
-    part = source.name.removeprefix("uwf-").removeprefix("agent-").replace("-", "_")
+    part = (
+        source.name.removeprefix("uwf-")
+        .removeprefix("agent-")
+        .removeprefix("store-")
+        .replace("-", "_")
+    )
     return CHECKOUT / "tests" / part
 
 
@@ -85,6 +93,12 @@ def demand_faults(source: Path) -> list[str]:
     demands = [each for each in project_of(source)["dependencies"] if each.startswith(CORE)]
     right = len(demands) == 1 and ">=" in demands[0] and ",<" in demands[0]
     return [] if right else [f"{source.name} demands {demands or 'no uwf-core at all'}"]
+
+
+def dependencies_among_ours(source: Path) -> list[str]:
+    """The distributions of this repository that it needs beside the core."""
+    names = [re.split(r"[^\w-]", each)[0] for each in project_of(source)["dependencies"]]
+    return [name for name in names if name.startswith("uwf-") and name != CORE]
 
 
 def has_plugins(source: Path) -> bool:

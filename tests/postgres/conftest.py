@@ -1,13 +1,16 @@
 """A PostgreSQL server for each process of the tests, and a store of its own for each test."""
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 
 import pytest
 
-from benchmarks.postgres_server import MISSING, Server, programs
+sys.path.insert(0, str(Path(__file__).parent))
+
+from postgres_server import MISSING, Server, programs
 
 NUMBERS = count(1)
 HERE = Path(__file__).parent

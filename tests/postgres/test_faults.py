@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
+from postgres_server import Server
 
-from benchmarks.postgres_server import Server
 from uwf_core.api.store import Commit, VariableChange
 from uwf_core.cas.copy_store import StoreCopy, store_root
 from uwf_core.cas.store import Store
