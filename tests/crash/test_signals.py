@@ -205,3 +205,19 @@ def test_a_signal_at_any_moment_of_starting_up_shows_no_traceback(rig: Rig, numb
             assert process.returncode in (130, -number), errors
             assert "Traceback" not in errors, f"after {0.04 + 0.03 * tick:.2f} s: {errors}"
         assert rig.show(thread)["running"] is None
+
+
+def test_an_interrupt_that_python_drops_is_remembered_and_not_printed() -> None:
+    """Python prints exceptions of its callbacks, and goes on."""
+    code = (
+        "import signal\n"
+        "from uwf_core.cli.shutdown import raise_on_signals\n"
+        "class Session: interrupted = False\n"
+        "class Dropping:\n"
+        "    def __del__(self): signal.raise_signal(signal.SIGINT)\n"
+        "raise_on_signals(Session)\n"
+        "Dropping()\n"
+        "print(Session.interrupted)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("True\n", "")

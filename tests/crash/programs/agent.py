@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 
 SESSION = "s-1"
 PIDS = os.environ["UWF_TEST_PIDS"]
@@ -39,7 +40,8 @@ def end_kids() -> None:
         if name.isdigit() and int(name) != os.getpid():
             with open(os.path.join(PIDS, name), "rb") as file:
                 if start_of(int(name)) == file.read():
-                    os.kill(int(name), signal.SIGKILL)
+                    with suppress(ProcessLookupError):  # it has ended by itself
+                        os.kill(int(name), signal.SIGKILL)
 
 
 def event(**fields) -> None:

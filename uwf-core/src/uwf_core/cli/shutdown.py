@@ -91,6 +91,11 @@ def _divert_stdout() -> None:
         os.dup2(_STDERR, _STDOUT)
 
 
+def _say_nothing_of_interrupts(dropped: "sys.UnraisableHookArgs") -> None:
+    if not issubclass(dropped.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(dropped)
+
+
 _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -101,6 +106,7 @@ def raise_on_signals(session: Session) -> None:
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
         session.interrupted = True
+        sys.unraisablehook = _say_nothing_of_interrupts
         raise KeyboardInterrupt
 
     for number in (signal.SIGINT, signal.SIGTERM):
