@@ -7,7 +7,7 @@ import pytest
 from chromium import Browser
 from playwright.sync_api import Page
 from test_report_page import OVERFLOWING
-from web_server import WebServer
+from web_server import LOOP, WebServer
 
 FOCUSED = """() => {
   const e = document.activeElement;
@@ -30,25 +30,6 @@ PATHS = (
     "/threads/{thread}/usage", "/workflows", "/workflows/letter", "/agents", "/agents/human",
     "/evaluations", "/editor?name=letter",
 )  # fmt: skip
-
-LOOP = """
-version: 1
-name: loop
-roles:
-  worker:
-    goal: work
-    frontmatter:
-      oneOf:
-        - {properties: {$status: {const: again}}, required: [$status]}
-        - {properties: {$status: {const: done}}, required: [$status]}
-graph:
-  $START:
-    new: {role: worker, prompt: Begin.}
-    resume: {role: worker, prompt: Continue.}
-  worker:
-    again: {role: worker, prompt: Again.}
-    done: {role: $END, prompt: Done.}
-"""
 
 
 @pytest.fixture(scope="module")

@@ -3,26 +3,9 @@
 import re
 
 import pytest
+from web_server import LOOP
 from web_site import WebSite
 
-LOOP = """
-version: 1
-name: loop
-roles:
-  worker:
-    goal: work
-    frontmatter:
-      oneOf:
-        - {properties: {$status: {const: again}}, required: [$status]}
-        - {properties: {$status: {const: done}}, required: [$status]}
-graph:
-  $START:
-    new: {role: worker, prompt: Begin.}
-    resume: {role: worker, prompt: Continue.}
-  worker:
-    again: {role: worker, prompt: Again.}
-    done: {role: $END, prompt: Done.}
-"""
 LENGTH = 120
 
 

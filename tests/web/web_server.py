@@ -43,6 +43,25 @@ graph:
     approved: {role: $END, prompt: Done.}
     changes: {role: writer, prompt: "Change this: {{{comments}}}"}
 """
+LOOP = """
+version: 1
+name: loop
+roles:
+  worker:
+    goal: work
+    frontmatter:
+      oneOf:
+        - {properties: {$status: {const: again}}, required: [$status]}
+        - {properties: {$status: {const: done}}, required: [$status]}
+graph:
+  $START:
+    new: {role: worker, prompt: Begin.}
+    resume: {role: worker, prompt: Continue.}
+  worker:
+    again: {role: worker, prompt: Again.}
+    done: {role: $END, prompt: Done.}
+"""
+"""Rounds of one role, for a thread as long as one likes."""
 TURNS = [{"text": "Reading the task."}, {"text": "A first line.\n\nA **second** one."}]
 
 
