@@ -206,7 +206,7 @@ def test_no_decision_is_no_permission_and_the_question_stays(desk: Desk, answer)
     editor.answers["session/request_permission"] = {
         "outcome": {"outcome": "selected", "optionId": "once"}
     }
-    editor.prompt(session, "and now?")  # is no decision: asked again
+    editor.prompt(session, "and now?")  # not a decision: asked again
     assert newest(desk, session)["answer"] == {"decision": "once"}
 
 

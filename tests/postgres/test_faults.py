@@ -133,7 +133,7 @@ def test_reads_and_locks_survive_a_broken_connection(server, url, proxy):
 
 
 def test_a_holder_that_is_cut_off_learns_it_before_others_take_over(another_url, server, proxy):
-    """It is told after two thirds of the lease; the lease is free after all of it, not before."""
+    """It learns this after two thirds of the lease, which is free after all of it, not before."""
     url = another_url(lease="3")
     mine = open_postgres(url.replace(str(server.port), str(proxy.port)), "")
     others = open_postgres(url, "")

@@ -90,7 +90,7 @@ class Connection:
         self._next_id = 0
         self._noise = ""
         self._writing = threading.Lock()
-        # Whoever holds it reads. Reentrant, since a service may send a request itself.
+        # The thread that holds it reads. Reentrant, since a service may send a request itself.
         self._reading = threading.RLock()
         self._waiting: dict[Id, PendingRequest] = {}
         self._is_closed = False

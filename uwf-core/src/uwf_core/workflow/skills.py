@@ -135,7 +135,7 @@ def read_guidance(found: GuidanceFile) -> tuple[str, bool]:
         reason = getattr(error, "strerror", None) or str(error)
         raise UnusableText(f"cannot be read: {reason}") from error
     is_cut = len(data) > MAX_BYTES
-    try:  # a cut may split a character, which then is no fault of the file
+    try:  # a cut may split a character, which then is not a fault of the file
         text = getincrementaldecoder("utf-8")().decode(data[:MAX_BYTES], final=not is_cut)
     except UnicodeDecodeError as error:
         raise UnusableText("is not UTF-8 text") from error
