@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from uwf_core.ids import ThreadId
 from uwf_core.notices.sending import MOST_A_MINUTE, NotSent, Sender
 from uwf_core.process.own_python import own_python
 from uwf_core.testing.project import Project
+from uwf_core.thread.lock import thread_lock
 
 WORKFLOW = """\
 version: 1
@@ -250,6 +252,22 @@ def test_a_second_sender_leaves_it_to_the_first(project):
             assert project.messages() == []
         first.run()
     assert len(project.messages()) == 1
+
+
+def test_a_run_that_ends_while_another_sender_works_is_not_left_due(project):
+    (thread,), clock = fill(project, 1), Clock()
+    project.code.write_text("1")
+    with project.client() as uwf, project.client() as other:
+        running = thread_lock(other._engine.store, ThreadId(thread), clock())
+        running.__enter__()
+
+        def the_run_ends(_seconds: float) -> None:  # between two tries of the first sender
+            running.__exit__(None, None, None)
+            Sender(other._engine).run()  # leaves it to the first
+            project.code.write_text("0")
+
+        Sender(uwf._engine, clock, the_run_ends).run()
+    assert (len(project.messages()), project.due()) == (2, [])
 
 
 def test_a_removed_thread_is_forgotten(project):

@@ -62,16 +62,14 @@ class Sender:
         Raises:
             NotSent: the command failed three times.
         """
-        known: dict[str, int] = {}
         while True:
             with self._lock() as is_ours:
                 if not is_ours:
                     return
-                while (due := self._due()) and due != known:
-                    known = due
-                    self._send_all(list(due))
-                    known = {name: at for name, at in self._due().items() if known.get(name) == at}
-            if self._due() == known:  # a run can have begun before the lock was released
+                self._send_all(self._due())
+            # A run that ended while the lock was ours has started a sender that left it to us; one
+            # that goes on starts its own at its end.
+            if not any(map(self._rests, self._due())):
                 return
 
     @contextmanager
@@ -84,13 +82,12 @@ class Sender:
                 return
             yield True
 
-    def _due(self) -> dict[str, int]:
-        """The threads that are due, each with the identity of its file."""
-        found = {}
-        for thread in due_threads(self._engine.home, self._mark):
-            with suppress(FileNotFoundError):
-                found[thread] = self._due_file(thread).stat().st_ino
-        return found
+    def _due(self) -> list[str]:
+        return due_threads(self._engine.home, self._mark)
+
+    def _rests(self, thread: str) -> bool:
+        store = self._engine.store
+        return not ThreadId.matches(thread) or holder_of(store, ThreadId(thread)) is None
 
     def _due_file(self, thread: str) -> Path:
         return self._folder / DUE / f"{thread}.{self._mark}"
@@ -98,10 +95,7 @@ class Sender:
     def _send_all(self, threads: Sequence[str]) -> None:
         """Send the events of threads, and forget those that rest and have no more."""
         resting = {
-            thread: self._due_file(thread).stat().st_ino
-            for thread in threads
-            if not ThreadId.matches(thread)
-            or holder_of(self._engine.store, ThreadId(thread)) is None
+            each: self._due_file(each).stat().st_ino for each in threads if self._rests(each)
         }
         found = sorted(
             (notice for thread in threads for notice in self._new(thread)),
