@@ -8,13 +8,23 @@ from typing import Any, NamedTuple, Protocol
 from uwf_agent_builtin import prompts
 from uwf_agent_builtin.budget import Budget
 from uwf_agent_builtin.options import BuiltinOptions
+from uwf_agent_builtin.rejection import may_be_images, suspects, without_images
 from uwf_agent_builtin.report import Reporter
 from uwf_agent_builtin.schemas import flat, output_problems, without_foreign_keys
 from uwf_agent_builtin.sessions.transcript import Transcript
 from uwf_agent_builtin.tools.record import CallContext
 from uwf_agent_builtin.tools.registry import RESOLVE, Answered, Registry
-from uwf_agent_builtin.window import Gauge, Size, size_of_tools, to_leave_out, to_summarize
+from uwf_agent_builtin.window import (
+    Gauge,
+    Size,
+    has_room,
+    images_to_leave_out,
+    size_of_tools,
+    to_leave_out,
+    to_summarize,
+)
 from uwf_core.api import (
+    AgentFailure,
     AgentInterrupted,
     Cancel,
     ContextTooLong,
@@ -167,6 +177,7 @@ class Loop:
     def _reply(self, *, may_be_empty: bool) -> ChatReply | None:
         """Ask the model; None if its reply is empty."""
         setting = self._setting
+        self._fit_images()
         self._fit(setting.options.context_tokens)
         self._summarize(setting.options.context_tokens)
         try:
@@ -188,9 +199,39 @@ class Loop:
         return reply
 
     def _ask(self) -> ChatReply:
+        try:
+            return self._ask_with(self._setting.transcript.messages)
+        except AgentFailure as failure:
+            reply = self._ask_without_images(failure)
+            if reply is None:
+                raise
+            return reply
+
+    def _ask_without_images(self, failure: AgentFailure) -> ChatReply | None:
+        """Ask again without the new images, then without any; None if that does not help, or there
+        are none. An image that a service cannot take would be sent, and fail, each time.
+        """
+        if not may_be_images(failure):
+            return None
+        setting = self._setting
+        text = prompts.rejected(setting.redactor.text(failure.message))
+        for ids in suspects(setting.transcript.messages):
+            setting.report.delta(Delta(kind="again"))
+            try:
+                reply = self._ask_with(without_images(setting.transcript.messages, ids, text))
+            except AgentFailure as again:
+                if may_be_images(again):
+                    continue
+                raise
+            setting.transcript.reject_images(ids, text)
+            setting.report.note(f"results without their images: {len(ids)}. {text}")
+            return reply
+        return None
+
+    def _ask_with(self, messages: Sequence[Message]) -> ChatReply:
         setting = self._setting
         on_delta = setting.report.delta if setting.options.stream else None
-        reply = self._chat(setting.transcript.messages, on_delta)
+        reply = self._chat(messages, on_delta)
         used = reply.usage
         parts = (used.input_tokens, used.cache_read_tokens or 0, used.cache_write_tokens or 0)
         if used.input_tokens is not None:
@@ -238,6 +279,13 @@ class Loop:
     def _prompt_size(self) -> Size:
         return self._setting.transcript.size.plus(self._size_of_tools)
 
+    def _fit_images(self) -> None:
+        """Leave out old images if there are more than a request can have."""
+        ids = images_to_leave_out(self._setting.transcript.messages)
+        if ids:
+            self._setting.transcript.leave_out(ids)
+            self._setting.report.note(f"{len(ids)} earlier images are left out from here on")
+
     def _fit(self, limit_tokens: int) -> bool:
         """Leave out old results until it fits; whether there was any."""
         transcript = self._setting.transcript
@@ -258,9 +306,10 @@ class Loop:
             if setting.context.call.cancel.is_set():
                 raise AgentInterrupted(f"cancelled: {setting.context.call.cancel.reason}")
             started = _now_ms()
-            answered = self._answer(call)
+            answered = self._with_room(self._answer(call))
             text = setting.redactor.text(answered.text)
-            setting.transcript.answer(call.id, text, is_error=answered.is_error)
+            is_error, image = answered.is_error, answered.image
+            setting.transcript.answer(call.id, text, is_error=is_error, image=image)
             if answered.denied is not None:
                 self._denials[answered.denied] = None
             setting.report.result(
@@ -272,6 +321,17 @@ class Loop:
                     ended_ms=_now_ms(),
                 )
             )
+
+    def _with_room(self, answered: Answered) -> Answered:
+        """The answer, without an image for which there is no room, or which holds a secret."""
+        if answered.image is None:
+            return answered
+        if not has_room(self._setting.transcript.messages, answered.image):
+            return Answered(prompts.TOO_MANY_IMAGES, True)
+        bytes_as_text = answered.image.data.decode("latin-1")
+        if self._setting.redactor.text(bytes_as_text) != bytes_as_text:
+            return Answered(prompts.SECRET_IMAGE, True)
+        return answered
 
     def _answer(self, call: ToolCall) -> Answered:
         if self._delivered is not None:

@@ -18,6 +18,10 @@ SUMMARIZE = (
     "you tried in vain, and what is left to do. Call no tool; write only the summary."
 )
 SUMMARY = "[The work so far, in a summary that replaces it:]"
+TOO_MANY_IMAGES = (
+    "[not shown: too many or too large images in the last turns; look at fewer at a time]"
+)
+SECRET_IMAGE = "[not shown: the image holds a secret]"
 NOT_RUN = "[not done: the work was delivered by an earlier call of this turn]"
 ACCEPTED = "[delivered]"
 RESOLVE_DESCRIPTION = "Deliver your work and end. Call it once, alone, when all is done."
@@ -51,11 +55,19 @@ def system_text(tools: Collection[str], *, deliver: bool) -> str:
 
 
 _NOTE = "[note: "
+_REASON_CHARACTERS = 300
 
 
 def warning(what: str) -> str:
     """The warning near a limit, sent once."""
     return f"{_NOTE}{what}. Finish what matters most and deliver.]"
+
+
+def rejected(why: str) -> str:
+    """The result of a call whose image the service rejected."""
+    said = " ".join(why.split())
+    short = said if len(said) <= _REASON_CHARACTERS else f"{said[:_REASON_CHARACTERS]}…"
+    return f"[not shown: the model's service rejected the image: {short}]"
 
 
 def is_own(text: str) -> bool:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from uwf_agent_builtin import prompts
-from uwf_core.llm.chat import ChatTool, Message
+from uwf_agent_builtin.images import image_tokens, is_over
+from uwf_core.llm.chat import ChatTool, Image, Message
 
 CHARACTERS_PER_TOKEN = 3.5
 """Used until the service has reported the tokens of a prompt."""
@@ -26,25 +27,26 @@ _WORTH_A_SUMMARY = 0.2
 
 
 class Size(NamedTuple):
-    """How large a prompt is, or a part of it: characters of text, and messages."""
+    """How large a prompt is, or a part of it: characters of text, messages, tokens of images."""
 
     characters: int = 0
     messages: int = 0
+    image_tokens: int = 0
 
     def plus(self, other: "Size") -> "Size":
         """The sum."""
-        return Size(self.characters + other.characters, self.messages + other.messages)
+        return Size(*(mine + yours for mine, yours in zip(self, other, strict=True)))
 
     def minus(self, other: "Size") -> "Size":
         """The difference."""
-        return Size(self.characters - other.characters, self.messages - other.messages)
+        return Size(*(mine - yours for mine, yours in zip(self, other, strict=True)))
 
 
 def size_of(message: Message) -> Size:
     """The size of one message."""
     calls = sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
     extra = len(json.dumps(message.extra, ensure_ascii=False)) if message.extra else 0
-    return Size(len(message.text) + calls + extra, 1)
+    return Size(len(message.text) + calls + extra, 1, image_tokens(message))
 
 
 def size_of_tools(tools: Sequence[ChatTool]) -> Size:
@@ -60,13 +62,17 @@ class Gauge:
 
     def tokens(self, size: Size) -> int:
         """The estimated number of tokens."""
-        return round(size.characters / self._ratio) + _MESSAGE_TOKENS * size.messages
+        return round(size.characters / self._ratio) + self._fixed(size)
 
     def learn(self, prompt: Size, tokens: int | None) -> None:
         """Learn from the service's count for this prompt; ignore an impossible one."""
-        counted = (tokens or 0) - _MESSAGE_TOKENS * prompt.messages
+        counted = (tokens or 0) - self._fixed(prompt)
         if counted > 200:
             self._ratio = min(6.0, max(0.7, prompt.characters / counted))
+
+    @staticmethod
+    def _fixed(size: Size) -> int:
+        return _MESSAGE_TOKENS * size.messages + size.image_tokens
 
 
 def to_leave_out(
@@ -90,6 +96,31 @@ def to_leave_out(
             chosen.append(message.tool_call_id)
             total -= saved
     return chosen
+
+
+def images_to_leave_out(messages: Sequence[Message]) -> list[str]:
+    """The ids of the calls whose images are to be left out, because a request cannot have as many,
+    oldest first.
+    """
+    images = images_of(messages)
+    chosen = []
+    for message in _old_results(messages):
+        if not is_over(images):
+            break
+        if message.images and message.tool_call_id is not None:
+            chosen.append(message.tool_call_id)
+            images = images[len(message.images) :]
+    return chosen
+
+
+def has_room(messages: Sequence[Message], image: Image) -> bool:
+    """Whether a request can have one more image beside those of the last turns, which stay."""
+    return not is_over([*images_of(messages[_before_last_turns(messages) :]), image])
+
+
+def images_of(messages: Sequence[Message]) -> list[Image]:
+    """All images, in their order."""
+    return [image for each in messages for image in each.images]
 
 
 def to_summarize(messages: Sequence[Message], prompt: Size, gauge: Gauge, limit_tokens: int) -> int:

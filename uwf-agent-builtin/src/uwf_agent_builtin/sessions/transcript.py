@@ -3,7 +3,9 @@
     {"v": 1, "type": "session", "id": "…", "createdMs": 0, "forkedFrom": null}
     {"type": "message", "role": "system|user|assistant", "text": "…", "reasoning": "…",
      "toolCalls": [{"id": "…", "name": "…", "arguments": "…"}], "extra": {…}, "service": "…"}
-    {"type": "answer", "id": "…", "text": "…", "isError": false}       the result of a call
+    {"type": "answer", "id": "…", "text": "…", "isError": false,       the result of a call
+     "image": {"sha256": "…", "mediaType": "image/png"}}    a file of the folder `images` beside it
+    {"type": "rejected", "ids": ["…"], "text": "…"}    the service rejected the images of results
     {"type": "left_out", "ids": ["…"]}       results left out from then on, to fit into the window
     {"type": "summary", "end": 1, "text": "…"}    replaces the work of so many messages
     {"type": "asked", "id": "…"}             a person is asked about this call
@@ -23,14 +25,15 @@ import json
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from uwf_agent_builtin.sessions.images import GONE, SessionImages
 from uwf_agent_builtin.window import LEFT_OUT, Size, size_of, summarized
 from uwf_core.api import SessionLost, ToolCall
-from uwf_core.llm.chat import Message
+from uwf_core.llm.chat import Image, Message
 
 VERSION = 1
 CRASHED = (
@@ -93,15 +96,26 @@ class Transcript:
         self._write(line)
         self._append(_sendable(message))
 
-    def answer(self, call_id: str, text: str, *, is_error: bool = False) -> None:
+    def answer(
+        self, call_id: str, text: str, *, is_error: bool = False, image: Image | None = None
+    ) -> None:
         """Add the result of a call."""
-        self._write({"type": "answer", "id": call_id, "text": text, "isError": is_error})
-        self._append(Message(role="tool", text=text, tool_call_id=call_id))
+        line = {"type": "answer", "id": call_id, "text": text, "isError": is_error}
+        if image is not None:
+            line["image"] = self._images.keep(image)
+        self._write(line)
+        images = () if image is None else (image,)
+        self._append(Message(role="tool", text=text, tool_call_id=call_id, images=images))
 
     def leave_out(self, ids: list[str]) -> None:
         """Leave the results of these calls out from now on; the file keeps them."""
         self._write({"type": "left_out", "ids": ids})
-        self._without(set(ids))
+        self._replace(dict.fromkeys(ids, LEFT_OUT))
+
+    def reject_images(self, ids: Sequence[str], text: str) -> None:
+        """Send the images of these results no more; `text`, the reason, takes their place."""
+        self._write({"type": "rejected", "ids": [*ids], "text": text})
+        self._replace(dict.fromkeys(ids, text))
 
     def summarize(self, end: int, text: str) -> None:
         """Let a summary replace the work of the first messages; the file keeps them."""
@@ -135,10 +149,16 @@ class Transcript:
         for each in self.messages:
             self.size = self.size.plus(size_of(each))
 
-    def _without(self, ids: set[str]) -> None:
+    @property
+    def _images(self) -> SessionImages:
+        return SessionImages(self.file.with_name("images"))
+
+    def _replace(self, texts: Mapping[str, str]) -> None:
+        """Put these texts, by call, in the place of results."""
         for at, each in enumerate(self.messages):
-            if each.role == "tool" and each.tool_call_id in ids and each.text != LEFT_OUT:
-                short = Message(role="tool", text=LEFT_OUT, tool_call_id=each.tool_call_id)
+            call_id = each.tool_call_id
+            if call_id is not None and call_id in texts and each.text != LEFT_OUT:
+                short = Message(role="tool", text=texts[call_id], tool_call_id=call_id)
                 self.messages[at] = short
                 self.size = self.size.minus(size_of(each)).plus(size_of(short))
 
@@ -240,7 +260,7 @@ def _load(transcript: Transcript, *, keep_pending: bool = False) -> None:
     lines = _lines(transcript, repair=True)
     transcript.lines = len(lines) - 1
     open_calls: dict[str, ToolCall] = {}
-    left_out: set[str] = set()
+    replaced: dict[str, str] = {}
     for line in lines[1:]:
         match line.get("type"):
             case "message":
@@ -250,10 +270,9 @@ def _load(transcript: Transcript, *, keep_pending: bool = False) -> None:
                 open_calls.update({call.id: call for call in message.tool_calls})
             case "answer":
                 open_calls.pop(line["id"], None)
-                answer = Message(role="tool", text=line["text"], tool_call_id=line["id"])
-                transcript._append(answer)
-            case "left_out":
-                left_out.update(line["ids"])
+                transcript._append(_answer(line, transcript._images))
+            case "left_out" | "rejected":
+                replaced |= dict.fromkeys(line["ids"], line.get("text", LEFT_OUT))
             case "summary":
                 transcript._summarized(line["end"], line["text"])
             case "asked":
@@ -264,7 +283,7 @@ def _load(transcript: Transcript, *, keep_pending: bool = False) -> None:
         transcript.pending, open_calls = list(open_calls.values()), {}
     for call in list(open_calls):
         transcript.answer(call, CRASHED, is_error=True)
-    transcript._without(left_out)
+    transcript._replace(replaced)
 
 
 def _close_calls(transcript: Transcript, open_calls: dict[str, ToolCall]) -> None:
@@ -308,6 +327,13 @@ def _message(line: dict[str, Any]) -> Message:
             service=line.get("service", ""),
         )
     )
+
+
+def _answer(line: dict[str, Any], images: SessionImages) -> Message:
+    image = images.load(line["image"]) if "image" in line else None
+    text = GONE if image is None and "image" in line else line["text"]
+    found = () if image is None else (image,)
+    return Message(role="tool", text=text, tool_call_id=line["id"], images=found)
 
 
 def _sendable(message: Message) -> Message:

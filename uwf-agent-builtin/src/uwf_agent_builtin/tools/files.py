@@ -3,7 +3,15 @@
 import difflib
 
 from uwf_agent_builtin.tools.errors import ToolError
-from uwf_agent_builtin.tools.record import Arguments, BuiltinTool, CallContext, cut, parameters
+from uwf_agent_builtin.tools.images import image_answer
+from uwf_agent_builtin.tools.record import (
+    Arguments,
+    BuiltinTool,
+    CallContext,
+    ImageAnswer,
+    cut,
+    parameters,
+)
 from uwf_agent_builtin.workspace import read_descriptor, shown
 
 READ_CHARACTERS = 60_000
@@ -16,14 +24,14 @@ _AROUND = 3
 _PATH = {"type": "string"}
 
 
-def read_file(arguments: Arguments, context: CallContext) -> str:
-    """The text of a file, or some lines of it."""
+def read_file(arguments: Arguments, context: CallContext) -> str | ImageAnswer:
+    """The text of a file, or some lines of it; or an image."""
     path = arguments["path"]
     with context.workspace.open_file(path) as (descriptor, status):
         content = read_descriptor(descriptor, FILE_BYTES)
         size = status.st_size
-    if b"\0" in content[:_SNIFFED]:
-        raise ToolError(f"{shown(path)} is binary ({size} bytes); only text can be read")
+    if b"\0" in content[:_SNIFFED]:  # a text that begins as an image does is a text
+        return image_answer(shown(path), content, size)
     text = content.decode("utf-8-sig", "replace")
     if not text:
         return "[the file is empty]"
@@ -159,7 +167,7 @@ def _diff(before: bytes, after: bytes, name: str) -> str:
 
 READ_FILE = BuiltinTool(
     "read_file",
-    "Read a text file, or some of its lines: at most "
+    "Read an image, a text file, or some of its lines: at most "
     f"{READ_LINES} lines or {READ_CHARACTERS} characters.",
     parameters(
         ("path",),

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from uwf_agent_builtin.sessions.permission import Permission
     from uwf_agent_builtin.workspace import Workspace
     from uwf_core.api import Call
+    from uwf_core.llm.chat import Image
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,18 +36,25 @@ class CallContext:
 Arguments = Mapping[str, Any]
 
 
+class ImageAnswer(NamedTuple):
+    """An image as the answer to the model; turns record the text alone, which describes it."""
+
+    text: str
+    image: "Image"
+
+
 class BuiltinTool(NamedTuple):
     """A tool of this distribution, or an adapted tool of a plugin.
 
     Attributes:
         parameters: the JSON Schema of its arguments.
-        run: runs it; the text is the answer to the model.
+        run: runs it; the result is the answer to the model.
     """
 
     name: str
     description: str
     parameters: Mapping[str, Any]
-    run: Callable[[Arguments, CallContext], str]
+    run: Callable[[Arguments, CallContext], str | ImageAnswer]
 
 
 class ServerTools(NamedTuple):

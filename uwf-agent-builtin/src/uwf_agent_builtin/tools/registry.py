@@ -12,9 +12,9 @@ from uwf_agent_builtin.tools.fetch import FETCH_URL
 from uwf_agent_builtin.tools.files import EDIT_FILE, READ_FILE, WRITE_FILE
 from uwf_agent_builtin.tools.folders import GLOB, LIST_DIR
 from uwf_agent_builtin.tools.grep import GREP
-from uwf_agent_builtin.tools.record import BuiltinTool, CallContext, offered_schema
+from uwf_agent_builtin.tools.record import BuiltinTool, CallContext, ImageAnswer, offered_schema
 from uwf_core.api import AgentFailure, AgentInterrupted, LoadedTool, NeedsAnswer, ToolContext
-from uwf_core.llm.chat import ChatTool
+from uwf_core.llm.chat import ChatTool, Image
 
 READING = (READ_FILE, LIST_DIR, GLOB, GREP)
 BUILTIN_TOOLS = (READ_FILE, WRITE_FILE, EDIT_FILE, LIST_DIR, GLOB, GREP, RUN_COMMAND, FETCH_URL)
@@ -31,6 +31,7 @@ class Answered(NamedTuple):
     text: str
     is_error: bool = False
     denied: str | None = None
+    image: Image | None = None
 
 
 class Registry:
@@ -104,7 +105,7 @@ class Registry:
             told = "\n".join(wrong)
             return Answered(f"the arguments of {name} are wrong; nothing was done:\n{told}", True)
         try:
-            text = tool.run(arguments, context)
+            answer = tool.run(arguments, context)
         except ToolError as fault:
             return Answered(str(fault), True)
         except (AgentInterrupted, NeedsAnswer):
@@ -113,9 +114,11 @@ class Registry:
             return Answered(fault.message, True)
         except Exception as fault:  # of a plugin's tool or our own: answer the model
             return Answered(f"{name} failed: {type(fault).__name__}: {fault}", True)
-        if len(text) > ANSWER_CHARACTERS:
-            text = f"{text[:ANSWER_CHARACTERS]}\n[… cut at {ANSWER_CHARACTERS} characters]"
-        return Answered(text or "[nothing]")
+        if isinstance(answer, ImageAnswer):
+            return Answered(answer.text, image=answer.image)
+        if len(answer) > ANSWER_CHARACTERS:
+            answer = f"{answer[:ANSWER_CHARACTERS]}\n[… cut at {ANSWER_CHARACTERS} characters]"
+        return Answered(answer or "[nothing]")
 
     def _unknown(self, name: str) -> Answered:
         there = ", ".join(self.names) or "none"
