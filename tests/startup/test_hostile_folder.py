@@ -15,7 +15,16 @@ from startup_kit import Place
 from uwf_core.cli.main import Root
 from uwf_core.cli.session import Session
 
-HOSTILE = ("uwf_core", "uwf_eval", "click", "sitecustomize", "usercustomize", "json", "typing")
+HOSTILE = (
+    "uwf_core",
+    "uwf_eval",
+    "uwf_improve",
+    "click",
+    "sitecustomize",
+    "usercustomize",
+    "json",
+    "typing",
+)
 PLUGINS = {
     "agents": ("mock", "human", "builtin", "evil"),
     "stores": ("sqlite", "evil"),
@@ -72,6 +81,10 @@ EVAL = {
 """The commands of `uwf eval`, in an order that works."""
 
 
+IMPROVE = {"plan": ("--tasks", "40")}
+"""The commands of `uwf improve`, in an order that works."""
+
+
 def tree(command: click.Command, words: tuple[str, ...] = ()) -> set[str]:
     """Every command below one, as a user types it."""
     context = click.Context(command, info_name="uwf", obj=Session())
@@ -104,6 +117,7 @@ def test_the_plugins_here_would_be_executed_in_a_trusted_folder(place: Place, ex
 
 def test_every_command_is_tried_here():
     tried = {call.command for call in CALLS} | {f"eval {name}" for name in EVAL} | {"acp", "web"}
+    tried |= {f"improve {name}" for name in IMPROVE}
     assert tree(Root()) - tried == set()
 
 
@@ -115,9 +129,12 @@ def test_no_command_executes_a_module_of_its_folder(words, place: Place, execute
     assert not executed.exists(), f"{executed.read_text()}: {done.stderr}"
 
 
-def test_no_command_of_uwf_eval_executes_a_module_of_its_folder(place: Place, executed):
-    for name, words in EVAL.items():
-        done = place.uwf("eval", name, *words)
+@pytest.mark.parametrize(("group", "commands"), [("eval", EVAL), ("improve", IMPROVE)])
+def test_no_command_of_a_group_executes_a_module_of_its_folder(
+    group, commands, place: Place, executed
+):
+    for name, words in commands.items():
+        done = place.uwf(group, name, *words)
         assert not executed.exists(), f"{name}: {executed.read_text()}"
         assert done.returncode in (0, 5), f"{name}: {done.stderr}"
 

@@ -146,6 +146,7 @@ def test_what_commands_import_has_no_others():
         for folder in (
             "uwf-core/src/uwf_core",
             "uwf-eval/src/uwf_eval",
+            "uwf-improve/src/uwf_improve",
             "uwf-testing/src/uwf_testing",
         )
         for file in (ROOT / folder).rglob("*.py")

@@ -49,3 +49,10 @@ def _is_reported(uwf: Uwf, run: Any) -> None:
     uwf.expect("<title>" in page and run in page, "report.html is not a page of this run")
     suites = ElementTree.fromstring(uwf("eval report walk --format junit"))
     uwf.same("the test cases", len(suites.findall(".//testcase")), 2)
+
+
+@check("improve plan")
+def a_sealed_test_is_planned(uwf: Uwf) -> None:
+    planned = uwf("improve plan --tasks 40 --cost-per-trial 0.5", has={"runs": 240, "costUsd": 120})
+    uwf.same("the levels", [each["level"] for each in planned["tests"]][:2], [0.025, 0.0125])
+    uwf("improve plan --tasks 11", code=2, fails="at least 12")

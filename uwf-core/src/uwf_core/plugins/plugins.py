@@ -53,6 +53,7 @@ _ADAPTERS = {
     (AGENTS, "hermes"): "uwf-agent-hermes",
     (AGENTS, "claude-code"): "uwf-agent-claude-code",
     (COMMANDS, "eval"): "uwf-eval",
+    (COMMANDS, "improve"): "uwf-improve",
 }
 """The distributions of well-known names, to suggest their installation."""
 

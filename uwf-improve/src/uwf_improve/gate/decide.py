@@ -1,0 +1,126 @@
+"""The decision: is the edit accepted? H0: its gain on new tasks is 0 or less.
+
+Accepted needs all of: p <= alpha / 2^k for the k-th test of the sealed set, an estimated gain of at
+least the smallest one worth having, and no guard that is worse than its margin.
+
+The sign-flip test of `uwf_eval.statistics` gives p, of one side: where the gain is positive, half
+of the two-sided p-value. That is exact, for the signs are symmetric: each way to set them has its
+mirror image. It stays valid for a sample of ways, which is then one of ways and mirror images.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import fsum
+from typing import Final, Literal
+
+from uwf_core.api.record import record
+from uwf_eval.statistics.signflip import least_tasks, sign_flip
+from uwf_improve.gate.bar import LEAST_SEALED, MOST_TESTS, Bar, GuardMetric
+
+_ROUNDING: Final = 1e-9
+
+Verdict = Literal["accepted", "not accepted", "refused"]
+
+
+@record
+class Evidence:
+    """What the trials of both sides on sealed tasks measured. It is never shown as long as the
+    edit is not accepted.
+
+    Attributes:
+        differences: of each unit, in the unit of the metric; above 0 the edit is better.
+        gain: their mean, in the unit of the bar's smallest gain; None: unknown.
+        worse: of each guard metric by how much the edit is worse, in the unit of its margin; None:
+            unknown.
+        missing: trials without a result.
+    """
+
+    differences: Sequence[float]
+    gain: float | None
+    worse: Mapping[GuardMetric, float | None]
+    missing: int = 0
+
+
+@record
+class Decision:
+    """The verdict on one edit.
+
+    Attributes:
+        number: which test of the sealed set it was. level: the alpha of that test.
+        why: of a refusal, what is missing; says nothing of any score.
+        p, gain: only of an accepted edit.
+    """
+
+    verdict: Verdict
+    number: int
+    level: float
+    why: str = ""
+    p: float | None = None
+    gain: float | None = None
+
+
+def refusal(bar: Bar, sealed: int, number: int) -> str | None:
+    """Why a set cannot be tested, known before any trial; None: it can.
+
+    Args:
+        sealed: sources on the sealed side. number: of the test, from 1.
+    """
+    if number > MOST_TESTS:
+        return (
+            f"the sealed tasks were tested {MOST_TESTS} times; open them, and add "
+            f"{bar.sealed} new tasks"
+        )
+    if sealed < LEAST_SEALED:
+        return (
+            f"{sealed} sealed tasks are too few: at least {LEAST_SEALED} are needed; "
+            f"add {LEAST_SEALED - sealed} new tasks"
+        )
+    least = least_tasks(2 * bar.level(number))
+    if sealed < least:
+        return (
+            f"{sealed} sealed tasks cannot reach the level {bar.level(number):g}, "
+            f"even if all of them improve; at least {least} are needed"
+        )
+    return None
+
+
+def decide(bar: Bar, number: int, evidence: Evidence, *, seed: int = 0) -> Decision:
+    """The verdict of the test with that number.
+
+    A test has its number from the moment its first trial starts: a refused one is repeated under
+    the same number, and only to complete the same trials.
+
+    Args:
+        seed: of the sign-flip test where not all ways can be counted.
+    """
+    level = bar.level(min(number, MOST_TESTS))
+    why = refusal(bar, len(evidence.differences), number) or _incomplete(bar, evidence)
+    if why is not None:
+        return Decision(verdict="refused", number=number, level=level, why=why)
+    p, gain = p_of_gain(evidence.differences, seed), evidence.gain
+    assert gain is not None
+    if p > level or gain < bar.smallest_gain - _ROUNDING or _is_worse(bar, evidence):
+        return Decision(verdict="not accepted", number=number, level=level)
+    return Decision(verdict="accepted", number=number, level=level, p=p, gain=gain)
+
+
+def p_of_gain(differences: Sequence[float], seed: int = 0) -> float:
+    """The p-value of H0: the gain is 0 or less. 1 where the mean difference is not above 0."""
+    if fsum(differences) <= 0:
+        return 1.0
+    return sign_flip(differences, seed=seed).p / 2
+
+
+def _incomplete(bar: Bar, evidence: Evidence) -> str | None:
+    if evidence.missing:
+        return f"{evidence.missing} trials have no result; resume them"
+    if evidence.gain is None:
+        return f"the {bar.metric} of the champion is 0 or unknown, so there is no relative gain"
+    unknown = [each.metric for each in bar.guards if evidence.worse.get(each.metric) is None]
+    if unknown:
+        return f"unknown: {', '.join(unknown)}; the agents report no values for these guards"
+    return None
+
+
+def _is_worse(bar: Bar, evidence: Evidence) -> bool:
+    found = [(evidence.worse[each.metric], each.margin) for each in bar.guards]
+    return any(worse is None or not worse <= margin + _ROUNDING for worse, margin in found)
