@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from uwf_improve.gate.bar import LEAST_SEALED, MOST_TESTS, Bar, Guard
-from uwf_improve.gate.decide import Evidence, decide, p_of_gain, refusal
+from uwf_improve.gate.decide import Evidence, decide, measure_gain, p_of_gain, refusal
 
 NUMBERS = st.integers(1, MOST_TESTS)
 THIRDS = st.integers(-3, 3).map(lambda each: each / 3)
@@ -16,14 +16,17 @@ DIFFERENCES = st.lists(THIRDS, min_size=LEAST_SEALED, max_size=40)
 
 
 def evidence(differences, worse=None, missing=0) -> Evidence:
-    gain = fsum(differences) / len(differences) if differences else None
-    return Evidence(differences=differences, gain=gain, worse=worse or {}, missing=missing)
+    """Of scores that differ so much."""
+    champion = [0.0 if each >= 0 else -each for each in differences]
+    edit = [each if each >= 0 else 0.0 for each in differences]
+    return Evidence(champion=champion, edit=edit, worse=worse or {}, missing=missing)
 
 
 def test_an_edit_that_is_better_on_every_sealed_task_is_accepted_with_its_figures():
     found = decide(Bar(), 1, evidence([1 / 3] * 12))
     assert (found.verdict, found.level, found.p) == ("accepted", 0.025, 2.0**-12)
-    assert found.gain == pytest.approx(1 / 3)
+    assert found.gain is not None and found.gain.low is not None
+    assert (found.gain.mean, found.gain.low > 0) == (pytest.approx(1 / 3), True)
 
 
 @given(DIFFERENCES, NUMBERS)
@@ -48,6 +51,7 @@ def test_accepted_means_that_each_condition_of_the_bar_holds(differences, number
         holds = (
             p_of_gain(differences) <= 0.05 / 2**number
             and fsum(differences) / len(differences) >= 0.1 - 1e-9
+            and (measure_gain(bar, evidence(differences), 0.05 / 2**number).low or 0) > 0
             and worse <= 0.2
         )
         assert (found.verdict == "accepted") == holds
@@ -63,6 +67,14 @@ def test_what_a_later_test_accepts_an_earlier_one_accepts_too(differences):
 def test_the_order_of_the_tasks_does_not_matter(differences, chance: random.Random):
     mixed = chance.sample(differences, len(differences))
     assert decide(Bar(), 2, evidence(mixed)) == decide(Bar(), 2, evidence(differences))
+
+
+def test_an_edit_that_breaks_a_few_tasks_and_helps_the_others_a_little_is_not_accepted():
+    """The sign-flip test alone would: it supposes that differences are symmetric."""
+    differences = [-0.5] + [0.05] * 30
+    assert p_of_gain(differences) < 0.025
+    assert decide(Bar(), 1, evidence(differences)).verdict == "not accepted"
+    assert decide(Bar(), 1, evidence([0.05] * 31)).verdict == "accepted"
 
 
 def test_the_levels_of_all_tests_add_up_to_less_than_alpha():

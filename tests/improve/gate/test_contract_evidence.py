@@ -7,7 +7,7 @@ import pytest
 from uwf_core.api import Usage
 from uwf_eval.records import Cell, Trial
 from uwf_improve.gate.bar import Bar, Guard
-from uwf_improve.gate.decide import decide
+from uwf_improve.gate.decide import decide, differences
 from uwf_improve.gate.evidence import Contest, weigh_evidence
 
 TASKS = [f"t{number:02}" for number in range(24)]
@@ -46,14 +46,15 @@ def decided(champion, edit, bar=BAR, **more):
 
 def test_a_better_edit_is_accepted():
     found, decision = decided(side(0.5), side(1.0))
-    assert (decision.verdict, decision.gain) == ("accepted", 0.5)
+    assert decision.verdict == "accepted" and decision.gain is not None
+    assert decision.gain.mean == 0.5 and 0 < (decision.gain.low or 0) < 0.5
     assert found.worse == {"cost": 0, "duration": 0, "tampering": 0, "infra_errors": 0}
 
 
 def test_tasks_of_one_source_count_as_one():
     units = {task: f"source:{task[:2]}" for task in TASKS}  # t0, t1, t2
     found = weigh_evidence(BAR, Contest(champion=side(0.5), edit=side(1.0), units=units))
-    assert found.differences == [0.5, 0.5, 0.5]
+    assert (found.champion, found.edit) == ([0.5] * 3, [1.0] * 3)
     assert decide(BAR, 1, found).verdict == "refused"
 
 
@@ -104,8 +105,9 @@ def test_a_metric_of_which_less_is_better_is_improved_by_less():
     bar = Bar(metric="duration", smallest_gain=0.1, guards=(Guard(metric="score", margin=0.01),))
     slow, fast = side(1.0), side(1.0, duration_ms=800)
     found, decision = decided(slow, fast, bar)
-    assert decision.verdict == "accepted" and decision.gain == pytest.approx(0.2)
-    assert found.differences == [200.0] * 24
+    assert decision.verdict == "accepted" and decision.gain is not None
+    assert decision.gain.mean == pytest.approx(0.2)
+    assert differences(bar, found) == [200.0] * 24
     assert decided(fast, slow, bar)[1].verdict == "not accepted"
     worse = side(0.9, duration_ms=800)
     assert decided(slow, worse, bar)[1].verdict == "not accepted"

@@ -5,10 +5,12 @@ from dataclasses import replace
 from math import isclose
 
 from uwf_core.api.record import record
-from uwf_eval.compare.measure import higher_is_better, is_bounded, weigh
+from uwf_eval.compare.measure import is_bounded, weigh
 from uwf_eval.compare.pairs import Pair, pair_up
 from uwf_eval.compare.records import CompareOptions, Metric
 from uwf_eval.records import Trial
+from uwf_eval.statistics.intervals import mean
+from uwf_eval.statistics.power import Case
 from uwf_improve.gate.bar import SHARES, Bar, GuardMetric
 from uwf_improve.gate.decide import Evidence
 
@@ -43,17 +45,19 @@ def weigh_evidence(bar: Bar, contest: Contest) -> Evidence:
         replace(each, task=contest.units[each.task], case=f"{each.task}/{each.case}")
         for each in found.pairs
     ]
-    options = CompareOptions(metrics=(bar.metric,), over="task")
-    sample = weigh(bar.metric, pairs, options)
-    sign = 1 if higher_is_better(bar.metric) else -1
-    unknown = sum(sample.measured.unknown)
-    worse = {each.metric: _worse(each.metric, pairs, contest) for each in bar.guards}
+    sample = weigh(bar.metric, pairs, CompareOptions(metrics=(bar.metric,), over="task"))
+    left_out = sum(each.trials for each in found.left_out)
+    champion, edit = (_unit_means(sample.cases, side) for side in (0, 1))
     return Evidence(
-        differences=[sign * each for each in sample.differences],
-        gain=_minus(_change(bar.metric, pairs)),
-        worse=worse,
-        missing=sum(each.trials for each in found.left_out) + unknown + never_run,
+        champion=champion,
+        edit=edit,
+        worse={each.metric: _worse(each.metric, pairs, contest) for each in bar.guards},
+        missing=left_out + sum(sample.measured.unknown) + never_run,
     )
+
+
+def _unit_means(cases: Sequence[Sequence[Case]], side: int) -> list[float]:
+    return [mean([mean(case[side]) for case in unit]) for unit in cases]
 
 
 def _never_run(bar: Bar, pairs: Sequence[Pair], contest: Contest) -> int:
@@ -94,7 +98,3 @@ def _change(metric: Metric, pairs: Sequence[Pair]) -> float | None:
     if isclose(measured.difference, 0.0, abs_tol=1e-12):
         return 0.0
     return measured.relative
-
-
-def _minus(value: float | None) -> float | None:
-    return None if value is None else -value
