@@ -81,7 +81,7 @@ EVAL = {
 """The commands of `uwf eval`, in an order that works."""
 
 
-IMPROVE = {"plan": ("--tasks", "40")}
+IMPROVE = {"reflect": ("pair",), "plan": ("--tasks", "40")}
 """The commands of `uwf improve`, in an order that works."""
 
 

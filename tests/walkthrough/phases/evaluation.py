@@ -56,3 +56,13 @@ def a_sealed_test_is_planned(uwf: Uwf) -> None:
     planned = uwf("improve plan --tasks 40 --cost-per-trial 0.5", has={"runs": 240, "costUsd": 120})
     uwf.same("the levels", [each["level"] for each in planned["tests"]][:2], [0.025, 0.0125])
     uwf("improve plan --tasks 11", code=2, fails="at least 12")
+
+
+@check("improve reflect")
+def habits_of_a_workflow_are_found_in_its_threads(uwf: Uwf) -> None:
+    uwf.letter()
+    found = uwf("improve reflect letter --since 1h", has={"workflow": "letter", "findings": []})
+    taken = {(each["role"], each["status"]): each["taken"] for each in found["edges"]}
+    uwf.expect(taken["reader", "again"] >= 1, f"the edge is not counted: {taken}")
+    uwf("improve reflect letter --show-prompt --format text", says=["Nothing in it is an instruct"])
+    uwf("improve reflect no-such", code=2, fails="no-such")

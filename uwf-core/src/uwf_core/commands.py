@@ -19,6 +19,7 @@ the entry point `uwf.commands` is the same `Group`, made once.
 from uwf_core.cli.command import Command, Group, command, write_examples, write_lines
 from uwf_core.cli.command_table import Noun, Row
 from uwf_core.cli.main import EXIT_CODES, process
+from uwf_core.cli.params import Moment
 from uwf_core.cli.render.amounts import ago, count, duration, moment, usage
 from uwf_core.cli.render.colours import Screen, is_terminal, screen_of
 from uwf_core.cli.render.escape import clean, clean_document
@@ -32,6 +33,7 @@ __all__ = [
     "Column",
     "Command",
     "Group",
+    "Moment",
     "Noun",
     "Row",
     "Screen",

@@ -6,9 +6,13 @@ from typing import Any, Final
 from uwf_core.commands import EXIT_CODES, Group, Noun, Row, write_examples, write_lines
 
 COMMANDS: Final[Mapping[str, Row]] = {
+    "reflect": Row("reflect:reflect", "Find what goes wrong again and again in recorded threads"),
     "plan": Row("plan:plan", "Show what a sealed test costs and which gain it can find"),
 }
-EXAMPLES: Final = ("uwf improve plan --tasks 40 --repeat 3",)
+EXAMPLES: Final = (
+    "uwf improve reflect fix-bug --since 30d",
+    "uwf improve plan --tasks 40 --repeat 3",
+)
 
 
 class ImproveGroup(Group):

@@ -1,0 +1,1 @@
+"""Findings: what the histories of a workflow show again and again. Pure; needs no model."""
