@@ -20,3 +20,11 @@ with suppress(ImportError):  # the sessions that look at packages have no Hypoth
     settings.register_profile("uwf-ci", any_time, derandomize=True, database=None)
     settings.register_profile("uwf-desk", any_time, derandomize=False, print_blob=True)
     settings.load_profile("uwf-ci" if os.environ.get("CI") else "uwf-desk")
+
+# A whole run starts `uwf` by forks; a test that runs alone starts it as users do.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    from tests.warm_start import WarmStart
+
+    from uwf_core.testing.project import Project
+
+    Project.run_command = staticmethod(WarmStart().run)

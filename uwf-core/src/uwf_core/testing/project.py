@@ -60,11 +60,36 @@ class CommandOutcome(NamedTuple):
             raise ValueError(f"stderr ends with no error: {self.stderr!r}") from error
 
 
+def run_command(
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str], stdin: str, seconds: float
+) -> CommandOutcome:
+    """Run a command line in a separate process, and wait until it has ended.
+
+    Raises:
+        subprocess.TimeoutExpired: it did not end in time.
+    """
+    done = subprocess.run(
+        argv,
+        cwd=cwd,
+        env=env,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=seconds,
+        check=False,
+    )
+    return CommandOutcome(done.returncode, done.stdout, done.stderr)
+
+
 class Project:
     """A project in `folder`, with its own `home` (`UWF_HOME`) and `env`.
 
-    The default agent is `mock`; `script` writes its script.
+    The default agent is `mock`; `script` writes its script. `run_command` is how `uwf` is run.
     """
+
+    run_command = staticmethod(run_command)
 
     def __init__(self, root: Path) -> None:
         self.folder = root / "project"
@@ -124,19 +149,8 @@ class Project:
         Raises:
             subprocess.TimeoutExpired: it did not end in time.
         """
-        done = subprocess.run(
-            self.command(*arguments),
-            cwd=self.folder,
-            env={**self.env, **(env or {})},
-            input=stdin,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=seconds,
-            check=False,
-        )
-        return CommandOutcome(done.returncode, done.stdout, done.stderr)
+        run, words = self.run_command, self.command(*arguments)
+        return run(words, self.folder, {**self.env, **(env or {})}, stdin, seconds)
 
     def start_uwf(self, *arguments: str, **options: Any) -> "subprocess.Popen[str]":
         """Start `uwf` and return immediately; the caller waits for it."""
