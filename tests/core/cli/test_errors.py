@@ -206,3 +206,11 @@ def test_the_name_of_a_file_in_this_folder_leads_to_the_file(uwf, project):
     uwf("workflow", "new", "fix-it")
     hint = uwf("run", "fix-it", "-p", "x").error["hint"]
     assert hint == "did you mean ./fix-it.yaml?"
+
+
+def test_a_text_without_its_option_is_told_where_it_belongs(uwf):
+    """In `gh` and `llm` the task may stand alone."""
+    for words in (["run", "pair", "the task"], ["thread", "start", "pair", "the task"]):
+        error = json.loads(uwf(*words).err.splitlines()[-1])["error"]
+        assert error["message"] == "missing option '-p' / '--prompt'"
+        assert error["hint"] == "write `-p 'the task'`"

@@ -139,6 +139,15 @@ def test_without_a_thread_it_follows_all_that_run_until_ctrl_c(project):
         assert steps == ["writer", "reviewer"]
 
 
+def test_who_watches_while_nothing_runs_is_told_so(project):
+    process = project.start_uwf("watch")
+    assert process.stderr is not None
+    assert process.stderr.readline() == "nothing runs: waiting for a run; Ctrl-C leaves\n"
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=20) == ("", "")
+    assert process.returncode == 0
+
+
 def test_watchers_take_no_lock(uwf, project):
     thread = uwf("thread", "start", "pair", "-p", "x").document["thread"]
     with project.client() as opened:

@@ -119,7 +119,26 @@ class Command(click.Command):
         """Parse, after the session knows what kind of result to expect."""
         if session := ctx.find_object(Session):
             session.document = self.document
-        return super().parse_args(ctx, args)
+        words = list(args)  # the parser empties the list
+        try:
+            return super().parse_args(ctx, args)
+        except click.MissingParameter as missing:
+            if isinstance(missing.param, click.Option):
+                self._explain_bare_word(ctx, missing, missing.param.opts[0], words)
+            raise
+
+    def _explain_bare_word(
+        self, ctx: click.Context, missing: click.MissingParameter, option: str, words: list[str]
+    ) -> None:
+        """`uwf run fix-bug 'the task'`: the text is there, and its option is not."""
+        bare = self.make_parser(ctx).parse_args(words)[1]
+        if bare:
+            from shlex import quote
+
+            message = missing.format_message().rstrip(".")
+            raise UsageError(
+                message[:1].lower() + message[1:], hint=f"write `{option} {quote(bare[0])}`"
+            ) from missing
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the callback with the session before the parameters."""

@@ -89,6 +89,8 @@ def _watch_all(session: Session, screen: "WatchScreen") -> int:
     from uwf_core.views.following import Follower, running_roots
 
     followers: dict[str, Follower] = {}
+    if not running_roots(session.engine):
+        session.note("nothing runs: waiting for a run; Ctrl-C leaves")
     try:
         while True:
             for root in running_roots(session.engine):
