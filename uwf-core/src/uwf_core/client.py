@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from uwf_core.api.judge import Judge
     from uwf_core.engine.results import Outcome
     from uwf_core.replay.replay import ReplayDocument
+    from uwf_core.threads.queued import QueuedThreads
     from uwf_core.threads.rerun import StepInput
     from uwf_core.threads.unattended import Unattended
     from uwf_core.views.diff.documents import ThreadDiffDocument
@@ -177,6 +178,13 @@ class Client(ThreadDriver):
         from uwf_core.threads.unattended import Unattended
 
         return Unattended(self._engine, self._watch)
+
+    @property
+    def queued(self) -> QueuedThreads:
+        """The threads that workers run, for a worker."""
+        from uwf_core.threads.queued import QueuedThreads
+
+        return QueuedThreads(self._engine, self._watch)
 
     @property
     def nodes(self) -> NodeStore:

@@ -27,11 +27,13 @@ from uwf_core.api import (
 )
 from uwf_core.api.store import Fact
 from uwf_store_postgres import rows, schema
+from uwf_store_postgres.dispatch import DispatchTable, columns_of_dispatch
 from uwf_store_postgres.facts import facts_of
 from uwf_store_postgres.leases import Lease, Leases
 from uwf_store_postgres.place import Place, place_of
 from uwf_store_postgres.queries import (
     COMMIT,
+    COMMIT_AND_DISPATCH,
     GET,
     GET_MANY,
     GET_SMALL,
@@ -65,7 +67,7 @@ def open_postgres(url: str, home: str) -> "PostgresBackend":
     return PostgresBackend(place_of(url))
 
 
-class PostgresBackend:
+class PostgresBackend(DispatchTable):
     """A store in one schema of a database. Any thread may use it, one call after the other."""
 
     def __init__(self, place: Place) -> None:
@@ -153,13 +155,15 @@ class PostgresBackend:
             [each.token for each in own],
             commit.durable,
             self._place.touch_ms,
+            *(columns_of_dispatch(commit.dispatch) if commit.dispatch else ()),
         )
+        sql = COMMIT_AND_DISPATCH if commit.dispatch else COMMIT
         calls = 0
 
         def call(connection: Connection) -> Committed:
             nonlocal calls
             calls += 1
-            return _called(connection, COMMIT.replace("{s}", self._place.schema), values)
+            return _called(connection, sql.replace("{s}", self._place.schema), values)
 
         done = self._session.run(call)
         is_refused = done.moved or done.lost

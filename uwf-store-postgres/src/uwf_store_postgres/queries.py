@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from uwf_core.api import number_of
+from uwf_store_postgres.dispatch import COLUMNS
 from uwf_store_postgres.rows import RECORD, RECORD_OF_SMALL, VARIABLE
 
 PAGE = 5000
@@ -20,11 +21,14 @@ GET_SMALL_BEFORE = (
     "(SELECT type AS kind, seq AS place FROM {s}.node WHERE ref = %s) AS last "
     "WHERE type = kind AND seq <= place ORDER BY seq DESC LIMIT %s"
 )
-COMMIT = (
-    "SELECT kind, name, ref, created FROM {s}.commit_step("
+_STEP = (
     "%b::bigint[], %b::bigint[], %b::bigint[], %b::bigint[], %b::bytea[], %b::bytea[], "
     "%b::bytea[], %b::text[], %b::text[], %b::text[], %b::bytea[], %b::bigint[], %b::bigint[], "
-    "%b::bytea[], %b::bytea[], %b::text[], %b::bigint[], %s::boolean, %s::bigint)"
+    "%b::bytea[], %b::bytea[], %b::text[], %b::bigint[], %s::boolean, %s::bigint"
+)
+COMMIT = f"SELECT kind, name, ref, created FROM {{s}}.commit_step({_STEP})"
+COMMIT_AND_DISPATCH = (
+    f"SELECT kind, name, ref, created FROM {{s}}.commit_and_dispatch({_STEP}, {COLUMNS})"
 )
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from uwf_store_postgres.session import Connection
 
 COMPONENT = "store"
-VERSION = 1
+VERSION = 2
 """The newest version of the tables: there is a file `sql/<number>.sql` for each."""
 
 OLDEST_SERVER = 130000
@@ -135,7 +135,7 @@ def seal(connection: "Connection", place: Place, successor: str) -> None:
     """Refuse every later write, by triggers that every open connection obeys."""
     name, text = place.schema, sql.Literal(successor).as_string(connection)
     connection.execute(_REFUSE.replace("{schema}", name))
-    for table in ("node", "variable", "lease"):
+    for table in ("node", "variable", "lease", "dispatch"):
         connection.execute(
             f"CREATE TRIGGER sealed BEFORE INSERT OR UPDATE OR DELETE ON {name}.{table} "
             f"FOR EACH STATEMENT EXECUTE FUNCTION {name}.refuse_write({text})"

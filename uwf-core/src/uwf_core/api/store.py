@@ -7,12 +7,15 @@ so all backends give the same guarantees.
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from uwf_core.named_tuple import NamedTuple
 
+if TYPE_CHECKING:
+    from uwf_core.api.dispatch import Dispatch
+
 STORE_API_VERSION = "1.1"
-"""1.1 adds `CommitBackend`, `SnapshotBackend` and the capability `lease`."""
+"""1.1 adds `CommitBackend`, `SnapshotBackend`, `DispatchBackend` and the capability `lease`."""
 
 
 LAYOUT_VERSION = 8
@@ -144,12 +147,14 @@ class Commit(NamedTuple):
         changes: variables to write; their names differ.
         leases: locks of this backend that the caller must still hold.
         durable: whether to wait for the disk, as in `StoreBackend.transaction`.
+        dispatch: rows for workers; empty unless the backend is a `DispatchBackend`.
     """
 
     records: Sequence[Record]
     changes: Sequence[VariableChange]
     leases: Sequence[LockHandle]
     durable: bool
+    dispatch: "Sequence[Dispatch]" = ()
 
 
 class Committed(NamedTuple):

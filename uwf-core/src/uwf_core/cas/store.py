@@ -5,7 +5,7 @@ The backend stores bytes. CBOR, validation, digests, collisions and references a
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.store import (
     AheadBackend,
@@ -26,6 +26,9 @@ from uwf_core.cas.writer import text_bytes
 from uwf_core.errors import CorruptNodeError, MissingNodeError, PayloadError, StoreError
 from uwf_core.ids import Ref, ref_of_number
 
+if TYPE_CHECKING:
+    from uwf_core.cas.variables import Dispatching
+
 _EDGES_OF_TEXT = KnownType(PRIMITIVES["string"], {}).edges("")
 _EDGES_OF_SCHEMA = KnownType(META, {}).edges({})
 
@@ -37,13 +40,14 @@ class Store(VariableStore):
         backend: where everything is kept.
         now_ms: the clock, ms since 1970. types: what this process shares between its stores.
         durable: whether commits wait for the disk; False for a temporary store.
+        dispatch: the rows of queued threads; None: the backend keeps none.
     """
 
     def __init__(
         self, backend: StoreBackend, now_ms: Callable[[], int], types: Types | None = None,
-        *, durable: bool = True,
+        *, durable: bool = True, dispatch: "Dispatching | None" = None,
     ) -> None:  # fmt: skip
-        super().__init__(backend, now_ms, durable)
+        super().__init__(backend, now_ms, durable, dispatch)
         self._ahead = backend if isinstance(backend, AheadBackend) else None
         self.types = types or Types()
         self._schemas = self.types.schemas

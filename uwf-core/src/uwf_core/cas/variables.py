@@ -1,17 +1,23 @@
 """Variables: their form, their checksum, their errors, and the part of the Store for them."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.store import Commit, CommitBackend, StoreBackend, TextBackend, Variable
 from uwf_core.cas.buffer import Batch, Buffer
 from uwf_core.cas.hashing import checked_texts, variable_checksum, variable_text
 from uwf_core.errors import BusyError, CorruptNodeError, MissingNodeError, PayloadError
 from uwf_core.ids import Ref
+
+if TYPE_CHECKING:
+    from uwf_core.api.dispatch import Dispatch
+
+    Dispatching = Callable[[Sequence[Variable]], Sequence[Dispatch]]
+    """The dispatch rows of threads, of their new heads."""
 
 _NAME = re.compile(r"@[a-zA-Z][a-zA-Z0-9]*(?:/[a-zA-Z0-9._-]+)+")
 """`@scope/segment/…`, as in ocas 0.4."""
@@ -92,8 +98,16 @@ _commit: Callable[[tuple[Any, ...]], Commit] = partial(tuple.__new__, Commit)
 class VariableStore:
     """Variables over any backend: each is checked when it is read, and moves by compare-and-set."""
 
-    def __init__(self, backend: StoreBackend, now_ms: Callable[[], int], durable: bool) -> None:
+    def __init__(
+        self,
+        backend: StoreBackend,
+        now_ms: Callable[[], int],
+        durable: bool,
+        dispatch: "Dispatching | None" = None,
+    ) -> None:
         self._backend = backend
+        self._dispatch = dispatch
+        self._queued: dict[str, Variable] = {}
         self._texts = backend if isinstance(backend, TextBackend) else None
         self._commits = backend if isinstance(backend, CommitBackend) else None
         self._durable = durable
@@ -129,8 +143,11 @@ class VariableStore:
                 with self._backend.transaction(durable and self._durable):
                     yield
                     self._buffer.flush()
+                    if self._queued:
+                        self._backend.dispatch(self._rows_for_workers())  # type: ignore[attr-defined]
             except BaseException:
                 self._buffer.clear()
+                self._queued.clear()
                 raise
             finally:
                 self._durability = None
@@ -164,6 +181,7 @@ class VariableStore:
                 self._commit(self._commits, self._batch, fenced=fenced)
             except BaseException:
                 self._buffer.clear()
+                self._queued.clear()
                 raise
             finally:
                 self._durability = self._batch = None
@@ -173,12 +191,13 @@ class VariableStore:
             raise ValueError("a durable transaction within one that is not durable")
 
     def _commit(self, backend: CommitBackend, batch: Batch, *, fenced: bool) -> None:
+        dispatch = self._rows_for_workers() if self._queued else ()
         records, changes = self._buffer.take(), [*batch.changes.values()]
         if not records and not changes:
             return
         leases = self._buffer.locks if fenced else ()
         durable = bool(self._durability and self._durable)
-        done = backend.commit(_commit((records, changes, leases, durable)))
+        done = backend.commit(_commit((records, changes, leases, durable, dispatch)))
         if done.moved or done.differing or done.lost:
             from uwf_core.cas.refusals import not_stored  # for errors only
 
@@ -188,6 +207,21 @@ class VariableStore:
             if record.ref in existing:
                 record = record._replace(created_ms=existing[record.ref])
             self._buffer.keep(record)
+
+    def tell_workers(self, head: Variable) -> None:
+        """Write the dispatch row of the thread of a queued head with the current transaction or
+        batch. Nothing where the store has no such rows.
+        """
+        if self._dispatch is not None:
+            self._queued[head.name] = head
+
+    def forget_queued(self) -> None:
+        """Leave the rows of this transaction to the caller."""
+        self._queued.clear()
+
+    def _rows_for_workers(self) -> "Sequence[Dispatch]":
+        queued, self._queued = [*self._queued.values()], {}
+        return () if self._dispatch is None else self._dispatch(queued)
 
     def _writing(self) -> AbstractContextManager[Any]:
         """The current transaction or batch, or a new durable batch. The lock is held: held once

@@ -105,7 +105,7 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         "thread_run:exec_",
         "Run the next step or steps",
         _THREAD,
-        ("--count=text", *_RUN_OPTIONS, _HEAD),
+        ("--count=text", "--queue", *_RUN_OPTIONS, _HEAD),
     ),
     "export": Row(
         "bundle:export",
@@ -142,7 +142,10 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         "thread_run:resume",
         "Continue a suspended thread or reopen a finished one",
         _THREAD,
-        ("--prompt=text", "--answer=text", "--status=text", "--grant=text", *_RUN_OPTIONS, _HEAD),
+        (
+            *("--prompt=text", "--answer=text", "--status=text", "--grant=text", "--queue"),
+            *(*_RUN_OPTIONS, _HEAD),
+        ),
     ),
     "rm": Row("thread_many:rm", "Delete finished threads", _THREAD, (*_SELECT, "--yes")),
     "show": Row("thread:show", "Show the status of a thread", _THREAD),
@@ -294,7 +297,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
         "Start a workflow and run it until it ends",
         ("workflow",),
         (
-            *("--prompt=text", "--input=text", "--agent=binding", "--tag=text"),
+            *("--prompt=text", "--input=text", "--agent=binding", "--tag=text", "--queue"),
             *(*_LIMITS, *_RUN_OPTIONS[1:]),
         ),
     ),

@@ -139,6 +139,12 @@ def background_option() -> Decorator:
     return click.option("--background", is_flag=True, help=text)
 
 
+def queue_option() -> Decorator:
+    """The option --queue."""
+    text = "Hand it to workers (`uwf worker`), which run it from now on."
+    return click.option("--queue", is_flag=True, help=text)
+
+
 def until_done_option() -> Decorator:
     """The option --until-done."""
     text = "Run until the end, at most 100 steps."

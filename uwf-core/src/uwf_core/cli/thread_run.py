@@ -11,6 +11,7 @@ from uwf_core.cli.params import (
     file_or_text,
     prompt_option,
     prompt_text,
+    queue_option,
     run_options,
     thread_argument,
 )
@@ -34,12 +35,14 @@ if TYPE_CHECKING:
     "-c", "--count", type=click.IntRange(min=1), metavar="N", help="Run N steps; 1 by default."
 )
 @click.option("--report", is_flag=True, hidden=True, help="Report events as lines of JSON.")
+@queue_option()
 @run_options
 def exec_(
     session: Session,
     thread: str,
     count: int | None,
     report: bool,
+    queue: bool,
     background: bool,
     no_input: bool,
     **how: Any,
@@ -58,6 +61,17 @@ def exec_(
             hint="use -c N for N steps, --until-done for all steps",
         )
     options = RunOptions(count, **how)
+    if queue:
+        from uwf_core.cli.thread_queue import hand_over
+        from uwf_core.threads.queued import queue_thread
+
+        head = options.head
+        return hand_over(
+            session,
+            options,
+            lambda live, _: queue_thread(session.engine, thread, live, head),
+            background=background,
+        )
     if background:
         outcome = in_background(session, "exec", thread, options)
         return print_outcome(session, outcome)
@@ -130,6 +144,7 @@ def in_background(
     help="At a limit: add cost=5, tokens=N, steps=N or minutes=M; by default the same allowance.",
 )
 @click.option("--status", metavar="NAME", help="Short for --answer '$status=NAME'.")
+@queue_option()
 @run_options
 def resume(
     session: Session,
@@ -138,6 +153,7 @@ def resume(
     answers: tuple[str, ...],
     grants: tuple[str, ...],
     status: str | None,
+    queue: bool,
     background: bool,
     no_input: bool,
     **how: Any,
@@ -155,14 +171,24 @@ def resume(
     options = RunOptions(**how)
     text = None if prompt is None else prompt_text(session, prompt)
     granted = [file_or_text(each, "--grant") for each in grants]
+    said = Input(text, answer, granted)
+    if queue:
+        from uwf_core.cli.thread_queue import hand_over
+        from uwf_core.threads.queued import queue_said
+
+        head = options.head
+        return hand_over(
+            session,
+            options,
+            lambda live, cancel: queue_said(session.engine, thread, said, live, cancel, head),
+            background=background,
+        )
     if background:
         texts = {"prompt": text, "answer": answer, "grant": ",".join(grants)}
         outcome = in_background(session, "resume", thread, options, **texts)
         return print_outcome(session, outcome)
     with running(session) as (live, cancel):
-        outcome = resume_thread(
-            session.engine, thread, Input(text, answer, granted), options, live, cancel
-        )
+        outcome = resume_thread(session.engine, thread, said, options, live, cancel)
     return print_and_ask(session, outcome, options, no_input=no_input)
 
 

@@ -12,6 +12,7 @@ from uwf_core.cli.params import (
     fields_text,
     no_input_option,
     prompt_text,
+    queue_option,
     start_options,
     step_argument,
     until_done_option,
@@ -37,11 +38,13 @@ if TYPE_CHECKING:
 @start_options
 @wait_limits_option()
 @until_done_option()
+@queue_option()
 @background_option()
 @no_input_option()
 def run(
     session: Session,
     until_done: bool,
+    queue: bool,
     background: bool,
     no_input: bool,
     wait_limits: float | None,
@@ -57,6 +60,16 @@ def run(
 
     start = _new_thread(session, **what)
     options, engine = RunOptions(until_done=True, wait_limits=wait_limits), session.engine
+    if queue:
+        from uwf_core.cli.thread_queue import hand_over
+        from uwf_core.threads.queued import start_queued
+
+        return hand_over(
+            session,
+            options,
+            lambda live, _: start_queued(engine, start, live),
+            background=background,
+        )
     with running(session) as (live, cancel):
         session.thread = thread = start_thread(engine, start, live)["thread"]
         try:

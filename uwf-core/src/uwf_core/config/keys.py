@@ -212,6 +212,29 @@ class WebSettings(NamedTuple):
     url: Annotated[_Address | None, "Its address, for the links of notices."] = None
 
 
+_LABEL = _must_be(
+    "a label such as gpu or agent:builtin, without blanks",
+    lambda text: bool(text) and len(text) <= 200 and text.isprintable() and " " not in text,
+)
+
+
+class WorkerSettings(NamedTuple):
+    """What a worker of this machine runs for others."""
+
+    labels: Annotated[
+        tuple[Annotated[str, _LABEL], ...], "What it has, for threads that need it (`gpu`)."
+    ] = ()
+    allow_programs: Annotated[
+        tuple[Text, ...], "References of the workflows whose programs it runs."
+    ] = ()
+    limits: Annotated[
+        Mapping[str, Annotated[int, between(0, 1_000_000)]],
+        Names("a label"),
+        "How many threads with a label (`agent:…`, `model:…`, `gpu`) run at a time, on all "
+        "machines.",
+    ] = {}
+
+
 class ModelOverrides(NamedTuple):
     """Models for single purposes."""
 
@@ -230,8 +253,8 @@ class PluginSettings(NamedTuple):
 
 class Config(NamedTuple):
     """config.yaml. The providers, models and agents of two layers are merged by name, the mappings
-    below `agentOverrides`, `modelOverrides`, `plugins`, `limits`, `workspace`, `notify` and `web`
-    by key.
+    below `agentOverrides`, `modelOverrides`, `plugins`, `limits`, `workspace`, `notify`, `web` and
+    `worker` by key.
     """
 
     providers: Annotated[Mapping[str, Provider], Names("a provider"), "Model services."] = {}
@@ -263,6 +286,7 @@ class Config(NamedTuple):
     )
     notify: Annotated[NotifySettings, "Notices of threads that stop or end."] = NotifySettings()
     web: Annotated[WebSettings, "The page of uwf web."] = WebSettings()
+    worker: Annotated[WorkerSettings, "What a worker runs for others."] = WorkerSettings()
     wait_limits: Annotated[
         _Span | None, "How long a run may wait in all when services ask to wait: 30m, 2h."
     ] = None
@@ -282,7 +306,7 @@ CHOICES = frozenset(
 )
 """The keys that an untrusted project may set: they choose among what the user has."""
 
-USER_KEYS = frozenset(("notify", "web"))
+USER_KEYS = frozenset(("notify", "web", "worker"))
 """The keys that no project may set, trusted or not."""
 
 USER_OPTIONS = frozenset(("allowProtected",))

@@ -27,6 +27,7 @@ from uwf_core.config.keys import (
     Path,
     Provider,
     WebSettings,
+    WorkerSettings,
     WorkspaceSettings,
     parse_key,
     shape_at,
@@ -93,6 +94,7 @@ class Settings(NamedTuple):
     workspace: WorkspaceSettings
     notify: NotifySettings
     web: WebSettings
+    worker: WorkerSettings
     wait_limits: str | None
     origins: Mapping[Path, Origin]
     notices: tuple[str, ...]

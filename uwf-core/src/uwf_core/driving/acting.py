@@ -36,13 +36,15 @@ class ThreadDriver(WorkflowReader):
         limits: Mapping[str, float] | None = None,
         tags: Mapping[str, str] | None = None,
         thread: str | None = None,
+        queue: bool = False,
     ) -> "StartedDocument":
         """Start a thread, run nothing; as `StartOptions` says. Errors as `uwf thread start`."""
         from uwf_core.threads import start
 
         given = start.StartOptions(
-            workflow, prompt, str(cwd), agent, input, bindings or {}, limits, tags or {}, thread
-        )
+            workflow, prompt, str(cwd), agent, input, bindings or {}, limits, tags or {}, thread,
+            queue,
+        )  # fmt: skip
         return start.start_thread(self._engine, given, self._watch)
 
     def exec(
@@ -55,15 +57,22 @@ class ThreadDriver(WorkflowReader):
         cwd: str | None = None,
         head: str | None = None,
         background: bool = False,
+        queue: bool = False,
         cancel: Cancel | None = None,
     ) -> "Outcome":
         """Run the next step (of branches as many as may run at a time), or `count` steps; `cwd`
         replaces the thread's folder for this call. Errors as `uwf thread exec`.
 
         Here and below: with `background` a detached process runs it, and the call returns once that
-        has the lock; `head` is the reference that the thread's head must have.
+        has the lock; with `queue` workers run it, and the call returns at once; `head` is the
+        reference that the thread's head must have.
         """
         from uwf_core.engine import run
+
+        if queue:
+            from uwf_core.threads.queued import queue_thread
+
+            return queue_thread(self._engine, thread, self._watch, head)
 
         options = run.RunOptions(count, until_done, agent, cwd, head=head)
         if background:
@@ -82,6 +91,7 @@ class ThreadDriver(WorkflowReader):
         cwd: str | None = None,
         head: str | None = None,
         background: bool = False,
+        queue: bool = False,
         cancel: Cancel | None = None,
     ) -> "Outcome":
         """Resume a thread; `grant` as in `--grant` (`cost=5`). Errors as `uwf thread resume`."""
@@ -92,6 +102,11 @@ class ThreadDriver(WorkflowReader):
             answer = json.dumps(answer)
         said = Input(text, answer, () if grant is None else (grant,))
         options = RunOptions(until_done=until_done, agent=agent, cwd=cwd, head=head)
+        if queue:
+            from uwf_core.threads.queued import queue_said
+
+            stop = cancel or Cancel()
+            return queue_said(self._engine, thread, said, self._watch, stop, head)
         if background:
             texts = {"--prompt": text, "--answer": answer, "--grant": grant}
             return self._in_background("resume", thread, options, texts)

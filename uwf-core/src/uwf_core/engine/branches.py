@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 
 from uwf_core.engine.branch_process import BranchProcess
 from uwf_core.engine.call_record import record_empty, record_join
-from uwf_core.engine.call_run import Steps, after_call, run_below
+from uwf_core.engine.call_run import (
+    Steps,
+    after_call,
+    has_ended,
+    run_below,
+    waiting_for_others,
+)
 from uwf_core.engine.call_step import beyond_depth
 from uwf_core.engine.fan_out import begin_fan_out, check_branches
 from uwf_core.engine.labels import label_of
@@ -83,6 +89,8 @@ def run_fan_out(
     rounds = _Rounds(run, role, calls, left, results, steps)
     if is_new:
         rounds.announce()
+    if run.options.worker is not None and not all(has_ended(run, call) for call in calls):
+        return waiting_for_others(run, role, results)
     rounds.run_all()
     joined = _joined(run, role, calls)
     if joined is not None:

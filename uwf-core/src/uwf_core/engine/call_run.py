@@ -15,6 +15,7 @@ from uwf_core.ids import Ref
 from uwf_core.thread.calls import OpenCall, at_call, calling, open_calls, shown_state
 from uwf_core.thread.head import Head, move_head, read_head
 from uwf_core.thread.lifecycle import state_words
+from uwf_core.thread.types import FINISHED
 from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:
@@ -85,6 +86,8 @@ def run_call(
         if limited is not None:
             return limited, Outcome(exec_document(limited, results), ExitCode.LIMIT)
     call = calls[0] if calls else begin_call(run, role, intent)
+    if run.options.worker is not None and not has_ended(run, call):
+        return waiting_for_others(run, role, results)
     with locked_head(run.engine, call.child, run.watch.notice) as child:
         child, rest = calling(store, child), None
         if child.state.status not in ("completed", "cancelled"):
@@ -95,6 +98,20 @@ def run_call(
         return ended.head, after_call(run, ended, results)
     head = run.head._replace(state=at_call(run.head.state, role.name))
     return head, None if rest is None else _document(run, results, rest)
+
+
+def has_ended(run: "Run", call: OpenCall) -> bool:
+    """Whether the called thread has ended."""
+    state = read_head(run.engine.store, call.child).state
+    return state.status in FINISHED and state.attempt is None
+
+
+def waiting_for_others(
+    run: "Run", role: "Role", results: list["StepResult"]
+) -> tuple[Head, Outcome]:
+    """The outcome of a worker: the end of the last thread below wakes the caller."""
+    head = run.head._replace(state=at_call(run.head.state, role.name))
+    return head, Outcome(exec_document(head, results), ExitCode.DONE)
 
 
 def _steps_below(

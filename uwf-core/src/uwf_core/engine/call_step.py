@@ -18,7 +18,7 @@ from uwf_core.ids import Ref, ThreadId
 from uwf_core.process import crash_points
 from uwf_core.thread.calls import CALL_AGENT, NewCall, OpenCall
 from uwf_core.thread.decisions import runs
-from uwf_core.thread.head import Head, read_head
+from uwf_core.thread.head import Head, queue_head, read_head
 from uwf_core.thread.history import Step, read_step
 from uwf_core.thread.limits import DEPTH, THREAD, Limit, Reached, named
 from uwf_core.thread.lock import thread_lock
@@ -132,6 +132,8 @@ def _begin(run: "Run", task: "Task", new: NewCall, thread: ThreadId) -> OpenCall
         limits=new.limits,
         next=runs(new.definition.graph[START][entry].role),
     )
+    if run.head.is_queued:
+        head = queue_head(store, head)
     caller = head.state.caller
     assert caller is not None
     name = call_name(run.head.thread, task.number, thread)

@@ -17,8 +17,9 @@ from uwf_core.process.identity import hostname
 if TYPE_CHECKING:
     from uwf_core.agents.choose import AgentCatalog
     from uwf_core.api.agent import Model
+    from uwf_core.api.dispatch import Dispatch
     from uwf_core.api.redact import Redactor
-    from uwf_core.api.store import StoreBackend, StoreSpec
+    from uwf_core.api.store import StoreBackend, StoreSpec, Variable
     from uwf_core.cas.store import Store
     from uwf_core.config.settings import Settings
     from uwf_core.engine.nodes import Nodes
@@ -57,6 +58,8 @@ class Engine:
         durable: whether what is stored waits for the disk.
         via: the surface that a person uses (`cli`, `python`).
         has_sent_notices: whether this process has started the sender of notices.
+        speaker: the person for whom a worker runs a thread, in place of its own user.
+        on_dispatch: gets the dispatch rows of a commit, before it.
         imports_original: whether it imports a home of the original, so that no notice names it.
     """
 
@@ -85,6 +88,8 @@ class Engine:
         self.via = via
         self.has_sent_notices = False
         self.imports_original = False
+        self.speaker: PersonPayload | None = None
+        self.on_dispatch: Callable[[Sequence[Dispatch]], None] | None = None
         self._starts: dict[str, StartPayload] = {}
         self.definitions: Definitions = (
             beside.definitions if beside else Definitions(lambda: self.store)
@@ -118,7 +123,13 @@ class Engine:
         from uwf_core.cas.store import Store
 
         types = self._beside.store.types if self._beside else None
-        return Store(self.backend, self.now_ms, types, durable=self.durable)
+        rows = self._dispatch if hasattr(self.backend, "claim") else None
+        return Store(self.backend, self.now_ms, types, durable=self.durable, dispatch=rows)
+
+    def _dispatch(self, heads: "Sequence[Variable]") -> "list[Dispatch]":
+        from uwf_core.engine.dispatching import rows_of  # for threads of workers
+
+        return rows_of(self, heads)
 
     @cached_property
     def backend(self) -> "StoreBackend":
@@ -210,6 +221,8 @@ class Engine:
         """The user of this process, as the nodes record who answered, poked or cancelled."""
         import pwd
 
+        if self.speaker is not None:
+            return self.speaker
         try:
             user = pwd.getpwuid(os.getuid()).pw_name
         except KeyError:  # a container whose user has no name
@@ -370,31 +383,7 @@ class Engine:
             self.store.close()
 
 
-def open_engine(
-    *,
-    env: Mapping[str, str],
-    cwd: str,
-    flags: Mapping[str, str] | None = None,
-    on_fault: Callable[[BaseException | str], None] | None = None,
-    beside: Engine | None = None,
-    agent_options: Mapping[str, Any] | None = None,
-    pass_env: Sequence[str] = (),
-    durable: bool = True,
-    via: str = "python",
-) -> Engine:
-    """An engine for a process: its environment, its folder and its options (see `Engine`).
-
-    Raises:
-        ConfigError: there is no home folder.
-    """
-    return Engine(
-        env=env,
-        cwd=cwd,
-        flags=flags,
-        on_fault=on_fault,
-        beside=beside,
-        agent_options=agent_options,
-        pass_env=pass_env,
-        durable=durable,
-        via=via,
-    )
+open_engine = Engine
+"""An engine for a process: its environment, its folder and its options (see `Engine`). Raises
+ConfigError: there is no home folder.
+"""

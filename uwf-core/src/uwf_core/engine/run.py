@@ -62,6 +62,8 @@ class RunOptions(NamedTuple):
         player: an agent that also replaces a person. call: in place of that of the thread.
         in_copy: the folder is a copy already, so it needs no worktree.
         head: the reference that the head must have, None: any.
+        worker: of a worker: whether to take another step from this head. Then threads below are
+            not run here: they have dispatch rows as well.
     """
 
     steps: int | None = None
@@ -75,6 +77,7 @@ class RunOptions(NamedTuple):
     call: tuple[str, str] | None = None
     in_copy: bool = False
     head: str | None = None
+    worker: "Callable[[Head], bool] | None" = None
 
     @property
     def is_round(self) -> bool:
@@ -254,7 +257,7 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
             attempt = _unrouted(run, intent, failure)
             document = exec_document(attempt.head, [step_result(run.engine, attempt)])
             return Outcome(document, lifecycle.exit_code(attempt.head.state))
-    while len(results) < wanted:
+    while len(results) < wanted and _goes_on(run, intent):
         if run.cancel.is_set():
             return Outcome(exec_document(run.head, results), ExitCode.INTERRUPTED)
         found = _next(run, intent, wanted - len(results), results, noticed)
@@ -277,6 +280,11 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
             f"stopped after {wanted} steps; next: uwf thread exec {run.head.thread} --until-done"
         )
     return Outcome(exec_document(run.head, results), code)
+
+
+def _goes_on(run: Run, intent: Intent) -> bool:
+    worker = run.options.worker
+    return worker is None or intent is not GO_ON or worker(run.head)
 
 
 def _next(

@@ -37,9 +37,9 @@ def most_at_a_time(engine: "Engine", chosen: Sequence[int]) -> int:
 
 def waits_for_slot(run: "Run", error: BusyError) -> bool:
     """Whether it was a slot that a step could not get: then it waits for a moment, since steps end
-    soon.
+    soon. A worker runs another thread meanwhile.
     """
-    if not isinstance(error, NoSlot):
+    if not isinstance(error, NoSlot) or run.options.worker is not None:
         return False
     run.cancel.wait(POLL_SECONDS)
     return True

@@ -28,6 +28,10 @@ IMPORTED = "imported"
 """The tag of a thread that came with a bundle: the sessions that it had then. Somebody else, or the
 same thread before it was removed, can use them still. Not part of the state.
 """
+QUEUED = "queued"
+"""The tag of a thread that was handed to workers (`--queue`): whoever moves it from then on also
+writes its dispatch row. Not part of the state.
+"""
 ORIGINAL = "original"
 """The tag of a thread that came from a home of the original uwf: its id there. Such a thread is
 read-only: its steps are those of another engine. Not part of the state.
@@ -45,6 +49,11 @@ class Head(NamedTuple):
     state: ThreadState
     damage: str | None
     variable: "Variable"
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether it was handed to workers."""
+        return QUEUED in self.variable.tags
 
     @property
     def at_start(self) -> bool:
@@ -166,20 +175,39 @@ def mark_head(store: "Store", head: Head, damage: str | None) -> Head:
     return _moved(store, head, head.ref, head.state, damage)
 
 
-def _moved(store: "Store", head: Head, ref: Ref, state: ThreadState, damage: str | None) -> Head:
+def queue_head(store: "Store", head: Head) -> Head:
+    """Hand a thread to workers, for good; raises as `move_head`."""
+    return _moved(store, head, head.ref, head.state, head.damage, is_queued=True)
+
+
+def _moved(
+    store: "Store",
+    head: Head,
+    ref: Ref,
+    state: ThreadState,
+    damage: str | None,
+    *,
+    is_queued: bool = False,
+) -> Head:
     tags = {**to_tags(state), **origin_tags(head.variable)}
     if damage is not None:
         tags[DAMAGE] = damage
+    if is_queued:
+        tags[QUEUED] = "1"
     variable = store.set_variable(head.variable.name, ref, tags, head.variable)
+    if QUEUED in tags:
+        store.tell_workers(variable)
     return Head(head.thread, ref, state, damage, variable)
 
 
 def origin_tags(head: "Variable") -> dict[str, str]:
-    """The tags of an import, which a head keeps when its state changes; empty if it has none."""
+    """The tags of an import and of workers, which a head keeps when its state changes; empty if it
+    has none.
+    """
     tags = head.tags
-    if IMPORTED not in tags and ORIGINAL not in tags:
+    if IMPORTED not in tags and ORIGINAL not in tags and QUEUED not in tags:
         return {}
-    return {tag: tags[tag] for tag in (IMPORTED, ORIGINAL) if tag in tags}
+    return {tag: tags[tag] for tag in (IMPORTED, ORIGINAL, QUEUED) if tag in tags}
 
 
 _Kind = TypeVar("_Kind")

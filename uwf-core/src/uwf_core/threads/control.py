@@ -98,6 +98,11 @@ def stop_runs(engine: "Engine", thread: ThreadId) -> bool:
 
 
 def _stop_run(engine: "Engine", thread: ThreadId) -> bool:
+    if read_head(engine.store, thread).is_queued:
+        from uwf_core.threads.queued import stop_queued  # for threads of workers
+
+        if stop_queued(engine, thread):
+            return True
     holder = _holder(engine, thread)
     if holder is None:
         return False

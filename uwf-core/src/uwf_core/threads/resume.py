@@ -1,8 +1,8 @@
 """`resume` and `poke`: run a thread again with a text or an answer of a person."""
 
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.cas.schemas import Violation, violations
@@ -146,29 +146,57 @@ def _resume(
             if said.answer is not None:
                 check_unanswered(engine, read_head(engine.store, thread))
             raise
-        head = run.head
-        if said.answer is not None:
-            check_unanswered(engine, head)
-            check_person(engine, head)
-        check_head(head, options.head)
-        check_resume(head.state, head.thread)
-        waits = head.state.suspension
-        amounts = parse_amounts(said.grants)
-        if amounts and (waits is None or waits.reason != "limit"):
-            raise WrongStateError(
-                f"thread {head.thread} does not wait at a limit; there is nothing to grant",
-                hint=f"next: uwf thread resume {head.thread}",
-            )
-        intent = Intent("resume", _clean(engine, said.text), _answer(engine, head, said.answer))
-        if intent.answer is not None:
-            _check_files(run, options, intent)
+        intent, amounts = _intent(run, said, options)
+        waits = run.head.state.suspension
         if waits is not None and waits.reason == "limit":
             from uwf_core.engine.budget import grant
 
+            head = run.head
             state = head.state._replace(status="idle", current_role=waits.role, suspension=None)
             check_step(run._replace(head=head._replace(state=state)), options, intent)
             run = run._replace(head=grant(engine, head, amounts))
         return run.save(run_steps(run, options, intent))
+
+
+def _intent(run: "Run", said: Input, options: RunOptions) -> tuple[Intent, dict[str, float]]:
+    """What a person said, checked, and the amounts of a grant."""
+    engine, head = run.engine, run.head
+    if said.answer is not None:
+        check_unanswered(engine, head)
+        check_person(engine, head)
+    check_head(head, options.head)
+    check_resume(head.state, head.thread)
+    waits = head.state.suspension
+    amounts = parse_amounts(said.grants)
+    if amounts and (waits is None or waits.reason != "limit"):
+        raise WrongStateError(
+            f"thread {head.thread} does not wait at a limit; there is nothing to grant",
+            hint=f"next: uwf thread resume {head.thread}",
+        )
+    intent = Intent("resume", _clean(engine, said.text), _answer(engine, head, said.answer))
+    if intent.answer is not None:
+        _check_files(run, options, intent)
+    return intent, amounts
+
+
+@contextmanager
+def checked_said(
+    engine: "Engine", word: str, said: Input, watch: Watch, cancel: "Cancel", head: str | None
+) -> "Iterator[tuple[Head, Intent]]":
+    """Check what a person says to a thread that workers run; a grant is stored at once. The head of
+    the thread that waits, locked, and what it gets; raises as `resume_thread`.
+    """
+    root = find_thread(engine, word)
+    thread = _waiting(engine, root)
+    own = head if thread == root or head != read_head(engine.store, root).ref else None
+    with locked_thread(engine, thread, watch, cancel) as run:
+        intent, amounts = _intent(run, said, RunOptions(head=own))
+        waits, found = run.head.state.suspension, run.head
+        if waits is not None and waits.reason == "limit":
+            from uwf_core.engine.budget import grant
+
+            found = grant(engine, found, amounts)
+        yield found, intent
 
 
 def poke_thread(

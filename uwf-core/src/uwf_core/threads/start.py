@@ -41,6 +41,7 @@ class StartOptions(NamedTuple):
     limits: Mapping[str, float] | None = None
     tags: Mapping[str, str] = {}
     thread: str | None = None
+    queue: bool = False
 
 
 def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "StartedDocument":
@@ -93,6 +94,10 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
             link_call(engine, caller, head, Ref(payload["prompt"]))
         if options.tags:
             _tag(engine, thread, options.tags)
+        if options.queue:
+            from uwf_core.threads.queued import queue_new  # for threads of workers
+
+            queue_new(engine, thread)
     return {"workflow": workflow, "workflowName": definition.name, "thread": thread}
 
 

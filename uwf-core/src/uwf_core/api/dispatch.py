@@ -1,0 +1,156 @@
+"""The dispatch contract: what a store keeps for workers, programs that run threads of many people.
+
+A *dispatch row* says of a thread whether there is something to run and what a worker needs for it.
+The transaction that makes it so writes it, so the row is never lost; a queue only wakes workers.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Literal, Protocol, runtime_checkable
+
+from uwf_core.named_tuple import NamedTuple
+
+Request = Literal["stop"]
+"""What a person asks of the worker that runs a thread."""
+
+
+class Dispatch(NamedTuple):
+    """The row of a thread as a transaction writes it.
+
+    Attributes:
+        thread: its id.
+        seq: the number of its events so far. A worker that finds more looks anew.
+        is_wanted: whether there is something to run.
+        needs: labels that a worker must have, sorted (`agent:builtin`, `host:vm`).
+        uses: labels that count against limits: `needs`, and the model (`model:fast`).
+        not_before_ms: when it may be run, in ms since 1970; 0: at once.
+        priority: the larger first, then the older.
+        group: the threads of one fan-out, of which at most `most` run at a time; None: no limit.
+        caller: the thread that waits for the end of this one, and of its group: when they have
+            ended, its row becomes wanted, if it has one.
+        is_ended: the thread is completed or cancelled; its row is deleted.
+    """
+
+    thread: str
+    seq: int
+    is_wanted: bool
+    needs: Sequence[str] = ()
+    uses: Sequence[str] = ()
+    not_before_ms: int = 0
+    priority: int = 0
+    group: str | None = None
+    most: int = 0
+    caller: str | None = None
+    is_ended: bool = False
+
+
+class Claim(NamedTuple):
+    """A thread that a worker may run until its lease expires.
+
+    Attributes:
+        thread, seq: as in `Dispatch`.
+        token: of this claim; another worker that takes over has another one.
+        version: of the row; whoever writes it increases it.
+        said: what a person said with `--queue` and no step has recorded, as JSON; None: nothing.
+    """
+
+    thread: str
+    seq: int
+    token: int
+    version: int
+    said: str | None
+
+
+class WorkerRow(NamedTuple):
+    """A worker as others see it.
+
+    Attributes:
+        id: unique. host, pid, start: its process.
+        labels: what it has. state: `running`, `draining`, or `lost` if its lease expired.
+        jobs: how many it has ended. thread: what it runs now.
+        since_ms, seen_ms: when it began and was last seen, in ms since 1970.
+    """
+
+    id: str
+    host: str
+    pid: int
+    start: str
+    labels: Sequence[str]
+    state: str
+    jobs: int
+    thread: str | None
+    since_ms: int
+    seen_ms: int
+
+
+class WaitingRow(NamedTuple):
+    """A row that nobody runs now: its labels, when it may be run, the last error of a worker, and
+    whether a live worker has all its labels.
+    """
+
+    thread: str
+    needs: Sequence[str]
+    not_before_ms: int
+    error: str | None
+    can_run: bool
+
+
+@runtime_checkable
+class DispatchBackend(Protocol):
+    """An optional extension of a `CommitBackend`: it keeps dispatch rows, beside the nodes and
+    variables. `Commit.dispatch` writes them with a step. Times are those of the server's clock.
+    """
+
+    def dispatch(self, rows: Sequence[Dispatch]) -> None:
+        """Write rows, within a transaction."""
+
+    def say(self, row: Dispatch, said: str) -> None:
+        """Write a row, within a transaction, with what a person said for the next run. It is kept
+        until the thread has another `seq`.
+        """
+
+    def claim(
+        self,
+        worker: str,
+        labels: Collection[str],
+        limits: Mapping[str, int],
+        thread: str | None = None,
+    ) -> Claim | None:
+        """Claim a wanted row (of `thread`) without a live lease whose needs are among `labels`, by
+        priority; None if there is none. `limits`: how many claims with a label may live at a time.
+        """
+
+    def settle(self, claim: Claim, row: Dispatch, error: str | None, *, keeps: bool) -> bool:
+        """End a claim and write the row, unless it has another version than `claim` by now: then
+        nothing happens, and the result is False. `keeps`: what a person said stays.
+        """
+
+    def release(self, claim: Claim) -> None:
+        """End a claim; the row stays as it is."""
+
+    def row(self, thread: str) -> Claim | None:
+        """The row of a thread as a claim of nobody (token 0), None if it has none."""
+
+    def beat(self, worker: WorkerRow) -> Request | Literal["drain"] | None:
+        """Register a worker, or renew it and its claim; what is asked of it."""
+
+    def leave(self, worker: str) -> None:
+        """Forget a worker, and free its claim."""
+
+    def due(self, labels: Collection[str], limit: int, quiet_seconds: float) -> list[str]:
+        """Threads that could be run now by a worker with these labels, for which no hint was given
+        in the last `quiet_seconds`. From now on one counts as given.
+        """
+
+    def request(self, thread: str, request: Request) -> Literal["asked", "rested"] | None:
+        """Ask the worker that runs a thread. If no worker does, the row is not wanted any more
+        (`rested`); None: it was not.
+        """
+
+    def drain(self, worker: str | None) -> int:
+        """Ask a worker (None: all) to end after its step; how many were asked."""
+
+    def workers(self) -> list[WorkerRow]:
+        """The workers that were seen within the last day."""
+
+    def waiting(self, limit: int) -> list[WaitingRow]:
+        """Wanted rows that nobody runs now, by priority."""

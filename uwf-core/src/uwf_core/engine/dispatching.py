@@ -1,0 +1,186 @@
+"""The dispatch rows of queued threads: whether there is something to run, and what it needs.
+
+Whoever moves the head of a queued thread writes its row in the same transaction. A worker decides
+by its own configuration whether it runs a thread: for that it computes the row itself.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from uwf_core.agents.choose import player_of
+from uwf_core.api.dispatch import Dispatch
+from uwf_core.engine.agents import usual_agent
+from uwf_core.engine.slots import most_at_a_time
+from uwf_core.errors import FailureKind, UnknownIdError, UwfError
+from uwf_core.ids import Ref, ThreadId
+from uwf_core.process.identity import hostname
+from uwf_core.thread.calls import caller_of, calling_heads, open_calls
+from uwf_core.thread.head import Head, head_of, read_head
+from uwf_core.thread.types import FINISHED
+
+if TYPE_CHECKING:
+    from uwf_core.api.store import Variable
+    from uwf_core.engine.engine import Engine
+    from uwf_core.thread.state import ThreadState
+    from uwf_core.workflow.definition import Role
+
+MOST_TRIES: Final = 5
+"""How often workers run a step that fails, before it waits for a person."""
+
+_FIRST_PAUSE_SECONDS, _LIMITED_SECONDS = 1.0, 30.0
+_ANY = "any"
+NEEDS, PRIORITY, HOST = "needs", "priority", "host"
+"""The tags with which a person says what a thread needs: labels `a,b`; a number; the name of a
+machine, or `any` if its folder is the same on all.
+"""
+
+
+def rows_of(engine: "Engine", heads: "Sequence[Variable]") -> list[Dispatch]:
+    """The rows of threads, of their new heads. Within the transaction that moves them."""
+    rows = [row_of(engine, head_of(each)) for each in heads]
+    if engine.on_dispatch is not None:
+        engine.on_dispatch(rows)
+    return rows
+
+
+def row_of(engine: "Engine", head: Head) -> Dispatch:
+    """The row of a thread with this head."""
+    state = head.state
+    is_wanted, pause_seconds = _wanted(engine, state)
+    after_ms = 0 if pause_seconds == 0 else head.variable.updated_ms + int(pause_seconds * 1000)
+    needs, model = _needs(engine, state)
+    group, most = _group(engine, state)
+    tags = _root_tags(engine, state)
+    wanted = {*needs, *filter(None, tags.get(NEEDS, "").split(","))}
+    host = tags.get(HOST, hostname())
+    wanted |= set() if host == _ANY else {f"host:{host}"}
+    priority = tags.get(PRIORITY, "")
+    return Dispatch(
+        thread=state.thread,
+        seq=state.seq,
+        is_wanted=is_wanted,
+        needs=sorted(wanted),
+        uses=sorted(wanted | model),
+        not_before_ms=after_ms,
+        priority=int(priority) if priority.lstrip("-").isdecimal() and len(priority) < 7 else 0,
+        group=group,
+        most=most,
+        caller=None if state.caller is None else state.caller.thread,
+        is_ended=state.status in FINISHED,
+    )
+
+
+def _wanted(engine: "Engine", state: "ThreadState") -> tuple[bool, float]:
+    """Whether there is something to run, and after how many seconds."""
+    if state.status in FINISHED:
+        return False, 0
+    if engine.definition(state.workflow).calls:
+        calls = open_calls(engine.store, ThreadId(state.thread))
+        if calls:  # the end of the last one makes the thread wanted
+            return all(_has_ended(engine, call.child) for call in calls), 0
+    waits = state.suspension
+    if waits is None or state.attempt is not None:
+        return True, 0
+    if waits.reason not in ("failure", "interrupted") or waits.kind is None:
+        return False, 0
+    return _again(engine, state, FailureKind.of(waits.kind))
+
+
+def _again(engine: "Engine", state: "ThreadState", kind: FailureKind) -> tuple[bool, float]:
+    """Whether a failed step is run again, and after how many seconds."""
+    tries = state.tries
+    if not kind.is_transient or tries >= MOST_TRIES:
+        return False, 0
+    if kind is FailureKind.RATE_LIMIT:
+        until = state.suspension.until_ms if state.suspension else None
+        if until is not None:
+            return True, max(_FIRST_PAUSE_SECONDS, (until - engine.now_ms()) / 1000)
+        return True, float(_LIMITED_SECONDS * 2 ** max(0, tries - 1))
+    if kind is FailureKind.INTERRUPTED and tries <= 1:  # its worker died or was ended
+        return True, 0
+    return True, float(_FIRST_PAUSE_SECONDS * 4 ** max(0, tries - 1))
+
+
+def _has_ended(engine: "Engine", child: ThreadId) -> bool:
+    try:
+        state = read_head(engine.store, child).state
+    except UnknownIdError:  # the run reports it
+        return True
+    return state.status in FINISHED and state.attempt is None
+
+
+def _needs(engine: "Engine", state: "ThreadState") -> tuple[set[str], set[str]]:
+    """The labels of the next role's player, and of its model. None if it is unknown here: then
+    a worker computes them.
+    """
+    definition = engine.definition(state.workflow)
+    waits = state.suspension
+    name = state.attempt.role if state.attempt else state.current_role or (waits and waits.role)
+    role = definition.roles.get(name or "")
+    if role is None or role.calls:
+        return set(), set()
+    if role.program is not None:
+        return {f"program:{definition.ref}"}, set()
+    label = None
+    with suppress(UwfError):
+        label = agent_label(engine, state, role)
+    model = role.model if role.model in engine.settings.models else engine.settings.default_model
+    return {f"agent:{label}"} if label else set(), {f"model:{model}"} if model else set()
+
+
+def agent_label(engine: "Engine", state: "ThreadState", role: "Role") -> str:
+    """The name of the agent that plays a role, as labels have it: the alias of a command.
+
+    Raises:
+        UwfError: it is unknown here.
+    """
+    bound = (engine.start(state.start)["bindings"] or {}).get(role.name)
+    choice = usual_agent(
+        engine,
+        engine.agent_catalog(state.cwd),
+        state.workflow_name,
+        player_of(role.name, role),
+        thread=state.agent,
+        bound=bound,
+    )
+    return choice.alias or choice.name
+
+
+def _group(engine: "Engine", state: "ThreadState") -> tuple[str | None, int]:
+    """The fan-out of which the thread is a branch, and how many of it may run at a time."""
+    caller = state.caller
+    above = None if caller is None else caller_of(engine.store, state)
+    if caller is None or above is None:
+        return None, 0
+    role = engine.definition(Ref(above.state.workflow)).roles.get(caller.role)
+    if role is None or role.fan_out is None:
+        return None, 0
+    most = role.fan_out.max_parallel or engine.settings.limits.parallel
+    return f"{caller.thread}/{caller.number}", min(most, most_at_a_time(engine, [most]))
+
+
+def _root_tags(engine: "Engine", state: "ThreadState") -> "dict[str, str]":
+    """The tags that persons gave the root of a tree of threads."""
+    if state.caller is None:
+        return {**state.given_tags}
+    above = calling_heads(engine.store, state)
+    return {**(above[-1].state if above else state).given_tags}
+
+
+def own_labels(engine: "Engine") -> Iterator[str]:
+    """The labels of a worker with this configuration: what its owner has configured, no more."""
+    settings = engine.settings
+    yield f"host:{hostname()}"
+    yield "agent:human"
+    words = {*settings.agents, *([settings.default_agent] if settings.default_agent else [])}
+    words |= {word for roles in settings.agent_overrides.values() for word in roles.values()}
+    from uwf_core.agents.choose import resolve_agent
+
+    catalog = engine.agent_catalog(engine.cwd)
+    for word in sorted(words):
+        with suppress(UwfError):
+            choice = resolve_agent(word, catalog)
+            yield f"agent:{choice.alias or choice.name}"
+    yield from (f"program:{ref}" for ref in settings.worker.allow_programs)
+    yield from settings.worker.labels

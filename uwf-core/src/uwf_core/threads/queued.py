@@ -1,0 +1,276 @@
+"""Threads that workers run: hand them over, claim one, run it until it rests."""
+
+import json
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.api.dispatch import Claim, Dispatch, DispatchBackend
+from uwf_core.engine.dispatching import own_labels, row_of
+from uwf_core.engine.results import Outcome, Watch, exec_document
+from uwf_core.engine.run import RunOptions, exec_thread, locked_head
+from uwf_core.errors import AgentStuck, BusyError, UnknownIdError, UsageError, UwfError
+from uwf_core.ids import ThreadId
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.thread.head import Head, queue_head, read_head
+from uwf_core.threads.resume import Input, checked_said, resume_thread
+from uwf_core.threads.start import StartOptions, start_thread
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+    from uwf_core.process.cancel import Cancel
+
+_ALL_STEPS = 1_000_000
+_SETTLE_TRIES = 5
+_STOP_SECONDS, _LOOK_SECONDS = 40.0, 0.2
+"""A worker that is cut off ends its run when its lease has almost expired."""
+_BUSY_SECONDS, _ERROR_SECONDS = 1.0, 60.0
+
+
+class JobEnd(NamedTuple):
+    """How the run of a claimed thread ended.
+
+    Attributes:
+        steps: how many it took. error: why it could take no further one.
+        is_stuck: an agent did not end, so the process should.
+        wanted: whether others may run it now.
+    """
+
+    steps: int
+    error: UwfError | None = None
+    is_stuck: bool = False
+    wanted: bool = False
+
+
+class QueuedThreads:
+    """The threads of a store that workers run.
+
+    Args:
+        engine: the engine. watch: gets the events of runs.
+    """
+
+    def __init__(self, engine: "Engine", watch: Watch) -> None:
+        self._engine, self._watch = engine, watch
+
+    @property
+    def backend(self) -> DispatchBackend:
+        """The rows of the store.
+
+        Raises:
+            UsageError: it keeps none.
+        """
+        return dispatch_backend(self._engine)
+
+    def own_labels(self) -> list[str]:
+        """The labels that the configuration of this machine gives a worker."""
+        return list(dict.fromkeys(own_labels(self._engine)))
+
+    @property
+    def limits(self) -> Mapping[str, int]:
+        """How many threads with a label may run at a time."""
+        return self._engine.settings.worker.limits
+
+    def on_dispatch(self, call: Callable[[Sequence[Dispatch]], None]) -> None:
+        """Have `call` get the dispatch rows of each commit of this client."""
+        self._engine.on_dispatch = call
+
+    def is_wanted(self, thread: str) -> bool:
+        """Whether there is something to run in a thread."""
+        head = read_head(self._engine.store, ThreadId(thread))
+        return row_of(self._engine, head).is_wanted
+
+    def run(
+        self,
+        claim: Claim,
+        labels: Collection[str],
+        cancel: "Cancel",
+        may_go_on: Callable[[], bool],
+    ) -> JobEnd:
+        """Run a claimed thread until it rests, needs other labels, or `may_go_on` says no; asked
+        before each step.
+        """
+        engine, has = self._engine, frozenset(labels)
+        asked = _said(claim, engine)
+
+        def goes_on(head: Head) -> bool:
+            nonlocal asked
+            row, was_asked = row_of(engine, head), asked is not None
+            asked = None
+            is_due = was_asked or (row.is_wanted and row.not_before_ms <= engine.now_ms())
+            return is_due and has.issuperset(row.needs) and may_go_on()
+
+        options = RunOptions(steps=_ALL_STEPS, worker=goes_on)
+        try:
+            if asked is not None and asked["kind"] == "resume":
+                outcome = self._say(claim, asked, has, options, cancel)
+            else:
+                outcome = exec_thread(engine, claim.thread, options, self._watch, cancel)
+        except AgentStuck as error:
+            return JobEnd(0, error, True)
+        except UwfError as error:
+            return JobEnd(0, error)
+        is_stuck = isinstance(outcome.error, AgentStuck)
+        return JobEnd(len(outcome.document["steps"]), outcome.error, is_stuck)
+
+    def _say(
+        self,
+        claim: Claim,
+        said: Mapping[str, Any],
+        has: frozenset[str],
+        options: RunOptions,
+        cancel: "Cancel",
+    ) -> Outcome:
+        engine = self._engine
+        head = read_head(engine.store, ThreadId(claim.thread))
+        if not has.issuperset(row_of(engine, head).needs):
+            return Outcome(exec_document(head, []), 0)
+        answer = None if said["answer"] is None else json.dumps(said["answer"])
+        engine.speaker = said["by"]
+        try:
+            given = Input(said["text"], answer)
+            return resume_thread(engine, claim.thread, given, options, self._watch, cancel)
+        finally:
+            engine.speaker = None
+
+    def settle(self, claim: Claim, end: JobEnd, *, was_stopped: bool = False) -> JobEnd:
+        """End a claim: write what the thread needs now, unless others have written it meanwhile.
+
+        Raises:
+            StoreError: the store cannot be reached; the claim expires by itself.
+        """
+        for _ in range(_SETTLE_TRIES):
+            there = self.backend.row(claim.thread)
+            if there is None:  # it has ended
+                return end
+            row, error = self._row(claim, end, was_stopped=was_stopped), end.error
+            keeps = isinstance(error, BusyError) and there.said is not None and not was_stopped
+            now = claim._replace(version=there.version)
+            text = None if error is None or isinstance(error, BusyError) else error.message
+            row = row._replace(is_wanted=row.is_wanted or keeps)
+            if self.backend.settle(now, row, text, keeps=keeps):
+                is_due = row.is_wanted and row.not_before_ms <= self._engine.now_ms()
+                return end._replace(wanted=is_due)
+        self.backend.release(claim)
+        return end
+
+    def _row(self, claim: Claim, end: JobEnd, *, was_stopped: bool) -> Dispatch:
+        """What the thread needs now."""
+        engine = self._engine
+        try:
+            row = row_of(engine, read_head(engine.store, ThreadId(claim.thread)))
+        except UnknownIdError:  # it was removed
+            return Dispatch(claim.thread, claim.seq, False, is_ended=True)
+        if was_stopped:
+            return row._replace(is_wanted=False)
+        if end.error is None:
+            return row
+        pause = _BUSY_SECONDS if isinstance(end.error, BusyError) else _ERROR_SECONDS
+        later = engine.now_ms() + int(pause * 1000)
+        return row._replace(not_before_ms=max(row.not_before_ms, later))
+
+
+def dispatch_backend(engine: "Engine") -> DispatchBackend:
+    """The backend of the store, with its dispatch rows.
+
+    Raises:
+        UsageError: it keeps none.
+    """
+    backend = engine.backend
+    if not isinstance(backend, DispatchBackend):
+        raise UsageError(
+            f"workers cannot run threads of {engine.store.location()}",
+            hint="use a store of PostgreSQL: uwf config set store postgresql://HOST/DATABASE",
+        )
+    return backend
+
+
+def stop_queued(engine: "Engine", thread: ThreadId) -> bool:
+    """Ask the worker that runs a thread to stop it, and wait; workers leave it alone afterwards.
+    False if no worker would run it.
+
+    Raises:
+        BusyError: it does not stop in time.
+    """
+    backend = engine.backend
+    if not isinstance(backend, DispatchBackend):
+        return False
+    before, done = backend.row(thread), backend.request(thread, "stop")
+    if done != "asked" or before is None:
+        return done is not None
+    patience = engine.settings.limits.grace_seconds * 3 + _STOP_SECONDS
+    until = time.monotonic() + patience
+    while (now := backend.row(thread)) is not None and now.token == before.token:
+        if time.monotonic() >= until:
+            raise BusyError(
+                f"the worker of thread {thread} did not stop it within {patience:g} s",
+                hint="next: uwf worker status",
+            )
+        time.sleep(_LOOK_SECONDS)
+    return True
+
+
+def queue_thread(engine: "Engine", thread: str, watch: Watch, head: str | None = None) -> Outcome:
+    """Hand a thread to workers, which run it from now on.
+
+    Raises:
+        UsageError: the store keeps no dispatch rows. WrongStateError: there is nothing to run.
+    """
+    from uwf_core.engine.find import find_thread
+    from uwf_core.engine.run import nothing_to_run
+    from uwf_core.thread.lifecycle import check_head
+
+    dispatch_backend(engine)
+    with locked_head(engine, find_thread(engine, thread), watch.notice) as found:
+        check_head(found, head)
+        waits = nothing_to_run(engine, found)
+        if waits is not None:
+            watch.notice(f"thread {found.thread} is {found.state.status}; there is nothing to run")
+            return waits
+        queued = _queued(engine, found, {"kind": "exec", "text": None, "answer": None})
+    return Outcome(exec_document(queued, []), 0)
+
+
+def start_queued(engine: "Engine", options: StartOptions, watch: Watch) -> Outcome:
+    """Create a thread that workers run; raises as `start_thread`."""
+    dispatch_backend(engine)
+    started = start_thread(engine, options._replace(queue=True), watch)
+    return Outcome(exec_document(read_head(engine.store, ThreadId(started["thread"])), []), 0)
+
+
+def queue_new(engine: "Engine", thread: str) -> None:
+    """Hand over a thread that this transaction has created."""
+    dispatch_backend(engine)
+    queue_head(engine.store, read_head(engine.store, ThreadId(thread)))
+
+
+def queue_said(
+    engine: "Engine", word: str, said: Input, watch: Watch, cancel: "Cancel", head: str | None
+) -> Outcome:
+    """Hand a thread to workers with what a person says; raises as `resume_thread`."""
+    dispatch_backend(engine)
+    with checked_said(engine, word, said, watch, cancel, head) as (found, intent):
+        content = {"kind": "resume", "text": intent.text, "answer": intent.answer}
+        queued = _queued(engine, found, content)
+    return Outcome(exec_document(queued, []), 0)
+
+
+def _queued(engine: "Engine", head: Head, said: Mapping[str, Any]) -> Head:
+    """The head of a thread that was handed over with what a person wants."""
+    content = {**said, "by": engine.person()}
+    with engine.store.transaction():
+        queued = queue_head(engine.store, head)
+        row = row_of(engine, queued)._replace(is_wanted=True, not_before_ms=0)
+        engine.store.forget_queued()  # this row is another one
+        dispatch_backend(engine).say(row, json.dumps(content, ensure_ascii=False))
+    return queued
+
+
+def _said(claim: Claim, engine: "Engine") -> Mapping[str, Any] | None:
+    """What a person said to the thread as it is; None if a step has begun with it."""
+    if claim.said is None:
+        return None
+    state = read_head(engine.store, ThreadId(claim.thread)).state
+    if state.seq != claim.seq or state.attempt is not None:
+        return None
+    said: dict[str, Any] = json.loads(claim.said)
+    return said

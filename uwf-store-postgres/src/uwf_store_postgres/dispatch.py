@@ -1,0 +1,173 @@
+"""The dispatch rows of the store, and its workers; see `sql/2.sql`."""
+
+import secrets
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal
+
+from uwf_core.api.dispatch import Claim, Dispatch, Request, WaitingRow, WorkerRow
+from uwf_store_postgres.place import Place
+from uwf_store_postgres.session import Row
+
+COLUMNS = (
+    "%b::text[], %b::bigint[], %b::boolean[], %b::text[], %b::text[], %b::bigint[], "
+    "%b::integer[], %b::text[], %b::integer[], %b::boolean[], %b::text[]"
+)
+"""The arguments of `write_dispatch`, as `columns_of_dispatch` gives them."""
+
+_CLAIM = "thread, seq, token, version, said"
+_SELECT_CLAIM = (
+    f"SELECT {_CLAIM} FROM {{s}}.claim_dispatch(%s, %s, %s::text[], %s::text[], %s::integer[], "
+    "%s, %s)"
+)
+_SETTLE = "SELECT {s}.settle_dispatch(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+_RELEASE = (
+    "UPDATE {s}.dispatch SET worker = NULL, token = NULL, expires = NULL "
+    "WHERE thread = %s AND token = %s"
+)
+_BEAT = "SELECT {s}.beat_worker(%s, %s, %s, %s, %s::text[], %s, %s, %s, %s, %s)"
+_FREE = "d.wanted AND (d.worker IS NULL OR d.expires < clock_timestamp())"
+_NOW = "extract(epoch FROM clock_timestamp()) * 1000"
+_DUE = f"""
+UPDATE {{s}}.dispatch SET hinted = clock_timestamp() WHERE thread IN (
+    SELECT thread FROM {{s}}.dispatch d
+    WHERE {_FREE} AND d.not_before <= {_NOW} AND d.needs <@ %s::text[]
+        AND (d.hinted IS NULL OR d.hinted < clock_timestamp() - make_interval(secs => %s))
+    ORDER BY priority DESC, not_before, thread LIMIT %s FOR UPDATE SKIP LOCKED)
+RETURNING thread"""
+_REQUEST = """
+WITH asked AS (
+    UPDATE {s}.dispatch SET request = %s, version = version + 1
+    WHERE thread = %s AND worker IS NOT NULL AND expires >= clock_timestamp() RETURNING thread),
+rested AS (
+    UPDATE {s}.dispatch SET wanted = false, version = version + 1
+    WHERE thread = %s AND wanted AND NOT EXISTS (SELECT FROM asked) RETURNING thread)
+SELECT (SELECT count(*) FROM asked), (SELECT count(*) FROM rested)"""
+_DRAIN = (
+    "UPDATE {s}.worker SET drains = true WHERE expires >= clock_timestamp() "
+    "AND (%s::text IS NULL OR id = %s) RETURNING id"
+)
+_WORKERS = """
+SELECT w.id, w.host, w.pid, w.start, w.labels,
+    CASE WHEN w.expires < clock_timestamp() THEN 'lost' WHEN w.drains THEN 'draining'
+        ELSE 'running' END,
+    w.jobs, w.thread, w.since, (extract(epoch FROM w.seen) * 1000)::bigint
+FROM {s}.worker w WHERE w.seen > clock_timestamp() - interval '1 day' ORDER BY w.since, w.id"""
+_WAITING = f"""
+SELECT d.thread, d.needs, d.not_before, d.error, EXISTS (
+    SELECT FROM {{s}}.worker w
+    WHERE w.expires >= clock_timestamp() AND NOT w.drains AND d.needs <@ w.labels)
+FROM {{s}}.dispatch d WHERE {_FREE} ORDER BY d.priority DESC, d.not_before, d.thread LIMIT %s"""
+
+
+def columns_of_dispatch(rows: Sequence[Dispatch]) -> list[list[Any]]:
+    """The arguments of `write_dispatch`, sorted by thread."""
+    by_thread = sorted({each.thread: each for each in rows}.values(), key=lambda e: e.thread)
+    return [
+        [each.thread for each in by_thread],
+        [each.seq for each in by_thread],
+        [each.is_wanted for each in by_thread],
+        [_joined(each.needs) for each in by_thread],
+        [_joined(each.uses) for each in by_thread],
+        [each.not_before_ms for each in by_thread],
+        [each.priority for each in by_thread],
+        [each.group for each in by_thread],
+        [each.most for each in by_thread],
+        [each.is_ended for each in by_thread],
+        [each.caller for each in by_thread],
+    ]
+
+
+def _joined(labels: Sequence[str]) -> str:
+    return "\n".join(labels)
+
+
+class DispatchTable:
+    """The part of the backend for workers: see `uwf_core.api.dispatch`."""
+
+    _place: Place
+
+    def _rows(self, sql: str, values: Sequence[Any] | None = None) -> list[Row]:
+        raise NotImplementedError
+
+    def dispatch(self, rows: Sequence[Dispatch]) -> None:
+        """Write rows, within a transaction."""
+        self._write(rows, None)
+
+    def say(self, row: Dispatch, said: str) -> None:
+        """Write a row with what a person said."""
+        self._write([row], said)
+
+    def _write(self, rows: Sequence[Dispatch], said: str | None) -> None:
+        sql = f"SELECT {{s}}.write_dispatch({COLUMNS}, %s::text)"
+        self._rows(sql, (*columns_of_dispatch(rows), said))
+
+    def claim(
+        self,
+        worker: str,
+        labels: Collection[str],
+        limits: Mapping[str, int],
+        thread: str | None = None,
+    ) -> Claim | None:
+        """Claim a row that may be run."""
+        token = 1 + secrets.randbits(62)
+        limited = [*limits], [*limits.values()]
+        values = (worker, token, [*labels], *limited, thread, self._place.lease_seconds)
+        # A call that is repeated after a broken connection may leave a claim, which expires.
+        return next((Claim(*row) for row in self._rows(_SELECT_CLAIM, values)), None)
+
+    def settle(self, claim: Claim, row: Dispatch, error: str | None, *, keeps: bool) -> bool:
+        """End a claim and write the row."""
+        values = (
+            *(claim.thread, claim.token, claim.version, row.seq, row.is_wanted),
+            *(_joined(row.needs), _joined(row.uses), row.not_before_ms, row.is_ended),
+            *(error and error.replace("\0", "\N{REPLACEMENT CHARACTER}")[:2000], keeps),
+            *(row.group, row.caller),
+        )
+        return bool(self._rows(_SETTLE, values)[0][0])
+
+    def release(self, claim: Claim) -> None:
+        """End a claim."""
+        self._rows(_RELEASE, (claim.thread, claim.token))
+
+    def row(self, thread: str) -> Claim | None:
+        """The row of a thread."""
+        sql = "SELECT thread, seq, coalesce(token, 0), version, said FROM {s}.dispatch"
+        found = self._rows(f"{sql} WHERE thread = %s", (thread,))
+        return Claim(*found[0]) if found else None
+
+    def beat(self, worker: WorkerRow) -> Request | Literal["drain"] | None:
+        """Register a worker, or renew it and its claim."""
+        values = (
+            *(worker.id, worker.host, worker.pid, worker.start, [*worker.labels]),
+            *(worker.state == "draining", worker.jobs, worker.thread, worker.since_ms),
+            self._place.lease_seconds,
+        )
+        asked: Request | Literal["drain"] | None = self._rows(_BEAT, values)[0][0]
+        return asked
+
+    def leave(self, worker: str) -> None:
+        """Forget a worker, and free its claims."""
+        free = "UPDATE {s}.dispatch SET worker = NULL, token = NULL, expires = NULL"
+        self._rows(f"{free} WHERE worker = %s", (worker,))
+        self._rows("DELETE FROM {s}.worker WHERE id = %s", (worker,))
+
+    def due(self, labels: Collection[str], limit: int, quiet_seconds: float) -> list[str]:
+        """Threads that could be run now, and for which no hint was given lately."""
+        return [thread for (thread,) in self._rows(_DUE, ([*labels], quiet_seconds, limit))]
+
+    def request(self, thread: str, request: Request) -> Literal["asked", "rested"] | None:
+        """Ask the worker that runs a thread, or have the thread not wanted."""
+        asked, rested = self._rows(_REQUEST, (request, thread, thread))[0]
+        return "asked" if asked else "rested" if rested else None
+
+    def drain(self, worker: str | None) -> int:
+        """Ask workers to end after their step."""
+        return len(self._rows(_DRAIN, (worker, worker)))
+
+    def workers(self) -> list[WorkerRow]:
+        """The workers that were seen within a day."""
+        return [WorkerRow(*row) for row in self._rows(_WORKERS)]
+
+    def waiting(self, limit: int) -> list[WaitingRow]:
+        """Wanted rows that nobody runs."""
+        return [WaitingRow(*row) for row in self._rows(_WAITING, (limit,))]

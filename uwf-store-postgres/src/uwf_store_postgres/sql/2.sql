@@ -1,0 +1,232 @@
+-- What workers have to know of the threads that were handed to them: one row each until the thread
+-- ends. `version` counts writes, so that a worker that looked before does not overwrite a later one.
+-- A step changes no column of an index unless the thread rests, so most writes are HOT.
+CREATE TABLE {schema}.dispatch (
+    thread text COLLATE "C" PRIMARY KEY,
+    seq bigint NOT NULL,
+    version bigint NOT NULL DEFAULT 1,
+    wanted boolean NOT NULL,
+    needs text[] NOT NULL,
+    uses text[] NOT NULL,
+    not_before bigint NOT NULL,
+    priority integer NOT NULL,
+    tree text COLLATE "C",
+    most integer NOT NULL,
+    said text,
+    error text,
+    request text,
+    hinted timestamptz,
+    worker text COLLATE "C",
+    token bigint,
+    expires timestamptz
+) WITH (fillfactor = 50);
+CREATE INDEX dispatch_wanted ON {schema}.dispatch (priority DESC, not_before, thread) WHERE wanted;
+CREATE INDEX dispatch_tree ON {schema}.dispatch (tree) WHERE tree IS NOT NULL;
+CREATE INDEX dispatch_claimed ON {schema}.dispatch (worker) WHERE worker IS NOT NULL;
+
+CREATE TABLE {schema}.worker (
+    id text COLLATE "C" PRIMARY KEY,
+    host text NOT NULL,
+    pid bigint NOT NULL,
+    start text NOT NULL,
+    labels text[] NOT NULL,
+    drains boolean NOT NULL DEFAULT false,
+    jobs bigint NOT NULL,
+    thread text,
+    since bigint NOT NULL,
+    seen timestamptz NOT NULL,
+    expires timestamptz NOT NULL
+) WITH (fillfactor = 50);
+
+-- The caller of a thread that has ended becomes wanted, that of a fan-out with its last branch: its
+-- row is locked, so of two branches that end at once the second sees that the first has ended.
+CREATE FUNCTION {schema}.wake_callers(p_callers text[], p_trees text[], p_ended boolean[])
+RETURNS void LANGUAGE sql AS $body$
+    UPDATE {schema}.dispatch d
+    SET version = d.version + 1, wanted = true, not_before = 0, hinted = NULL
+    FROM (SELECT DISTINCT caller, tree FROM unnest(p_callers, p_trees, p_ended)
+            AS w (caller, tree, ended) WHERE w.ended) AS w
+    WHERE d.thread = w.caller AND NOT EXISTS (
+        SELECT FROM {schema}.dispatch o WHERE o.tree = w.tree);
+$body$;
+
+-- Write rows; those of threads that have ended are deleted. Labels are joined by newlines, since
+-- arrays of arrays must be rectangular. Locked in the order of threads.
+CREATE FUNCTION {schema}.write_dispatch(
+    p_threads text[], p_seqs bigint[], p_wanted boolean[], p_needs text[], p_uses text[],
+    p_not_before bigint[], p_priorities integer[], p_trees text[], p_most integer[],
+    p_ended boolean[], p_callers text[], p_said text
+) RETURNS void LANGUAGE plpgsql AS $body$
+BEGIN
+    PERFORM FROM {schema}.dispatch d
+    WHERE d.thread = ANY (p_threads) OR (true = ANY (p_ended) AND d.thread = ANY (p_callers))
+    ORDER BY d.thread FOR UPDATE;
+    DELETE FROM {schema}.dispatch d USING unnest(p_threads, p_ended) AS w (thread, ended)
+    WHERE d.thread = w.thread AND w.ended;
+    INSERT INTO {schema}.dispatch AS d (
+        thread, seq, wanted, needs, uses, not_before, priority, tree, most, said)
+    SELECT w.thread, w.seq, w.wanted, string_to_array(w.needs, E'\n'),
+        string_to_array(w.uses, E'\n'), w.not_before, w.priority, w.tree, w.most, p_said
+    FROM unnest(p_threads, p_seqs, p_wanted, p_needs, p_uses, p_not_before, p_priorities, p_trees,
+                p_most, p_ended)
+        AS w (thread, seq, wanted, needs, uses, not_before, priority, tree, most, ended)
+    WHERE NOT w.ended
+    ORDER BY w.thread COLLATE "C"
+    ON CONFLICT (thread) DO UPDATE
+    SET seq = excluded.seq, version = d.version + 1, wanted = excluded.wanted,
+        needs = excluded.needs, uses = excluded.uses, not_before = excluded.not_before,
+        priority = excluded.priority, tree = excluded.tree, most = excluded.most, error = NULL,
+        said = CASE WHEN p_said IS NOT NULL THEN p_said WHEN d.seq = excluded.seq THEN d.said END,
+        request = CASE WHEN p_said IS NULL THEN d.request END,
+        hinted = CASE WHEN d.wanted THEN d.hinted END;
+    IF true = ANY (p_ended) THEN
+        PERFORM {schema}.wake_callers(p_callers, p_trees, p_ended);
+    END IF;
+END
+$body$;
+
+-- `commit_step` and the rows of workers in one transaction.
+CREATE FUNCTION {schema}.commit_and_dispatch(
+    p_refs bigint[], p_types bigint[], p_created bigint[], p_touched bigint[], p_edges bytea[],
+    p_sha256 bytea[], p_data bytea[],
+    p_names text[], p_values text[], p_statuses text[], p_tags bytea[], p_since bigint[],
+    p_updated bigint[], p_checksums bytea[], p_expected bytea[],
+    p_leases text[], p_tokens bigint[], p_durable boolean, p_lag bigint,
+    p_threads text[], p_seqs bigint[], p_wanted boolean[], p_needs text[], p_uses text[],
+    p_not_before bigint[], p_priorities integer[], p_trees text[], p_most integer[],
+    p_ended boolean[], p_callers text[],
+    OUT kind text, OUT name text, OUT ref bigint, OUT created bigint
+) RETURNS SETOF record LANGUAGE plpgsql AS $body$
+DECLARE
+    v_refused boolean := false;
+BEGIN
+    FOR kind, name, ref, created IN
+        SELECT c.kind, c.name, c.ref, c.created FROM {schema}.commit_step(
+            p_refs, p_types, p_created, p_touched, p_edges, p_sha256, p_data, p_names, p_values,
+            p_statuses, p_tags, p_since, p_updated, p_checksums, p_expected, p_leases, p_tokens,
+            p_durable, p_lag) AS c
+    LOOP
+        v_refused := v_refused OR kind <> 'existing';
+        RETURN NEXT;
+    END LOOP;
+    IF NOT v_refused THEN
+        PERFORM {schema}.write_dispatch(
+            p_threads, p_seqs, p_wanted, p_needs, p_uses, p_not_before, p_priorities, p_trees,
+            p_most, p_ended, p_callers, NULL);
+    END IF;
+END
+$body$;
+
+-- Whether one more thread with these labels may run. Claims that compare wait for each other.
+CREATE FUNCTION {schema}.has_room(
+    p_uses text[], p_tree text, p_most integer, p_labels text[], p_counts integer[]
+) RETURNS boolean LANGUAGE plpgsql AS $body$
+BEGIN
+    IF p_tree IS NULL AND NOT p_uses && p_labels THEN
+        RETURN true;
+    END IF;
+    PERFORM pg_advisory_xact_lock({lock_class}, hashtext('{schema} limits'));
+    IF p_tree IS NOT NULL AND p_most <= (
+        SELECT count(*) FROM {schema}.dispatch d
+        WHERE d.worker IS NOT NULL AND d.expires >= clock_timestamp() AND d.tree = p_tree) THEN
+        RETURN false;
+    END IF;
+    RETURN NOT EXISTS (
+        SELECT FROM unnest(p_labels, p_counts) AS w (label, most)
+        WHERE w.label = ANY (p_uses) AND w.most <= (
+            SELECT count(*) FROM {schema}.dispatch d
+            WHERE d.worker IS NOT NULL AND d.expires >= clock_timestamp()
+                AND d.uses @> ARRAY[w.label]));
+END
+$body$;
+
+-- Claim a row that may be run. One without room is put off by a second.
+CREATE FUNCTION {schema}.claim_dispatch(
+    p_worker text, p_token bigint, p_labels text[], p_limited text[], p_counts integer[],
+    p_thread text, p_seconds float8
+) RETURNS SETOF {schema}.dispatch LANGUAGE plpgsql AS $body$
+DECLARE
+    v_row {schema}.dispatch;
+    v_now bigint;
+BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true);
+    FOR turn IN 1 .. 50 LOOP
+        v_now := extract(epoch FROM clock_timestamp()) * 1000;
+        SELECT * INTO v_row FROM {schema}.dispatch d
+        WHERE d.wanted AND d.not_before <= v_now
+            AND (d.worker IS NULL OR d.expires < clock_timestamp())
+            AND d.needs <@ p_labels AND (p_thread IS NULL OR d.thread = p_thread)
+        ORDER BY d.priority DESC, d.not_before, d.thread LIMIT 1 FOR UPDATE SKIP LOCKED;
+        IF NOT FOUND THEN
+            RETURN;
+        END IF;
+        IF v_row.request IS NOT NULL THEN  -- the worker that was asked to stop it has died
+            UPDATE {schema}.dispatch d
+            SET wanted = false, request = NULL, version = d.version + 1, worker = NULL, token = NULL
+            WHERE d.thread = v_row.thread;
+        ELSIF {schema}.has_room(v_row.uses, v_row.tree, v_row.most, p_limited, p_counts) THEN
+            RETURN QUERY UPDATE {schema}.dispatch d
+            SET worker = p_worker, token = p_token,
+                expires = clock_timestamp() + make_interval(secs => p_seconds)
+            WHERE d.thread = v_row.thread RETURNING d.*;
+            RETURN;
+        ELSE
+            UPDATE {schema}.dispatch d SET not_before = v_now + 1000, hinted = NULL
+            WHERE d.thread = v_row.thread;
+        END IF;
+    END LOOP;
+END
+$body$;
+
+-- End a claim and write the row, if it is still as the worker has seen it.
+CREATE FUNCTION {schema}.settle_dispatch(
+    p_thread text, p_token bigint, p_version bigint, p_seq bigint, p_wanted boolean, p_needs text,
+    p_uses text, p_not_before bigint, p_ended boolean, p_error text, p_keeps boolean, p_tree text,
+    p_caller text
+) RETURNS boolean LANGUAGE plpgsql AS $body$
+BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true);
+    IF p_ended THEN
+        PERFORM FROM {schema}.dispatch d WHERE d.thread IN (p_thread, p_caller)
+        ORDER BY d.thread FOR UPDATE;
+        DELETE FROM {schema}.dispatch d
+        WHERE d.thread = p_thread AND d.token = p_token AND d.version = p_version;
+        IF FOUND THEN
+            PERFORM {schema}.wake_callers(ARRAY[p_caller], ARRAY[p_tree], ARRAY[true]);
+            RETURN true;
+        END IF;
+        RETURN false;
+    END IF;
+    UPDATE {schema}.dispatch d
+    SET seq = p_seq, version = d.version + 1, wanted = p_wanted,
+        needs = string_to_array(p_needs, E'\n'), uses = string_to_array(p_uses, E'\n'),
+        not_before = p_not_before, error = p_error, said = CASE WHEN p_keeps THEN d.said END,
+        request = NULL, hinted = NULL, worker = NULL, token = NULL, expires = NULL
+    WHERE d.thread = p_thread AND d.token = p_token AND d.version = p_version;
+    RETURN FOUND;
+END
+$body$;
+
+-- Register a worker or renew it, and its claims; what is asked of it.
+CREATE FUNCTION {schema}.beat_worker(
+    p_id text, p_host text, p_pid bigint, p_start text, p_labels text[], p_drains boolean,
+    p_jobs bigint, p_thread text, p_since bigint, p_seconds float8
+) RETURNS text LANGUAGE plpgsql AS $body$
+DECLARE
+    v_until timestamptz := clock_timestamp() + make_interval(secs => p_seconds);
+    v_drains boolean;
+    v_request text;
+BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true);
+    INSERT INTO {schema}.worker AS w
+    VALUES (p_id, p_host, p_pid, p_start, p_labels, p_drains, p_jobs, p_thread, p_since,
+            clock_timestamp(), v_until)
+    ON CONFLICT (id) DO UPDATE
+    SET drains = w.drains OR excluded.drains, jobs = excluded.jobs, thread = excluded.thread,
+        seen = excluded.seen, expires = excluded.expires
+    RETURNING w.drains INTO v_drains;
+    UPDATE {schema}.dispatch d SET expires = v_until
+    WHERE d.worker = p_id AND d.thread = p_thread RETURNING d.request INTO v_request;
+    RETURN coalesce(v_request, CASE WHEN v_drains THEN 'drain' END);
+END
+$body$;
