@@ -267,11 +267,6 @@ class FailureKind(Enum):
         self.keeps_session = keeps_session
         self.meaning = meaning
 
-    @property
-    def is_transient(self) -> bool:
-        """Whether workers run the step again by themselves: the same may well succeed."""
-        return self.name in _TRANSIENT
-
     @classmethod
     def of(cls, word: str) -> "FailureKind":
         """The kind named `word`.
@@ -283,20 +278,6 @@ class FailureKind(Enum):
             if kind.word == word:
                 return kind
         raise ValueError(f"{word!r} is not a kind of failure")
-
-
-_TRANSIENT = frozenset(
-    [
-        "RATE_LIMIT",
-        "TIMEOUT",
-        "STALLED",
-        "CRASHED",
-        "TRUNCATED",
-        "EMPTY",
-        "SESSION_LOST",
-        "INTERRUPTED",
-    ]
-)
 
 
 class AgentFailure(UwfError):

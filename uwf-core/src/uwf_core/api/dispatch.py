@@ -49,7 +49,7 @@ class Claim(NamedTuple):
     Attributes:
         thread, seq: as in `Dispatch`.
         token: of this claim; another worker that takes over has another one.
-        version: of the row; whoever writes it increases it.
+        version: of the row; each write increases it.
         said: what a person said with `--queue` and no step has recorded, as JSON; None: nothing.
     """
 

@@ -1,7 +1,7 @@
 """The dispatch rows of queued threads: whether there is something to run, and what it needs.
 
-Whoever moves the head of a queued thread writes its row in the same transaction. A worker decides
-by its own configuration whether it runs a thread: for that it computes the row itself.
+A process that moves the head of a queued thread writes its row in the same transaction. A worker
+decides by its own configuration whether it runs a thread: for that it computes the row itself.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,10 +28,19 @@ if TYPE_CHECKING:
 MOST_TRIES: Final = 5
 """How often workers run a step that fails, before it waits for a person."""
 
+TRANSIENT: Final = frozenset(
+    (
+        *(FailureKind.RATE_LIMIT, FailureKind.TIMEOUT, FailureKind.STALLED, FailureKind.CRASHED),
+        *(FailureKind.TRUNCATED, FailureKind.EMPTY, FailureKind.SESSION_LOST),
+        FailureKind.INTERRUPTED,
+    )
+)
+"""The failures after which workers run the step again: the same may well succeed."""
+
 _FIRST_PAUSE_SECONDS, _LIMITED_SECONDS = 1.0, 30.0
 _ANY = "any"
 NEEDS, PRIORITY, HOST = "needs", "priority", "host"
-"""The tags with which a person says what a thread needs: labels `a,b`; a number; the name of a
+"""The tags for the needs of a thread: labels `a,b`; a number; the name of a
 machine, or `any` if its folder is the same on all.
 """
 
@@ -90,7 +99,7 @@ def _wanted(engine: "Engine", state: "ThreadState") -> tuple[bool, float]:
 def _again(engine: "Engine", state: "ThreadState", kind: FailureKind) -> tuple[bool, float]:
     """Whether a failed step is run again, and after how many seconds."""
     tries = state.tries
-    if not kind.is_transient or tries >= MOST_TRIES:
+    if kind not in TRANSIENT or tries >= MOST_TRIES:
         return False, 0
     if kind is FailureKind.RATE_LIMIT:
         until = state.suspension.until_ms if state.suspension else None

@@ -58,7 +58,7 @@ class Engine:
         durable: whether what is stored waits for the disk.
         via: the surface that a person uses (`cli`, `python`).
         has_sent_notices: whether this process has started the sender of notices.
-        speaker: the person for whom a worker runs a thread, in place of its own user.
+        speaker: the person for whom a worker runs a thread, in place of the user of the process.
         on_dispatch: gets the dispatch rows of a commit, before it.
         imports_original: whether it imports a home of the original, so that no notice names it.
     """

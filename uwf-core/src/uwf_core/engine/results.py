@@ -227,3 +227,20 @@ def _delete(file: str) -> None:
         os.unlink(file)
     except FileNotFoundError:
         pass  # nothing to delete
+
+
+def announce_end(engine: "Engine", head: Head, watch: Broadcast) -> None:
+    """Report that a thread is completed, if it is."""
+    if head.state.status != "completed":
+        return
+    from uwf_core.api.events import ThreadEnded
+
+    watch.event(
+        ThreadEnded(
+            thread=head.thread,
+            workflow=head.state.workflow,
+            workflow_name=head.state.workflow_name,
+            status="completed",
+            at_ms=engine.now_ms(),
+        )
+    )

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from uwf_core.api.events import ThreadEnded
 from uwf_core.engine.advance import recover, save_unrouted, step_result
 from uwf_core.engine.agents import OpenPlugins, agent_for, check_agent
 from uwf_core.engine.attempt import Attempt
@@ -17,6 +16,7 @@ from uwf_core.engine.results import (
     Broadcast,
     Outcome,
     Watch,
+    announce_end,
     ended_by,
     exec_document,
     forget_run,
@@ -272,7 +272,7 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
             if waited is None:
                 break
             run, wanted = waited, wanted + 1  # the attempt was not a step
-    _announce_end(run)
+    announce_end(run.engine, run.head, run.watch)
     code = lifecycle.exit_code(run.head.state)
     if options.until_done and run.head.state.status == "idle":
         code = ExitCode.LIMIT
@@ -391,17 +391,3 @@ def _at_limit(run: Run, limit: LimitReached) -> Head:
     from uwf_core.engine.budget import save_limit
 
     return save_limit(run.engine, run.head, limit.reached)
-
-
-def _announce_end(run: Run) -> None:
-    state = run.head.state
-    if state.status == "completed":
-        run.watch.event(
-            ThreadEnded(
-                thread=run.head.thread,
-                workflow=state.workflow,
-                workflow_name=state.workflow_name,
-                status="completed",
-                at_ms=run.engine.now_ms(),
-            )
-        )

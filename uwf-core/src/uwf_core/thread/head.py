@@ -29,8 +29,8 @@ IMPORTED = "imported"
 same thread before it was removed, can use them still. Not part of the state.
 """
 QUEUED = "queued"
-"""The tag of a thread that was handed to workers (`--queue`): whoever moves it from then on also
-writes its dispatch row. Not part of the state.
+"""The tag of a thread that was handed to workers (`--queue`): each process that moves it from
+then on also writes its dispatch row. Not part of the state.
 """
 ORIGINAL = "original"
 """The tag of a thread that came from a home of the original uwf: its id there. Such a thread is
@@ -176,7 +176,7 @@ def mark_head(store: "Store", head: Head, damage: str | None) -> Head:
 
 
 def queue_head(store: "Store", head: Head) -> Head:
-    """Hand a thread to workers, for good; raises as `move_head`."""
+    """Hand a thread to workers; raises as `move_head`."""
     return _moved(store, head, head.ref, head.state, head.damage, is_queued=True)
 
 
