@@ -11,7 +11,10 @@ from pathlib import Path
 from environment import Environment, finish, wheel_in
 
 AT_ONCE = 2
-KINDS = ("agent", "store", "extractor", "judge", "tool", "exporter", "observer", "command")
+KINDS = (
+    *("agent", "store", "extractor", "judge", "tool", "exporter"),
+    *("model", "observer", "command"),
+)
 PYTEST = ("python", "-m", "pytest", "-q", "--import-mode=importlib", "-p", "no:cacheprovider")
 
 

@@ -19,6 +19,7 @@ from uwf_core.plugins.scan import (
     EXPORTERS,
     EXTRACTORS,
     JUDGES,
+    MODELS,
     OBSERVERS,
     STORES,
     TOOLS,
@@ -88,6 +89,12 @@ KINDS: Mapping[str, Kind] = {
         "@NAME@ as an export format of uwf",
         "Install it, then: `uwf thread export @last --format @NAME@`.",
     ),
+    "model": Kind(
+        MODELS,
+        ("plugin", "protocol"),
+        "@NAME@ as a model protocol of uwf",
+        "Choose it for a provider: `uwf config set providers.NAME.protocol @NAME@`.",
+    ),
     "observer": Kind(
         OBSERVERS,
         ("plugin",),
@@ -113,8 +120,8 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 def new(session: Session, kind: str, name: str, parent: str) -> None:
     """Write a complete distribution for a new plugin, which passes its tests unchanged.
 
-    KIND is agent, store, extractor, judge, tool, exporter, observer or command. NAME is the name
-    that users type.
+    KIND is agent, store, extractor, judge, tool, exporter, model, observer or command. NAME is the
+    name that users type.
     """
     from uwf_core import __version__
 
