@@ -157,6 +157,53 @@ def test_chat_says_what_is_wrong(desk, monkeypatch, capsys):
     assert "connection refused" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("protocol", ["openai-chat", "openai-responses", "anthropic", "gemini"])
+def test_chat_uses_a_model_of_the_configuration_by_the_protocol_of_its_service(
+    desk, monkeypatch, capsys, protocol
+):
+    server = desk.model(turn(use("list_dir")), "Nothing.")
+    url = {"anthropic": server.anthropic_url, "gemini": server.gemini_url}
+    desk.state.mkdir(mode=0o700)
+    (desk.state / "config.yaml").write_text(
+        f"providers: {{mine: {{baseUrl: {url.get(protocol, server.openai_url)}, "
+        f"protocol: {protocol}, apiKeyEnv: MINE}}}}\n"
+        "models: {fast: {provider: mine, name: fast-1}}\ndefaultModel: fast\n"
+    )
+    monkeypatch.setenv("MINE", "sk-of-mine-123")
+    assert chat_here(monkeypatch, desk, "-p", "What is here?") == 0
+    assert capsys.readouterr().out == "Nothing.\n"
+    forms = {"openai-responses": "responses", "openai-chat": "openai"}
+    assert {each.dialect for each in server.requests} == {forms.get(protocol, protocol)}
+    assert "sk-of-mine-123" in str(server.requests[0].headers)
+    assert "fast-1" in f"{server.requests[0].path} {server.requests[0].body}"
+
+
+def test_chat_with_an_address_speaks_the_protocol_that_it_is_told(desk, monkeypatch, capsys):
+    server = desk.model("Hello.")
+    words = ("--base-url", server.anthropic_url, "--protocol", "anthropic", "--model", "m")
+    assert chat_here(monkeypatch, desk, *words, "-p", "x") == 0
+    assert server.requests[0].dialect == "anthropic"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["--model", "fsat"], 2, "unknown model 'fsat'"),
+        ([], 2, "no model is configured"),
+        (["--base-url", "http://127.0.0.1:9"], 2, "--base-url needs --model"),
+        (["--base-url", "http://127.0.0.1:9", "--model", "m", "--protocol", "acme"], 2, "'acme'"),
+    ],
+)
+def test_chat_without_a_usable_model_asks_nobody(desk, monkeypatch, capsys, words, code, says):
+    try:
+        found = chat_here(monkeypatch, desk, *words, "-p", "x")
+    except SystemExit as ended:
+        found = ended.code
+    told = capsys.readouterr()
+    assert (found, told.out) == (code, "")
+    assert says in told.err
+
+
 @pytest.mark.parametrize(("words", "code"), [([], 2), (["--help"], 0)])
 def test_alone_it_says_what_it_can_do(monkeypatch, capsys, words, code):
     monkeypatch.setattr("sys.argv", ["uwf-builtin", *words])

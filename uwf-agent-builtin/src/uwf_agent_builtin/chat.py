@@ -11,14 +11,26 @@ from typing import NamedTuple
 
 from uwf_agent_builtin.agent import BuiltinAgent
 from uwf_agent_builtin.options import BuiltinOptions
-from uwf_core.api import AgentContext, AgentFailure, AgentRequest, Cancel, Model, Turn, Usage
-from uwf_core.serving import installed_tools
+from uwf_core.api import (
+    AgentContext,
+    AgentFailure,
+    AgentRequest,
+    Cancel,
+    Model,
+    Turn,
+    Usage,
+    UwfError,
+)
+from uwf_core.serving import configured_model, installed_tools, with_protocol
 
 _SHOWN = 300
 _EXAMPLE = """\
 examples:
+  uwf-builtin chat
+  uwf-builtin chat --model fast -p "What is in this folder?"
   uwf-builtin chat --base-url http://localhost:11434/v1 --model qwen3
-  OPENAI_API_KEY=… uwf-builtin chat --model gpt-4.1 -p "What is in this folder?"
+  uwf-builtin chat --base-url https://api.anthropic.com/v1 --protocol anthropic \\
+    --api-key-env ANTHROPIC_API_KEY --model claude-sonnet-4-5
 """
 
 
@@ -63,11 +75,16 @@ class _Place(NamedTuple):
 
 def chat(arguments: Sequence[str]) -> int:
     """Chat with a model that has the tools; return the exit code."""
-    given = _parser().parse_args(arguments)
-    key = os.environ.get(given.api_key_env)
-    model = Model(
-        alias="chat", name=given.model, provider="chat", base_url=given.base_url, api_key=key
-    )
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    if given.base_url is not None and given.model is None:
+        parser.error("--base-url needs --model, the name of a model at that service")
+    try:
+        model = _model(given)
+    except UwfError as fault:
+        hint = f"\n{fault.hint}" if fault.hint else ""
+        print(f"{fault.message}{hint}", file=sys.stderr)
+        return fault.exit_code
     options = BuiltinOptions(allow_shell=given.allow_shell or False)
     with tempfile.TemporaryDirectory(prefix="uwf-builtin-") as state:
         context = AgentContext(name="chat", state_dir=state, tools=installed_tools)
@@ -85,13 +102,20 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    url = os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1")
-    parser.add_argument("--model", required=True, help="the model's name at its service")
     parser.add_argument(
-        "--base-url", default=url, help="an OpenAI-compatible address (%(default)s)"
+        "--model",
+        help="a model of your configuration (its default model); with --base-url its name there",
+    )
+    parser.add_argument("--base-url", help="a service that is not in your configuration")
+    parser.add_argument(
+        "--protocol",
+        default=Model.protocol,
+        help="with --base-url: the protocol of the service (%(default)s)",
     )
     parser.add_argument(
-        "--api-key-env", default="OPENAI_API_KEY", help="the variable with the key (%(default)s)"
+        "--api-key-env",
+        default="OPENAI_API_KEY",
+        help="with --base-url: the variable with the key (%(default)s)",
     )
     parser.add_argument("--dir", default=".", help="the folder to work in (%(default)s)")
     parser.add_argument(
@@ -103,6 +127,25 @@ def _parser() -> argparse.ArgumentParser:
         "-p", "--prompt", help="send this prompt and exit; without it, read prompts line by line"
     )
     return parser
+
+
+def _model(given: argparse.Namespace) -> Model:
+    """The model of the configuration, or that of the service at the address.
+
+    Raises:
+        UwfError: it is not there, or its protocol cannot be loaded.
+    """
+    if given.base_url is None:
+        return configured_model(given.model)
+    model = Model(
+        alias="chat",
+        name=given.model,
+        provider="chat",
+        base_url=given.base_url,
+        api_key=os.environ.get(given.api_key_env),
+        protocol=given.protocol,
+    )
+    return with_protocol(model)
 
 
 def _talk(place: _Place, prompt: str | None) -> int:

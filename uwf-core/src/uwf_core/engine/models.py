@@ -19,10 +19,17 @@ def callable_model(engine: "Engine", alias: str) -> "Model":
         ConfigError: it, its provider, a required value or its protocol is missing.
         PluginError, PluginBroken: the plugin of its protocol cannot be loaded.
     """
-    settings = engine.settings
-    model = settings.model(alias)
+    return with_protocol(engine, engine.settings.model(alias))
+
+
+def with_protocol(engine: "Engine", model: "Model") -> "Model":
+    """A model with its protocol loaded, if a plugin has that.
+
+    Raises:
+        PluginError, PluginBroken: the plugin cannot be loaded.
+    """
     name = model.protocol
-    if name in RESERVED[MODELS] and name not in settings.blocked:
+    if name in RESERVED[MODELS] and name not in engine.settings.blocked:
         return model
     plugins = engine.plugins
     try:
