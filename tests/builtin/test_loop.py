@@ -6,8 +6,9 @@ import time
 from itertools import pairwise
 
 import pytest
-from builtin_kit import DONE, model_at, turn, use
+from builtin_kit import DONE, SCHEMA, model_at, turn, use
 
+from uwf_agent_builtin.schemas import flat
 from uwf_core.api import (
     AgentInterrupted,
     ContextTooLong,
@@ -21,6 +22,7 @@ from uwf_core.api import (
     Truncated,
     Unavailable,
 )
+from uwf_core.api.record import replace
 
 
 def told(server, index=-1):
@@ -305,13 +307,61 @@ def test_a_role_without_tools_needs_one_request_and_no_tool_calling(desk):
 
 
 def test_a_role_without_tools_is_reminded_of_the_form(desk):
-    server = desk.model(
-        turn(text="All is well."), turn(text="---\n$status: done\n---\nAll is well.")
-    )
+    server = desk.model(turn(text="All is well."), turn(text='{"$status": "done"}'))
     reply = desk.agent().run(desk.request(server, tools=()), desk.sink)
-    assert reply.text.startswith("---")
-    assert "begin with the frontmatter" in server.requests[1].raw.decode()
+    assert reply.structured == {"$status": "done"}
+    assert "one JSON object of the schema" in server.requests[1].raw.decode()
     assert "resolve" not in server.requests[1].raw.decode()
+
+
+@pytest.mark.parametrize("protocol", ["openai-chat", "openai-responses", "anthropic", "gemini"])
+def test_a_role_without_tools_gets_the_schema_in_the_form_of_the_service_and_in_words(
+    desk, protocol
+):
+    """Without either it could not know the fields: the prompt refers to the schema."""
+    said = '{"$status": "failed", "why": "no", "_body": "It is dark."}'
+    server = desk.model(turn(text=said))
+    reply = desk.agent().run(_by(desk.request(server, tools=()), server, protocol), desk.sink)
+    assert reply.structured == {"$status": "failed", "why": "no", "_body": "It is dark."}
+    body = server.requests[0].body
+    sent = {
+        "openai-chat": lambda: body["response_format"]["json_schema"]["schema"],
+        "openai-responses": lambda: body["text"]["format"]["schema"],
+        "anthropic": lambda: body["output_config"]["format"]["schema"],
+        "gemini": lambda: body["generationConfig"]["responseJsonSchema"],
+    }[protocol]()
+    assert sent == flat(SCHEMA)
+    assert json.dumps(flat(SCHEMA))[1:-1] in json.dumps(body).replace('\\"', '"')
+    assert "tools" not in body
+
+
+def _by(request, server, protocol):
+    url = {"anthropic": server.anthropic_url, "gemini": server.gemini_url}
+    model = replace(request.model, base_url=url.get(protocol, server.openai_url), protocol=protocol)
+    return request.with_(model=model)
+
+
+def test_an_invalid_object_of_a_role_without_tools_is_corrected(desk):
+    fenced = '```json\n{"$status": "failed", "why": "dark", "surplus": 1}\n```'
+    server = desk.model('{"$status": "failed"}', fenced)
+    reply = desk.agent().run(desk.request(server, tools=()), desk.sink)
+    assert reply.structured["why"] == "dark"
+    assert "why" in server.requests[1].messages[-1]["content"]
+
+
+def test_a_service_without_schemas_still_serves_a_role_without_tools(desk):
+    refused = {"error": {"status": 400, "message": "response_format is not supported"}}
+    server = desk.model(refused, refused, '{"$status": "done"}')
+    reply = desk.agent().run(desk.request(server, tools=()), desk.sink)
+    assert reply.structured == {"$status": "done"}
+    assert "JSON Schema" in server.requests[2].messages[0]["content"]
+
+
+def test_a_question_without_tools_gets_no_schema(desk):
+    server = desk.model("Because.")
+    assert desk.agent().ask(desk.question(server, tools=()), desk.sink).text == "Because."
+    assert "response_format" not in server.requests[0].body
+    assert "JSON" not in server.requests[0].raw.decode()
 
 
 def test_no_secret_reaches_the_model_or_the_transcript(desk):

@@ -10,7 +10,7 @@ from uwf_agent_builtin.budget import Budget
 from uwf_agent_builtin.options import BuiltinOptions
 from uwf_agent_builtin.rejection import may_be_images, suspects, without_images
 from uwf_agent_builtin.report import Reporter
-from uwf_agent_builtin.schemas import flat, output_problems, without_foreign_keys
+from uwf_agent_builtin.schemas import flat, object_in, output_problems, without_foreign_keys
 from uwf_agent_builtin.sessions.transcript import Transcript
 from uwf_agent_builtin.tools.record import CallContext
 from uwf_agent_builtin.tools.registry import RESOLVE, Answered, Registry
@@ -98,8 +98,13 @@ class Loop:
         self._gauge = Gauge()
         self._tools = setting.registry.offered()
         self._nudge = prompts.NUDGE if self._tools else prompts.NUDGE_WITHOUT_TOOLS
-        if setting.schema is not None and self._tools:  # without tools, also for a model without
-            self._tools += (_resolve_tool(setting.schema),)
+        self._output: Mapping[str, Any] | None = None  # of a text, for a model without tools
+        if setting.schema is not None:
+            output = flat(setting.schema)
+            if self._tools:
+                self._tools += (_resolve_tool(output),)
+            else:
+                self._output = output
         self._size_of_tools = size_of_tools(self._tools)
         self._delivered: Mapping[str, Any] | None = None
         self._bad_deliveries = 0
@@ -161,9 +166,14 @@ class Loop:
         """The message to the model if its text is not a deliverable; None if it is."""
         if reply.stop_reason == "length":
             return prompts.CUT
-        if self._setting.schema is None or has_frontmatter(reply.text):
+        schema = self._setting.schema
+        if schema is None or has_frontmatter(reply.text):
             return None
-        return self._nudge
+        fields = None if self._tools else object_in(reply.text)
+        if fields is None:
+            return self._nudge
+        answered = self._resolve(schema, fields)
+        return answered.text if answered.is_error else None
 
     def _say(self, text: str) -> None:
         self._setting.transcript.add(Message(role="user", text=text))
@@ -231,7 +241,7 @@ class Loop:
     def _ask_with(self, messages: Sequence[Message]) -> ChatReply:
         setting = self._setting
         on_delta = setting.report.delta if setting.options.stream else None
-        reply = self._chat(messages, on_delta)
+        reply = self._chat(messages, on_delta, self._output)
         used = reply.usage
         parts = (used.input_tokens, used.cache_read_tokens or 0, used.cache_write_tokens or 0)
         if used.input_tokens is not None:
@@ -239,12 +249,16 @@ class Loop:
         return reply
 
     def _chat(
-        self, messages: Sequence[Message], on_delta: Callable[[Delta], None] | None
+        self,
+        messages: Sequence[Message],
+        on_delta: Callable[[Delta], None] | None = None,
+        output: Mapping[str, Any] | None = None,
     ) -> ChatReply:
         setting, options = self._setting, self._setting.options
         request = ChatRequest(
             messages=tuple(messages),
             tools=self._tools,
+            schema=output,
             max_tokens=options.max_output_tokens,
             temperature=options.temperature,
         )
@@ -264,7 +278,7 @@ class Loop:
             return
         try:
             request = [*messages[:end], Message(role="user", text=prompts.SUMMARIZE)]
-            reply = self._chat(request, None)
+            reply = self._chat(request)
         except (ContextTooLong, EmptyReply):
             return  # the service decides whether the whole fits
         setting.budget.spend(reply.usage)
@@ -364,8 +378,8 @@ def has_frontmatter(text: str) -> bool:
     return text.removeprefix("\ufeff").lstrip().partition("\n")[0].rstrip() == "---"
 
 
-def _resolve_tool(schema: Mapping[str, Any]) -> ChatTool:
-    return ChatTool(name=RESOLVE, description=prompts.RESOLVE_DESCRIPTION, parameters=flat(schema))
+def _resolve_tool(output: Mapping[str, Any]) -> ChatTool:
+    return ChatTool(name=RESOLVE, description=prompts.RESOLVE_DESCRIPTION, parameters=output)
 
 
 def _now_ms() -> int:

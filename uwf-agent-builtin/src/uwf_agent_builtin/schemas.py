@@ -1,5 +1,7 @@
 """Validate arguments of tools and outputs of roles. Pure; fetches nothing."""
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
@@ -7,6 +9,7 @@ STATUS = "$status"
 BODY = "_body"
 SUSPEND = "$SUSPEND"
 _PROBLEMS = 20
+_FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*)\n\s*```\s*\Z", re.DOTALL)
 
 
 def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
@@ -24,6 +27,16 @@ def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
         if len(found) == _PROBLEMS:
             break
     return found
+
+
+def object_in(text: str) -> dict[str, Any] | None:
+    """The JSON object that a text is, alone or in a fence; None if it is none."""
+    fenced = _FENCE.match(text)
+    try:
+        value = json.loads(fenced[1] if fenced else text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def output_problems(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> list[str]:
@@ -80,7 +93,7 @@ def flat(schema: Mapping[str, Any]) -> dict[str, Any]:
     names = [*dict.fromkeys(status for status, _ in forms), SUSPEND]
     suspend = {
         "type": "string",
-        "description": f"for {SUSPEND}",
+        "description": f"for {SUSPEND}, if you need a person to continue: what for",
     }
     listed = {name: _one_of(each) for name, each in properties.items()}
     return {
@@ -105,9 +118,8 @@ def _needs(forms: list[tuple[str, Mapping[str, Any]]]) -> str:
             for name in form.get("properties", {})
             if name != STATUS
         ]
-        told.append(f"{status}: {', '.join(fields) or 'no further field'}")
-    told.append(f"{SUSPEND}: reason (only if you need a person to continue: what for)")
-    return "How the work ended, and its fields. " + "; ".join(told)
+        told += [f"{status}: {', '.join(fields)}"] if fields else []
+    return "How the work ended, and its fields: " + "; ".join([*told, f"{SUSPEND}: reason"])
 
 
 def _one_of(schemas: list[Any]) -> Any:

@@ -46,8 +46,8 @@ def run_command(arguments: Arguments, context: CallContext) -> str:
 
 RUN_COMMAND = BuiltinTool(
     "run_command",
-    "Run a command with /bin/sh in the workspace, without terminal or input. What it leaves "
-    "running is ended; the middle of a long output is left out.",
+    "Run a command with /bin/sh, without terminal or input, and end what it leaves running. The "
+    "middle of a long output is left out.",
     parameters(
         ("command",),
         command={"type": "string"},

@@ -185,8 +185,8 @@ WRITE_FILE = BuiltinTool(
 )
 EDIT_FILE = BuiltinTool(
     "edit_file",
-    "Replace a piece of a file. `old` must occur exactly, with its indentation, and only once "
-    "unless replace_all is true.",
+    "Replace `old` in a file: it must occur exactly, with its indentation, and once unless "
+    "replace_all is true.",
     parameters(
         ("path", "old", "new"),
         path=_PATH,

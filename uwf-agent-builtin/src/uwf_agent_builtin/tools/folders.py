@@ -10,7 +10,7 @@ from uwf_agent_builtin.tools.walk import files_below
 
 LISTED = 1000
 FOUND = 500
-_FOLDER = {"type": "string", "description": "`.` by default"}
+_FOLDER = {"type": "string"}
 
 
 def list_dir(arguments: Arguments, context: CallContext) -> str:
@@ -75,7 +75,7 @@ LIST_DIR = BuiltinTool(
 GLOB = BuiltinTool(
     "glob",
     "Find files by a pattern such as `src/**/test_*.py`, without what .gitignore names: at most "
-    f"{FOUND} paths.",
+    f"{FOUND}.",
     parameters(("pattern",), pattern={"type": "string"}, path=_FOLDER),
     glob,
 )

@@ -43,13 +43,13 @@ def grep(arguments: Arguments, context: CallContext) -> str:
 
 GREP = BuiltinTool(
     "grep",
-    "Search lines of text files by a regular expression (Python's), without what .gitignore names: "
-    f"at most {MATCHES} matches.",
+    "Search lines of files by a Python regular expression, without what .gitignore names: at most "
+    f"{MATCHES} matches.",
     parameters(
         ("pattern",),
         pattern={"type": "string"},
-        path={"type": "string", "description": "file or folder; `.` by default"},
-        glob={"type": "string", "description": "only these files, such as *.py"},
+        path={"type": "string", "description": "file or folder"},
+        glob={"type": "string", "description": "files, such as *.py"},
         ignore_case={"type": "boolean"},
         literal={"type": "boolean", "description": "no regular expression"},
         context={
