@@ -72,10 +72,12 @@ class Peers(NamedTuple):
 
     Attributes:
         langgraph_ms: a step of LangGraph. eval_seconds: a trial in each tool, by its name.
+        wanted: whether others are run, for benches that measure both in turns.
     """
 
     langgraph_ms: float | None = None
     eval_seconds: dict[str, float] | None = None
+    wanted: bool = False
 
 
 def benches(size: Size, peers: Peers, most: float = 0.5) -> dict[str, Bench]:
@@ -94,7 +96,9 @@ def benches(size: Size, peers: Peers, most: float = 0.5) -> dict[str, Bench]:
         "store": lambda folder: store.put_and_get(folder, size.nodes),
         "graph": lambda folder: graph.beside_git(folder, size.rounds, size.nodes),
         **({"memory": lambda folder: graph.memory(folder, size.large)} if size.large else {}),
-        "builtin": lambda folder: builtin.all_figures(folder, size.rounds, size.files),
+        "builtin": lambda folder: builtin.all_figures(
+            folder, size.rounds, size.files, peers=peers.wanted
+        ),
         "eval": lambda folder: evaluation.trials(
             folder, size.rounds, size.trials, peers.eval_seconds
         ),
@@ -108,7 +112,9 @@ def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="nox -s bench --", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few rounds, small stores")
     parser.add_argument(
-        "--peers", action="store_true", help="measure LangGraph, promptfoo and Inspect AI as well"
+        "--peers",
+        action="store_true",
+        help="measure LangGraph, promptfoo, Inspect AI and mini-swe-agent as well",
     )
     parser.add_argument(
         "--only", metavar="NAME", help="one of " + ", ".join(benches(QUICK, Peers()))
@@ -154,7 +160,7 @@ def _peers(folder: Path, size: Size, wanted: argparse.Namespace) -> Peers:
     """The figures of others, as far as the wanted benches need them."""
     if not wanted.peers:
         return Peers()
-    peers = Peers()
+    peers = Peers(wanted=True)
     if wanted.only in (None, "many"):
         from benchmarks.peers import langgraph_step_ms
 

@@ -248,8 +248,12 @@ def _best(work: Any) -> float:
     return min(times)
 
 
-def all_figures(folder: Path, rounds: int, files: int) -> Iterator[Figure]:
-    """Every figure of the builtin agent."""
+def all_figures(folder: Path, rounds: int, files: int, *, peers: bool) -> Iterator[Figure]:
+    """Every figure of the builtin agent; `peers` adds another agent."""
+    if peers:
+        from benchmarks.builtin_peers import beside_mini
+
+        yield from beside_mini(folder)
     yield from turns(folder, 200)
     yield from imports(rounds)
     yield from prompts(folder / "prompts")
