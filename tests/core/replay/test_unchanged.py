@@ -15,9 +15,9 @@ FAILED = {"fail": {"kind": "crashed", "message": "no"}}
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: Any, **options: Any) -> None:
-        raise AssertionError("a replay opened a socket")
+        raise AssertionError("a replay opened a connection")
 
-    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.setattr(socket.socket, "connect", refuse)
 
 
 def verdicts(uwf: Client, thread: str) -> list[tuple[int, str, str]]:
