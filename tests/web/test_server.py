@@ -4,8 +4,11 @@ import itertools
 import json
 import os
 import random
+import shutil
 import signal
 import socket
+import ssl
+import subprocess
 import sys
 import threading
 import time
@@ -85,6 +88,8 @@ def test_a_port_in_use_takes_the_next(server: WebServer, tmp_path: Path) -> None
     [
         (["--host", "0.0.0.0"], "without https"),
         (["--tls-cert", "x.pem"], "belong together"),
+        (["--tls-cert", "x.pem", "--tls-key", "y.pem"], "x.pem: No such file"),
+        (["--tls-cert", __file__, "--tls-key", __file__], "cannot be used"),
         (["--port", "70000"], "70000"),
     ],
 )
@@ -98,6 +103,37 @@ def test_an_unsafe_or_wrong_call_starts_nothing(
     assert done.exit_code == 2
     assert message in done.error["message"]
     assert not (project.home / "web.json").exists()
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> list[str]:
+    """The options of a certificate for this machine, and its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl, which makes a certificate")
+    files = [str(tmp_path / "cert.pem"), str(tmp_path / "key.pem")]
+    words = ["-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=uwf", "-addext"]
+    subprocess.run(
+        ["openssl", "req", "-x509", *words, "subjectAltName=IP:127.0.0.1",
+         "-out", files[0], "-keyout", files[1]],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return ["--tls-cert", files[0], "--tls-key", files[1]]
+
+
+def test_with_a_certificate_it_speaks_https_only(tmp_path: Path, certificate: list[str]) -> None:
+    server = WebServer(tmp_path / "site", *certificate)
+    try:
+        assert server.origin.startswith("https://")
+        origin = f"https://127.0.0.1:{server.origin.rpartition(':')[2]}"
+        trust = ssl.create_default_context(cafile=certificate[1])
+        with httpx.Client(base_url=origin, verify=trust) as client:
+            answer = client.get(f"/?{server.link.partition('?')[2]}")
+            assert "; Secure" in answer.headers["set-cookie"]
+            assert client.get("/threads").status_code == 200
+        with pytest.raises(httpx.TransportError):
+            httpx.get(origin.replace("https", "http"))
+    finally:
+        server.stop()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -65,6 +65,8 @@ def _settings(home: Path, folder: Path, options: "Mapping[str, Any]") -> WebSett
     tls = (options["tls_cert"], options["tls_key"])
     if any(tls) and not all(tls):
         raise UsageError("--tls-cert and --tls-key belong together")
+    if all(tls):
+        _check_certificate(*tls)
     base = "/" + options["base"].strip("/") if options["base"].strip("/") else ""
     settings = WebSettings(
         home, folder, options["port"], options["host"], tuple(options["allowed"]), base,
@@ -76,6 +78,26 @@ def _settings(home: Path, folder: Path, options: "Mapping[str, Any]") -> WebSett
             hint="add --tls-cert and --tls-key, or --insecure",
         )
     return settings
+
+
+def _check_certificate(certificate: str, key: str) -> None:
+    """Raises:
+    UsageError: a server cannot use these files.
+    """
+    import ssl
+
+    for option, file in (("--tls-cert", certificate), ("--tls-key", key)):
+        try:
+            Path(file).read_bytes()
+        except OSError as error:
+            raise UsageError(f"{option} {file}: {error.strerror}") from error
+    try:  # a key that needs a password is no question on the terminal
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, lambda: "")
+    except (ssl.SSLError, ValueError) as error:
+        raise UsageError(
+            f"--tls-cert {certificate} and --tls-key {key} cannot be used: {error}",
+            hint="both are PEM files: a certificate, and its own key without a password",
+        ) from error
 
 
 def _print_link(session: Session, settings: WebSettings, pid: int) -> None:
