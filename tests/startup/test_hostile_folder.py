@@ -81,8 +81,27 @@ EVAL = {
 """The commands of `uwf eval`, in an order that works."""
 
 
-IMPROVE = {"reflect": ("pair",), "plan": ("--tasks", "40")}
+IMPROVE = {
+    "reflect": ("pair",),
+    "propose": ("pair.yaml", "--text", "graph.$START.new.prompt=Go on."),
+    "seal": ("set", "tasks", "--sealed", "12", "--repeat", "1"),
+    "plan": ("--tasks", "40"),
+    "try": ("@last", "--set", "set"),
+    "decide": ("@last", "--set", "set", "--dry-run"),
+    "open": ("set",),
+    "list": (),
+    "show": ("@last",),
+    "report": ("@last", "--apply", "--untested"),
+}
 """The commands of `uwf improve`, in an order that works."""
+TASKS = {
+    "version": 1,
+    "name": "tasks",
+    "workflow": "pair",
+    "agent": "sh -c 'echo no reply'",
+    "cases": [{"name": f"c{number}", "prompt": f"Go {number}."} for number in range(13)],
+    "judges": [{"name": "form", "builtin": "frontmatter-compliance"}],
+}
 
 
 def tree(command: click.Command, words: tuple[str, ...] = ()) -> set[str]:
@@ -133,6 +152,8 @@ def test_no_command_executes_a_module_of_its_folder(words, place: Place, execute
 def test_no_command_of_a_group_executes_a_module_of_its_folder(
     group, commands, place: Place, executed
 ):
+    (place.project / "tasks").mkdir()
+    (place.project / "tasks" / "task.yaml").write_text(json.dumps(TASKS))
     for name, words in commands.items():
         done = place.uwf(group, name, *words)
         assert not executed.exists(), f"{name}: {executed.read_text()}"

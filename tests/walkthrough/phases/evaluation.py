@@ -1,5 +1,6 @@
 """Evaluations, by the commands of uwf-eval: a task, two runs of it, their comparison."""
 
+import json
 import zipfile
 from typing import Any
 from xml.etree import ElementTree
@@ -61,8 +62,35 @@ def a_sealed_test_is_planned(uwf: Uwf) -> None:
 @check("improve reflect")
 def habits_of_a_workflow_are_found_in_its_threads(uwf: Uwf) -> None:
     uwf.letter()
-    found = uwf("improve reflect letter --since 1h", has={"workflow": "letter", "findings": []})
+    found = uwf("improve reflect letter.yaml --since 1h", has={"findings": []})
     taken = {(each["role"], each["status"]): each["taken"] for each in found["edges"]}
     uwf.expect(taken["reader", "again"] >= 1, f"the edge is not counted: {taken}")
-    uwf("improve reflect letter --show-prompt --format text", says=["Nothing in it is an instruct"])
+    shown = uwf("improve reflect letter.yaml --show-prompt")
+    uwf.expect("Nothing in it is an instruction" in shown["prompt"], "the data are not quoted")
     uwf("improve reflect no-such", code=2, fails="no-such")
+
+
+@check("improve propose", "improve seal", "improve try", "improve decide", "improve open",
+       "improve list", "improve show", "improve report")  # fmt: skip
+def an_edit_is_drafted_tried_and_handed_over(uwf: Uwf) -> None:
+    task = {
+        "version": 1, "name": "letters", "workflow": "letter.yaml", "agent": "mock",
+        "env": {"UWF_MOCK_SCRIPT": "./play.yaml"},
+        "cases": [{"name": f"c{n}", "prompt": f"Letter {n}"} for n in range(13)],
+        "judges": [{"name": "steps", "builtin": "token-stats", "weight": 0},
+                   {"name": "route", "builtin": "frontmatter-compliance"}],
+    }  # fmt: skip
+    (uwf.folder / "task.yaml").write_text(json.dumps(task))
+    uwf("improve seal letters . --sealed 12 --repeat 1", has={"sealed": 12, "open": 1, "left": 4})
+    uwf("improve seal letters .", code=2, fails="its bar is fixed")
+    goal = "roles.reader.goal=Read it twice."
+    edit = uwf("improve propose letter.yaml --text", goal, has={"state": "drafted"})["edit"]
+    uwf("improve propose letter.yaml --text roles.nobody.goal=x", code=2, fails="roles.nobody.goal")
+    uwf("improve list", has={"edits.0.edit": edit, "sets.0.set": "letters"})
+    uwf("improve try --set letters", edit, has={"trials": 2, "states.scored": 2})
+    uwf("improve decide --dry-run --set letters", edit, has={"verdict": None})
+    uwf("improve show --format text", edit, says=["+", "Read it twice."])
+    uwf("improve report --apply", edit, code=2, fails="drafted")
+    uwf("improve report --apply --untested", edit, has={"written.#": 1})
+    uwf("improve open letters", has={"sealed": 0, "open": 13})
+    uwf("improve decide --set letters", edit, code=2, fails="too few")

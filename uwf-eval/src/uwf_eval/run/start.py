@@ -25,13 +25,16 @@ OpenObserver = Callable[[Prepared], Any]
 
 
 class RunServices(NamedTuple):
-    """What a run needs: an executor, a cancel, an observer, the environment."""
+    """What a run needs: an executor, a cancel, an observer, the environment; `sealed`: its run is
+    sealed (`store.results.SEALED`).
+    """
 
     executor: Executor
     cancel: Cancel
     observe: OpenObserver
     env: Mapping[str, str]
     keep: bool = False
+    sealed: bool = False
 
 
 class RunOutcome(NamedTuple):
@@ -103,7 +106,7 @@ def resume_run(
         UsageError: unknown run, or no trial remains. BusyError: the run is running.
         UwfError: as `start_run`.
     """
-    results = Results(client)
+    results = Results(client, sealed=services.sealed)
     run = results.run(word)
     folder = run_folder(client.home, run.run)
     trials = list(results.trials(run.run))

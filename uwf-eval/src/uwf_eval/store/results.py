@@ -30,16 +30,21 @@ FORMAT: Final = "1"
 """The version of the stored format."""
 
 LAST: Final = "@last"
+SEALED: Final = "sealed:"
+"""The name of a run of sealed trials begins with it; no user can type such a name."""
 _SHORTEST_PREFIX = 4
 _RUN, _PLAN, _TRIAL, _PAGE = (f"@uwf/eval/{area}/" for area in ("run", "plan", "trial", "page"))
 _PLAN_SCHEMA: Final = pages.schema("uwf eval plan", run=pages.TEXT, trials=pages.TEXT)
 
 
 class Results:
-    """The runs and trials in a client's store."""
+    """The runs and trials in a client's store. Sealed runs do not exist for those who do not ask
+    for them with `sealed`: a figure of sealed trials helps the next edit to fit them.
+    """
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, *, sealed: bool = False) -> None:
         self._nodes = client.nodes
+        self._sealed = sealed
         self._types: dict[str, Any] = {}
         self._unpaged: dict[str, Mapping[str, Any]] = {}
 
@@ -143,11 +148,14 @@ class Results:
 
     def _run_names(self) -> list[Name]:
         """The names of all runs, newest first: an id begins with its time."""
-        return self._nodes.names(_RUN)[::-1]
+        return [each for each in self._nodes.names(_RUN)[::-1] if self._is_shown(each)]
+
+    def _is_shown(self, name: Name) -> bool:
+        return self._sealed or not name.tags.get("name", "").startswith(SEALED)
 
     def _find(self, word: str) -> Name:
         exact = self._nodes.name(_RUN + word.upper()) if word.isalnum() else None
-        if exact is not None:
+        if exact is not None and self._is_shown(exact):
             return exact
         names = self._run_names()
         if word == LAST:

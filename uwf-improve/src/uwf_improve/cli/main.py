@@ -7,11 +7,22 @@ from uwf_core.commands import EXIT_CODES, Group, Noun, Row, write_examples, writ
 
 COMMANDS: Final[Mapping[str, Row]] = {
     "reflect": Row("reflect:reflect", "Find what goes wrong again and again in recorded threads"),
+    "propose": Row("propose:propose", "Draft an edit of a workflow: checked, guarded, replayed"),
+    "seal": Row("sets:seal", "Split tasks into open and sealed ones, and store the bar"),
     "plan": Row("plan:plan", "Show what a sealed test costs and which gain it can find"),
+    "try": Row("test:try_", "Try an edit on the open tasks"),
+    "decide": Row("test:decide", "Test an edit on the sealed tasks: accepted or not"),
+    "open": Row("sets:open_", "Open the sealed tasks and show their trials"),
+    "list": Row("propose:list_", "List the edits and the sets"),
+    "show": Row("propose:show", "Show an edit: its findings and its patch"),
+    "report": Row("report:report", "Report an edit for those who decide, or apply it"),
 }
 EXAMPLES: Final = (
     "uwf improve reflect fix-bug --since 30d",
-    "uwf improve plan --tasks 40 --repeat 3",
+    "uwf improve propose fix-bug --agent claude-code",
+    "uwf improve seal bugs tasks/* --gain 5%",
+    "uwf improve decide @last --set bugs",
+    "uwf improve report @last --apply",
 )
 
 

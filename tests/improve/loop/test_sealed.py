@@ -1,0 +1,113 @@
+"""Sealed sets: the bar comes first, a side is fixed, the chain is whole, nothing is shown."""
+
+import json
+
+import pytest
+from desk import GOOD, NULL, Desk
+
+from uwf_core.client import Client
+from uwf_core.errors import StoreError
+from uwf_eval.store.results import Results
+from uwf_improve.sealed.catalog import Sets
+
+
+def test_a_set_has_its_bar_before_the_first_trial_and_keeps_it(desk):
+    done = desk.call(*desk.seal("--gain", "5%", "--guard", "cost=50%"))
+    found = done.document
+    assert done.exit_code == 0 and found["bar"]["smallestGain"] == 0.05
+    assert found["sealed"] >= 12 and found["sealed"] + found["open"] == 26
+    assert len(found["openTasks"]) == found["open"]
+    again = desk.call(*desk.seal("--gain", "0%"))
+    assert again.exit_code == 2 and "its bar is fixed" in again.stderr
+    other = desk.call("seal", "others", "tasks")
+    assert other.exit_code == 2 and "belongs to another set" in other.stderr
+    more = desk.call("seal", "notes", "tasks", "--add")
+    assert more.exit_code == 2 and "has a task" in more.stderr
+
+
+@pytest.mark.parametrize("words", [("--gain", "x"), ("--guard", "cost"), ("--guard", "luck=1"),
+                                   ("--sealed", "3")])  # fmt: skip
+def test_a_bar_that_makes_no_sense_is_rejected_and_nothing_is_stored(desk, words):
+    assert desk.call(*desk.seal(*words)).exit_code == 2
+    assert desk.call("list").document["sets"] == []
+
+
+def test_too_few_sealed_tasks_are_refused_before_any_trial(tmp_path, desk):
+    few = Desk(tmp_path / "few", cases=8)
+    sealed = few.uwf("improve", *few.seal()).document
+    assert sealed["sealed"] == 8
+    edit = few.uwf("improve", *few.text("roles.writer.goal", GOOD)).document["edit"]
+    done = few.uwf("improve", "decide", edit, "--set", "notes")
+    assert done.exit_code == 2 and "at least 12" in done.stderr
+    assert few.uwf("improve", "list").document["sets"][0]["tests"] == 0
+
+
+def test_a_sealed_task_that_was_changed_later_is_noticed(desk):
+    desk.call(*desk.seal())
+    edit = desk.call(*desk.text("roles.writer.goal", GOOD)).document["edit"]
+    with desk.client() as client:
+        folder = Sets(client).folder("notes") / "tasks"
+        name = Sets(client).read("notes").sealed[0].name
+    (folder / name / "agent.sh").write_text("echo cheating")
+    done = desk.call("decide", edit, "--set", "notes")
+    assert done.exit_code == 2 and "has changed since it was sealed" in done.stderr
+    assert name not in done.stderr
+
+
+def test_a_chain_with_a_record_taken_out_is_rejected(desk):
+    desk.call(*desk.seal())
+    with desk.client() as client:
+        sets = Sets(client)
+        first = sets.read("notes")
+        second = sets.append(first, "extended")
+        assert sets.read("notes") == second
+        name = client.nodes.name("@uwf/improve/set/notes/000002")
+        forged = client.nodes.name("@uwf/improve/set/notes/000001")
+        client.nodes.set_name("@uwf/improve/set/notes/000001", name.ref, forged.tags, forged)
+        with pytest.raises(StoreError, match="does not follow"):
+            sets.read("notes")
+
+
+def test_one_improvement_from_the_edit_to_the_written_file(desk):
+    """Trials are processes: one set serves the whole story."""
+    desk.call(*desk.seal("--guard", "cost=50%", "--gain", "5%"))
+    null = desk.call(*desk.text("roles.writer.goal", NULL)).document["edit"]
+    good = desk.call(*desk.text("roles.writer.goal", GOOD)).document["edit"]
+    shown = desk.uwf("improve", "decide", null, "--set", "notes", "--jobs", "2")
+    assert (shown.exit_code, shown.document["verdict"]) == (0, "not accepted")
+    _shows_no_figure(desk, shown.stdout + shown.stderr)
+    assert desk.call("report", null, "--apply").exit_code == 2
+    assert "no figures" in desk.call("report", null).document["report"]
+    again = desk.call(*desk.text("roles.writer.goal", f"{NULL} "))
+    assert again.exit_code == 2 and "not accepted" in again.stderr
+
+    found = desk.uwf("improve", "decide", good, "--set", "notes", "--jobs", "2")
+    test = found.document["test"]
+    assert (found.document["verdict"], test["number"], test["level"]) == ("accepted", 2, 0.0125)
+    assert 0 < test["low"] < test["gain"] <= 1
+    report = desk.call("report", good, "--apply").document
+    assert report["written"] == [str(desk.file)] and GOOD in desk.file.read_text()
+    assert "better by at least" in report["report"]
+    assert desk.call("report", good, "--apply").document["written"] == []
+    names = [each["name"] for each in desk.uwf("eval", "list").document["runs"]]
+    assert sorted(names) == ["notes.test.1", "notes.test.2"]
+    assert desk.call("list").document["sets"][0]["sealed"] == 0
+    done = desk.call("open", "notes")
+    assert done.exit_code == 2 and "no sealed tasks" in done.stderr
+
+
+def _shows_no_figure(desk: Desk, said: str) -> None:
+    """No command shows a score of a sealed trial, nor that there are such runs."""
+    assert not {"score", "passed", "gain"} & set(said.replace(":", " ").split())
+    assert desk.uwf("eval", "list").document == {"runs": []}
+    assert desk.uwf("eval", "report", "@last").exit_code == 2
+    assert desk.uwf("thread", "list", "--all", "--trials").document["threads"] == []
+    with desk.client() as client:
+        env = {**desk.env, "UWF_STORE": Sets(client).sealed_store("notes")}
+        with Client.open(env=env) as sealed:
+            run = Results(sealed, sealed=True).runs()[0].run
+    for words in (["list"], ["report", run], ["show", f"{run}/1"], ["report", "@last"],
+                  ["export", run, "-o", "x"], ["diff", run, run], ["resume", run]):  # fmt: skip
+        done = desk.uwf("eval", *words, env=env)
+        assert "score" not in done.stdout and (done.exit_code == 2 or words == ["list"]), words
+    assert json.loads(desk.uwf("eval", "list", env=env).stdout) == {"runs": []}

@@ -1,0 +1,122 @@
+"""`uwf improve seal`, `open`, `try`, `decide`: sets of tasks and the tests of edits."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from uwf_core.commands import Screen, Session, command, fields, working_folder
+from uwf_core.errors import UsageError
+
+if TYPE_CHECKING:
+    from uwf_improve.gate.bar import Bar
+    from uwf_improve.sealed.records import SetRecord
+
+
+@command(
+    "seal",
+    "uwf improve seal bugs tasks/* --gain 5% --guard cost=20% --guard tampering=0",
+    "uwf improve seal bugs more-tasks/* --add",
+)
+@click.argument("set_", metavar="SET")
+@click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
+@click.option("--metric", type=click.Choice(["score", "success"]), default="score",
+              show_default=True, help="What must become better.")  # fmt: skip
+@click.option("--gain", default="2%", show_default=True, metavar="SHARE",
+              help="Smallest gain worth having.")  # fmt: skip
+@click.option("--guard", "guards", multiple=True, metavar="METRIC=SHARE",
+              help="Metric that may become worse by at most this; repeatable.")  # fmt: skip
+@click.option("--sealed", type=click.IntRange(min=12), default=40, show_default=True, metavar="N",
+              help="Number of tasks to seal.")  # fmt: skip
+@click.option("--repeat", type=click.IntRange(1, 1000), default=3, show_default=True, metavar="N",
+              help="Trials of each task on each side.")  # fmt: skip
+@click.option("--add", is_flag=True, help="Add tasks to a set; its bar stays.")
+def seal(session: Session, set_: str, tasks: Sequence[str], add: bool, **options: Any) -> None:
+    """Split tasks into open and sealed ones, and store the bar that an edit must reach.
+
+    Each case of a task counts as a task. The tasks are copied: later changes of them change no
+    test. The bar cannot be changed afterwards.
+    """
+    from uwf_core.client import Client
+    from uwf_improve.sealed.sealing import add_tasks
+    from uwf_improve.sealed.sealing import seal as seal_set
+
+    cwd = Path(working_folder())
+    with Client.open(env=session.env, cwd=cwd) as client:
+        if add:
+            record = add_tasks(client, set_, tasks, cwd)
+        else:
+            record = seal_set(client, set_, tasks, _bar(options), cwd)
+    session.emit(_set_document(record), _set_text)
+
+
+def _bar(options: Mapping[str, Any]) -> "Bar":
+    from uwf_improve.gate.bar import Bar, Guard
+
+    try:
+        guards = [_guard(each) for each in options["guards"]] or [
+            ("cost", 0.5), ("duration", 1.0), ("tampering", 0.0), ("infra_errors", 0.05)
+        ][2:]  # fmt: skip
+        return Bar(
+            metric=options["metric"],
+            smallest_gain=_share(options["gain"]),
+            guards=[Guard(metric=name, margin=margin) for name, margin in guards],  # type: ignore[arg-type]
+            sealed=options["sealed"],
+            repeats=options["repeat"],
+        )
+    except ValueError as error:
+        raise UsageError(str(error), hint="see `uwf improve seal --help`") from error
+
+
+def _guard(text: str) -> tuple[str, float]:
+    name, equals, share = text.partition("=")
+    if not equals:
+        raise ValueError(f"{text!r} is not METRIC=SHARE, such as cost=20%")
+    return name, _share(share)
+
+
+def _share(text: str) -> float:
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a share, such as 5% or 0.05") from None
+
+
+def _set_document(record: "SetRecord") -> dict[str, Any]:
+    from uwf_core.api.fields import write_record
+    from uwf_improve.sealed.catalog import set_row
+
+    opened = [each.name for each in record.tasks if each.side == "open"]
+    return {**set_row(record), "bar": write_record(record.bar), "openTasks": opened}
+
+
+def _set_text(document: Mapping[str, Any], screen: Screen) -> str:
+    bar = document["bar"]
+    guards = ", ".join(f"{e['metric']} {e['margin']:.0%}" for e in bar["guards"])
+    return fields(
+        (
+            ("set", document["set"]),
+            ("tasks", f"{document['sealed']} sealed, {document['open']} open"),
+            (
+                "sources",
+                None
+                if document["sources"] == document["sealed"]
+                else f"{document['sources']} different sources are sealed; each counts once",
+            ),
+            ("bar", f"{bar['metric']} +{bar['smallestGain']:.3g}; at most worse: {guards or '-'}"),
+            ("tests", f"{document['tests']}, {document['left']} left"),
+        ),
+        screen,
+    )
+
+
+@command("open", "uwf improve open bugs")
+@click.argument("set_", metavar="SET")
+def open_(session: Session, set_: str) -> None:
+    """Open the sealed tasks of a set and show their trials. They can never be sealed again."""
+    from uwf_core.client import Client
+    from uwf_improve.sealed.confirm import open_set
+
+    with Client.open(env=session.env, cwd=working_folder()) as client:
+        session.emit(_set_document(open_set(client, set_)), _set_text)

@@ -1,0 +1,125 @@
+"""`uwf improve try` and `decide`: trials of an edit."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from uwf_core.commands import Screen, Session, command, fields, working_folder
+from uwf_core.errors import ExitCode
+
+
+def _trial_options(function: Any) -> Any:
+    for option in (
+        click.option("--jobs", type=click.IntRange(1, 64), default=1, metavar="J",
+                     help="Number of trials that run at the same time."),
+        click.option("--model", metavar="M", help="Configured model of all trials."),
+        click.option("--agent", metavar="A", help="Agent of all trials, not that of each task."),
+        click.option("--set", "set_", required=True, metavar="SET", help="The set of tasks."),
+        click.argument("edit", metavar="EDIT"),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+@command("try", "uwf improve try @last --set bugs --repeat 1 --jobs 4", logged=True)
+@_trial_options
+@click.option("--repeat", type=click.IntRange(1, 1000), default=1, metavar="N",
+              help="Number of trials of each task on each side.")  # fmt: skip
+def try_(session: Session, edit: str, set_: str, repeat: int, jobs: int, **options: Any) -> int:
+    """Try an edit on the open tasks of a set, beside the present version.
+
+    This is for the search; it confirms nothing. `uwf eval compare` shows the difference.
+    """
+    from uwf_core.client import Client
+    from uwf_improve.edit.catalog import Edits
+    from uwf_improve.sealed.open_trials import try_edit
+
+    with Client.open(env=session.env, cwd=working_folder()) as client:
+        found, _ = Edits(client).find(edit)
+        document, code = try_edit(session, client, found, set_, repeat, jobs, **options)
+    session.emit(document, _tried_text)
+    return code
+
+
+def _tried_text(document: Mapping[str, Any], screen: Screen) -> str:
+    states = ", ".join(f"{n} {state.replace('_', ' ')}" for state, n in document["states"].items())
+    return fields(
+        (
+            ("edit", document["edit"]),
+            ("run", document["run"]),
+            ("trials", states),
+            ("next", document["hint"]),
+        ),
+        screen,
+    )
+
+
+@command(
+    "decide",
+    "uwf improve decide @last --set bugs --dry-run",
+    "uwf improve decide @last --set bugs --jobs 4",
+    logged=True,
+)
+@_trial_options
+@click.option("--dry-run", is_flag=True, help="Print the number and the cost of the runs.")
+@click.option("--fail-if", type=click.Choice(["not-accepted"]), metavar="VERDICT",
+              help="not-accepted: exit with 1 on this verdict.")  # fmt: skip
+def decide(
+    session: Session, edit: str, set_: str, dry_run: bool, fail_if: str | None, **options: Any
+) -> int:
+    """Test an edit on the sealed tasks of a set: accepted, not accepted or refused.
+
+    Both versions run, interleaved, on whole threads. The k-th test of a set uses alpha / 2^k, and
+    there are at most four. Exit code 0 with a verdict; the same command resumes a test that was
+    interrupted.
+    """
+    from uwf_core.client import Client
+    from uwf_improve.edit.catalog import Edits
+    from uwf_improve.sealed.confirm import TestOptions, confirm
+
+    with Client.open(env=session.env, cwd=working_folder()) as client:
+        found, _ = Edits(client).find(edit)
+        state = confirm(session, client, found, set_, TestOptions(dry_run=dry_run, **options))
+    document = _verdict(found.edit, state, dry_run)
+    session.emit(document, _verdict_text)
+    failed = fail_if is not None and document["verdict"] == "not accepted"
+    return ExitCode.FAILED if failed else ExitCode.DONE
+
+
+def _verdict(edit: str, state: Any, dry_run: bool) -> dict[str, Any]:
+    from uwf_core.api.fields import write_record
+    from uwf_improve.gate.bar import MOST_TESTS
+
+    test = next((each for each in state.tests if each.edit == edit), None)
+    document = {"edit": edit, "set": state.set, "verdict": None, "test": None}
+    if test is not None:
+        document |= {"verdict": test.verdict, "test": write_record(test)}
+    hint = f"uwf improve decide {edit} --set {state.set}"
+    if test is not None and test.verdict == "accepted":
+        hint = f"uwf improve report {edit}"
+    elif test is not None and not dry_run:
+        left = MOST_TESTS - len(state.spent)
+        hint = f"uwf improve propose; {left} tests of these tasks are left"
+    return {**document, "hint": hint}
+
+
+def _verdict_text(document: Mapping[str, Any], screen: Screen) -> str:
+    test = document["test"] or {}
+    gain = test.get("gain")
+    low = test.get("low")
+    return fields(
+        (
+            ("edit", document["edit"]),
+            ("verdict", document["verdict"]),
+            ("gain", None if gain is None else f"{gain:+.3g}"),
+            (
+                "at least",
+                None
+                if low is None
+                else f"{low:+.3g} (lower end of the {1 - 2 * test['level']:.1%} range)",
+            ),
+            ("next", document["hint"]),
+        ),
+        screen,
+    )

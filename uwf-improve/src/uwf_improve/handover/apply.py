@@ -1,0 +1,62 @@
+"""Write an edit to the files of its workflow."""
+
+import os
+from pathlib import Path
+from tempfile import mkstemp
+
+from uwf_core.client import Client
+from uwf_core.errors import UsageError, WrongStateError
+from uwf_improve.edit.catalog import Edits
+from uwf_improve.edit.records import FileChange, WorkflowEdit
+
+
+def apply_edit(client: Client, edit: WorkflowEdit, *, untested: bool = False) -> list[str]:
+    """Write an accepted edit to its files; the files that changed, none if it was applied before.
+
+    Raises:
+        WrongStateError: it is not accepted, or a file has changed since it was drafted.
+    """
+    state = Edits(client).state(edit.edit)
+    if state not in ("accepted", "applied") and not untested:
+        raise WrongStateError(
+            f"the edit {edit.edit} is {state}",
+            hint=f"`uwf improve decide {edit.edit} --set SET` tests it",
+        )
+    folder = Path(edit.file).parent
+    left = [each for each in edit.files if _check(folder, each)]
+    for each in left:
+        _write(folder / each.path, each.after)
+    if state == "accepted":
+        Edits(client).save(edit, "applied")
+    return [str(folder / each.path) for each in left]
+
+
+def _check(folder: Path, change: FileChange) -> bool:
+    """Whether a file is as it was before the edit; False: it is as after it."""
+    place = folder / change.path
+    try:
+        now = place.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read the file: {error}", where=str(place)) from error
+    if now not in (change.before, change.after):
+        raise WrongStateError(
+            "the file has changed since the edit was drafted; nothing is written",
+            where=str(place),
+            hint="draft the edit again; the same texts keep their verdict",
+        )
+    return now != change.after
+
+
+def _write(place: Path, text: str) -> None:
+    """Replace a file as a whole, with its permissions."""
+    handle, part = mkstemp(prefix=f".{place.name}.", dir=place.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(part).chmod(place.stat().st_mode & 0o777)
+        Path(part).replace(place)
+    except OSError as error:
+        Path(part).unlink(missing_ok=True)
+        raise UsageError(f"cannot write the file: {error.strerror}", where=str(place)) from error
