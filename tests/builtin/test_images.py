@@ -117,7 +117,7 @@ def test_a_session_refers_to_it_and_sends_the_same_bytes_in_another_process(desk
 def test_an_image_that_the_session_lost_is_named_and_nothing_else_is_sent(desk, damage):
     (desk.work / "shot.png").write_bytes(PNG)
     (desk.outside / "other.png").write_bytes(PNG)
-    server = desk.model(LOOK, DONE, AGAIN)
+    server = desk.model(LOOK, DONE, AGAIN, LOOK, DONE)
     session = desk.agent().run(desk.request(server), desk.sink).session
     [file] = (desk.state / "sessions/images").iterdir()
     file.unlink()
@@ -131,6 +131,8 @@ def test_an_image_that_the_session_lost_is_named_and_nothing_else_is_sent(desk, 
     assert desk.agent().run(desk.request(server, session=session), desk.sink).text == AGAIN
     body = json.dumps(server.requests[2].body)
     assert "no longer in the session" in body and "data:image" not in body
+    desk.agent().run(desk.request(server, session=session), desk.sink)
+    assert has_image(server.requests[-1]) and file.read_bytes() == PNG, "a new look restores it"
 
 
 def test_a_model_without_images_gets_the_reason_and_works_on(desk):

@@ -17,8 +17,8 @@ MOST_BYTES = 12_000_000
 _MOST_TOKENS = 1600
 _PIXELS_PER_TOKEN = 750
 """Of Anthropic: https://docs.anthropic.com/en/docs/build-with-claude/vision."""
-_HEADER_BYTES = 256 * 1024
-"""A JPEG may have profiles and previews before its size."""
+_SEGMENTS = 1000
+"""A JPEG may have profiles and previews before its size; more segments than these are an attack."""
 
 Format = Literal["PNG", "JPEG", "GIF", "WebP"]
 MEDIA_TYPES: dict[Format, str] = {
@@ -70,7 +70,7 @@ def _tokens(image: Image) -> int:
 def _size(read: Callable[[bytes], tuple[int, int] | None], data: bytes) -> tuple[int, int] | None:
     """The size that a header says, if it is whole and not 0."""
     try:
-        size = read(data[:_HEADER_BYTES])
+        size = read(data)
     except (struct.error, IndexError):
         return None
     return size if size is not None and min(size) > 0 else None
@@ -88,7 +88,9 @@ def _png(head: bytes) -> tuple[int, int] | None:
 def _jpeg(head: bytes) -> tuple[int, int] | None:
     """The size in the first segment that begins a frame."""
     at = 2
-    while head[at] == 0xFF:
+    for _ in range(_SEGMENTS):
+        if head[at] != 0xFF:
+            break
         kind = head[at + 1]
         if kind == 0xFF:  # a byte of padding
             at += 1

@@ -34,15 +34,15 @@ class SessionImages:
     def keep(self, image: Image) -> dict[str, str]:
         """Write an image; the reference to it for a line of a session."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        digest = digest_of(image.data)
-        file = self._file(digest, image.media_type)
-        if not file.exists():
-            part = file.with_name(f".{file.name}.{os.getpid()}")
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        reference = {"sha256": digest_of(image.data), "mediaType": image.media_type}
+        file = self._file(reference["sha256"], image.media_type)
+        if self.load(reference) is None:
+            part = file.with_name(f".{file.name}.{os.urandom(6).hex()}")  # branches run at once
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             with open(os.open(part, flags, 0o600), "wb") as out:
                 out.write(image.data)
             part.replace(file)
-        return {"sha256": digest, "mediaType": image.media_type}
+        return reference
 
     def load(self, reference: Any) -> Image | None:
         """The image of a reference; None if it is gone, or no longer what it was."""
