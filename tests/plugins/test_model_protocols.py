@@ -80,21 +80,37 @@ def builtin(folder: Path) -> Path:
     return build_wheel(folder, "uwf-agent-builtin", entries, files)
 
 
-def test_a_step_runs_through_an_installed_protocol(tmp_path, service):
-    """In a fresh environment, by the commands of a user."""
-    environment = make_environment("uv", tmp_path)
-    wheels = [written(tmp_path / "wheels"), builtin(tmp_path / "wheels")]
-    added = changes(environment.uwf("plugin", "install", *map(str, wheels)))
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """A fresh environment with the builtin agent and the protocol, by the command of a user."""
+    folder = tmp_path_factory.mktemp("acme")
+    made = make_environment("uv", folder)
+    wheels = [written(folder / "wheels"), builtin(folder / "wheels")]
+    added = changes(made.uwf("plugin", "install", *map(str, wheels)))
     assert ("added", "acme", "ready") in added
+    return made
+
+
+def as_command(environment) -> str:
+    """The builtin agent as a program, which loads the protocol itself."""
+    python = environment.uwf_program.parent / "python"
+    program = f"command: {python}, args: [-m, uwf_agent_builtin.command]"
+    return f"{{{program}, capabilities: [continue, fork, ask, stream, tools, model]}}"
+
+
+@pytest.mark.parametrize("how", ["as a plugin", "as a command"])
+def test_a_step_runs_through_an_installed_protocol(environment, tmp_path, service, how):
     (tmp_path / "one.yaml").write_text(WORKFLOW)
-    (tmp_path / "home/uwf").mkdir(mode=0o700, exist_ok=True)
-    (tmp_path / "home/uwf/config.yaml").write_text(
+    (tmp_path / "home").mkdir(mode=0o700)
+    worker = "{use: builtin}" if how == "as a plugin" else as_command(environment)
+    (tmp_path / "home/config.yaml").write_text(
         f"providers: {{here: {{baseUrl: 'http://127.0.0.1:{service.server_port}/v1', "
-        "apiKey: sk-of-acme-123, protocol: acme}}\n"
+        "apiKeyEnv: ACME, protocol: acme}}\n"
         "models: {m: {provider: here, name: acme-1, extra: {effort: low}}}\n"
-        "defaultModel: m\ndefaultAgent: builtin\n"
+        f"defaultModel: m\ndefaultAgent: worker\nagents: {{worker: {worker}}}\n"
     )
-    done = environment.uwf("run", "./one.yaml", "-p", "Look.")
+    own = {"UWF_HOME": str(tmp_path / "home"), "ACME": "sk-of-acme-123"}
+    done = environment.uwf("run", "./one.yaml", "-p", "Look.", cwd=tmp_path, **own)
     assert (done.exit_code, done.document["status"]) == (0, "completed"), done
     assert done.document["steps"][0]["usage"]["inputTokens"] == 7
     [(path, key, first), (_, _, second)] = service.seen

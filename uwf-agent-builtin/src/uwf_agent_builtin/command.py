@@ -4,12 +4,12 @@ import sys
 
 from uwf_agent_builtin.plugin import uwf_agents
 from uwf_core.api.serve import serve_agent
-from uwf_core.serving import installed_tools
+from uwf_core.serving import installed_tools, with_protocol
 
 _HELP = """\
 uwf-builtin: the builtin agent of uwf
 
-  uwf-builtin chat --model NAME …                  talk with a model that has the tools, by hand
+  uwf-builtin chat [--model NAME] …                talk with a model that has the tools, by hand
   uwf-builtin --thread … --role … --prompt …       answer one call of uwf's command protocol
 """
 
@@ -24,7 +24,7 @@ def main() -> int:
         from uwf_agent_builtin.chat import chat
 
         return chat(words[1:])
-    return serve_agent(uwf_agents()[0], tools=installed_tools)
+    return serve_agent(uwf_agents()[0], tools=installed_tools, model=with_protocol)
 
 
 if __name__ == "__main__":

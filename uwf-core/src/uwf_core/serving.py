@@ -1,10 +1,10 @@
 """For adapters that are commands as well: what the engine provides in its own process.
 
 from uwf_core.api.serve import serve_agent
-from uwf_core.serving import installed_tools
+from uwf_core.serving import installed_tools, with_protocol
 
 def main() -> int:
-    return serve_agent(uwf_agents()[0], tools=installed_tools)
+    return serve_agent(uwf_agents()[0], tools=installed_tools, model=with_protocol)
 """
 
 import os

@@ -38,7 +38,7 @@ from uwf_core.api.agent import (
     Usage,
 )
 from uwf_core.api.fields import FieldFault, read_options, read_record, write_record
-from uwf_core.api.record import record
+from uwf_core.api.record import record, replace
 from uwf_core.errors import AgentFailure, ExitCode, FailureKind, NeedsAnswer, UwfError
 from uwf_core.process.cancel import Cancel
 
@@ -81,6 +81,7 @@ def serve_agent(
     arguments: Sequence[str] | None = None,
     *,
     tools: Callable[[], "Sequence[LoadedTool]"] | None = None,
+    model: Callable[[Model], Model] | None = None,
 ) -> int:
     """Answer one call of the command protocol with the agent of `spec`; the exit code.
 
@@ -89,6 +90,8 @@ def serve_agent(
     Args:
         tools: returns the tools for `AgentContext.tools`, for agents with a loop of tool calls;
             `uwf_core.serving.installed_tools` returns those of plugins. None: no tools.
+        model: returns the model of the request with its protocol loaded, for agents that call it;
+            `uwf_core.serving.with_protocol` loads those of plugins. None: protocols of uwf alone.
     """
     call = _parser(spec).parse_args(arguments)
     cancel = Cancel()
@@ -98,7 +101,7 @@ def serve_agent(
     answer, code = sys.stdout, ExitCode.DONE
     sys.stdout = sys.stderr
     try:
-        document = _answered(spec, call, cancel, tools)
+        document = _answered(spec, call, cancel, tools, model)
     except (UwfError, FieldFault) as fault:
         document, code = _error(fault), _exit_code(fault)
     finally:
@@ -122,8 +125,11 @@ def _answered(
     call: argparse.Namespace,
     cancel: Cancel,
     tools: Callable[[], "Sequence[LoadedTool]"] | None,
+    model: Callable[[Model], Model] | None,
 ) -> dict[str, Any]:
     document = _document()
+    if model is not None and document.model is not None:
+        document = replace(document, model=model(document.model))
     given = {} if tools is None else {"tools": tools}
     agent = _agent(spec, document, given)
     sink = _EventFile(os.environ.get(EVENTS_VARIABLE))
