@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from builtin_kit import DONE, SCHEMA, model_at, turn, use
 
-from uwf_agent_builtin.schemas import flat
+from uwf_agent_builtin.schemas import flat_text
 from uwf_core.api import (
     AgentInterrupted,
     ContextTooLong,
@@ -330,8 +330,8 @@ def test_a_role_without_tools_gets_the_schema_in_the_form_of_the_service_and_in_
         "anthropic": lambda: body["output_config"]["format"]["schema"],
         "gemini": lambda: body["generationConfig"]["responseJsonSchema"],
     }[protocol]()
-    assert sent == flat(SCHEMA)
-    assert json.dumps(flat(SCHEMA))[1:-1] in json.dumps(body).replace('\\"', '"')
+    assert sent == flat_text(SCHEMA)
+    assert json.dumps(flat_text(SCHEMA))[1:-1] in json.dumps(body).replace('\\"', '"')
     assert "tools" not in body
 
 

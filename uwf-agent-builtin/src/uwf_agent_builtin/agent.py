@@ -13,7 +13,7 @@ from uwf_agent_builtin.options import BuiltinOptions
 from uwf_agent_builtin.protection import Protection, obeyed_in, own_folders
 from uwf_agent_builtin.redaction import cleaned, secrets_of
 from uwf_agent_builtin.report import Reporter
-from uwf_agent_builtin.schemas import flat
+from uwf_agent_builtin.schemas import flat_text
 from uwf_agent_builtin.sessions.permission import Permission
 from uwf_agent_builtin.sessions.transcript import Sessions, Transcript
 from uwf_agent_builtin.tools.record import CallContext, ServerTools
@@ -189,7 +189,7 @@ class BuiltinAgent:
         if transcript.pending:
             return  # the model waits for the results of these calls
         if not transcript.messages:
-            output = None if task.schema is None else flat(task.schema)
+            output = None if task.schema is None else flat_text(task.schema)
             text = prompts.system_text(names, output)
             transcript.add(Message(role="system", text=text))
         transcript.add(Message(role="user", text=setting.redactor.text(task.text)))

@@ -10,7 +10,13 @@ from uwf_agent_builtin.budget import Budget
 from uwf_agent_builtin.options import BuiltinOptions
 from uwf_agent_builtin.rejection import may_be_images, suspects, without_images
 from uwf_agent_builtin.report import Reporter
-from uwf_agent_builtin.schemas import flat, object_in, output_problems, without_foreign_keys
+from uwf_agent_builtin.schemas import (
+    flat,
+    flat_text,
+    object_in,
+    output_problems,
+    without_foreign_keys,
+)
 from uwf_agent_builtin.sessions.transcript import Transcript
 from uwf_agent_builtin.tools.record import CallContext
 from uwf_agent_builtin.tools.registry import RESOLVE, Answered, Registry
@@ -100,11 +106,10 @@ class Loop:
         self._nudge = prompts.NUDGE if self._tools else prompts.NUDGE_WITHOUT_TOOLS
         self._output: Mapping[str, Any] | None = None  # of a text, for a model without tools
         if setting.schema is not None:
-            output = flat(setting.schema)
             if self._tools:
-                self._tools += (_resolve_tool(output),)
+                self._tools += (_resolve_tool(setting.schema),)
             else:
-                self._output = output
+                self._output = flat_text(setting.schema)
         self._size_of_tools = size_of_tools(self._tools)
         self._delivered: Mapping[str, Any] | None = None
         self._bad_deliveries = 0
@@ -234,7 +239,7 @@ class Loop:
                     continue
                 raise
             setting.transcript.reject_images(ids, text)
-            setting.report.note(f"results without their images: {len(ids)}. {text}")
+            setting.report.note(f"images that are not sent from here on: {len(ids)}. {text}")
             return reply
         return None
 
@@ -378,8 +383,8 @@ def has_frontmatter(text: str) -> bool:
     return text.removeprefix("\ufeff").lstrip().partition("\n")[0].rstrip() == "---"
 
 
-def _resolve_tool(output: Mapping[str, Any]) -> ChatTool:
-    return ChatTool(name=RESOLVE, description=prompts.RESOLVE_DESCRIPTION, parameters=output)
+def _resolve_tool(schema: Mapping[str, Any]) -> ChatTool:
+    return ChatTool(name=RESOLVE, description=prompts.RESOLVE_DESCRIPTION, parameters=flat(schema))
 
 
 def _now_ms() -> int:

@@ -108,6 +108,13 @@ def flat(schema: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def flat_text(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of outputs that are the text of a reply: `flat`, and closed, since services with
+    structured outputs demand that.
+    """
+    return {**flat(schema), "additionalProperties": False}
+
+
 def _needs(forms: list[tuple[str, Mapping[str, Any]]]) -> str:
     """Which fields go with which status, in words."""
     told = []
