@@ -8,18 +8,21 @@ import typing
 import pytest
 
 from model_wires import ASKED, KEY, SCHEMA, TURN, continued, model_at
+from uwf_core.api import ToolCall
 from uwf_core.llm.chat import ChatRequest, Image, Message
 from uwf_core.llm.client import ChatClient
 from uwf_testing.model_server import ScriptedModel
 
 pydantic = pytest.importorskip("pydantic", reason="needs the vendors' clients: group `vendors`")
 pytestmark = pytest.mark.filterwarnings("ignore")
+IMAGES = (Image(media_type="image/png", data=b"\x89PNG"),)
+LOOKED = ToolCall(id="c1", name="read_file", arguments='{"path": "a.png"}')
 ALL = ChatRequest(
     messages=(
         Message(role="system", text="You are."),
-        Message(
-            role="user", text="What?", images=(Image(media_type="image/png", data=b"\x89PNG"),)
-        ),
+        Message(role="user", text="What?", images=IMAGES),
+        Message(role="assistant", tool_calls=(LOOKED,)),
+        Message(role="tool", text="a picture", tool_call_id="c1", images=IMAGES),
     ),
     tools=ASKED.tools,
     tool_choice="auto",
