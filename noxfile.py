@@ -26,6 +26,13 @@ ROOT = Path(__file__).resolve().parent
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 DISTRIBUTIONS = sorted(path.parent for path in ROOT.glob("uwf-*/pyproject.toml"))
 EXAMPLES = sorted(path.parent for path in ROOT.glob("examples/uwf-*/pyproject.toml"))
+OF_SESSIONS = {
+    "arch": ("tests/architecture",),
+    "docs": ("tests/docs/test_pages.py", "tests/docs/test_mermaid.py"),
+    "faults": ("tests/crash", "tests/faults"),
+    "kits": ("tests/testing/kit/test_noticed.py",),
+}
+"""The tests that a session of their own runs, and not `tests` as well."""
 
 
 def check(function: Callable[[nox.Session], None]) -> Callable[[nox.Session], None]:
@@ -53,11 +60,16 @@ def install(session: nox.Session, *groups: str) -> None:
 
 
 def pytest(session: nox.Session, *arguments: str) -> None:
-    """Run pytest with one process more than there are cores, since many tests wait for programs;
-    one that has nothing left to do takes tests of another. Arguments after `--` come last and win.
+    """Run pytest; arguments after `--` come last and win."""
+    _pytest(session, *arguments, *session.posargs)
+
+
+def _pytest(session: nox.Session, *arguments: str) -> None:
+    """In two processes more than there are cores, since many tests wait for programs; one that has
+    nothing left to do takes tests of another.
     """
-    processes = str((os.cpu_count() or 1) + 1)
-    session.run("pytest", "-n", processes, "--dist", "worksteal", *arguments, *session.posargs)
+    processes = str((os.cpu_count() or 1) + 2)
+    session.run("pytest", "-n", processes, "--dist", "worksteal", *arguments)
 
 
 @check
@@ -77,9 +89,18 @@ def dev(session: nox.Session) -> None:
 
 @check
 def tests(session: nox.Session) -> None:
-    """All tests; `nox -s tests -- tests/core/cas -k name` for some of them."""
+    """All tests but those of other sessions; `nox -s tests -- tests/core/cas -k name` for some."""
     install(session, "tests")
-    pytest(session)
+    others = [path for paths in OF_SESSIONS.values() for path in paths]
+    named = any(word.startswith("tests/") for word in session.posargs)
+    pytest(session, *(() if named else (f"--ignore={path}" for path in others)))
+
+
+@check
+def kits(session: nox.Session) -> None:
+    """Whether the kits for plugins notice the wrong plugins; the tests of kits are in `tests`."""
+    install(session, "tests")
+    pytest(session, *OF_SESSIONS["kits"])
 
 
 @check
@@ -106,7 +127,7 @@ def arch(session: nox.Session) -> None:
     """Check that imports run one way (import-linter), and the project conventions."""
     install(session, "arch", "tests")
     session.run("lint-imports")
-    pytest(session, "tests/architecture")
+    pytest(session, *OF_SESSIONS["arch"])
 
 
 @check
@@ -118,8 +139,8 @@ def startup(session: nox.Session) -> None:
 
 @check
 def docs(session: nox.Session) -> None:
-    """Build the site strictly, and let Mermaid itself parse the graphs; the pages' examples are
-    among the tests.
+    """Build the site strictly, let Mermaid itself parse the graphs, and run every example of the
+    pages and the READMEs.
     """
     install(session, "docs", "tests")
     # A stranger's notice about the future of the site generator would hide our own warnings.
@@ -127,7 +148,7 @@ def docs(session: nox.Session) -> None:
     session.env["UWF_MERMAID"] = str(ROOT / ".nox" / ".mermaid")
     session.run("python", "docs/mermaid/prepare.py", session.env["UWF_MERMAID"] or "")
     session.run("mkdocs", "build", "--strict", "--quiet")
-    pytest(session, "tests/docs/test_mermaid.py")
+    pytest(session, *OF_SESSIONS["docs"])
 
 
 @check
@@ -179,9 +200,12 @@ def bench(session: nox.Session) -> None:
 
 @check
 def faults(session: nox.Session) -> None:
-    """Everything that may go wrong is made to, and told as a table; `-- --short` for 3 minutes."""
+    """Everything that may go wrong is made to, and told as a table; `-- --short` for 3 minutes.
+    Then the tests of killed processes.
+    """
     install(session, "tests")
     session.run("python", "-m", "tests.faults", *session.posargs)
+    _pytest(session, *OF_SESSIONS["faults"])
 
 
 @check

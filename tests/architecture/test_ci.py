@@ -1,6 +1,8 @@
 """`.ci/run` decides over merges: what it calls passed has passed, each time."""
 
+import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -35,12 +37,24 @@ def test_all_that_passes_is_green_and_each_session_tells_its_seconds_and_budget(
     done = run(tmp_path, "nothing", always=False)
     assert done.returncode == 0, done.stdout + done.stderr
     summary = done.stdout.partition("---- summary")[2]
-    slow = ("walkthrough", "isolated", "faults", "real_agents", "postgres", "browser")
+    slow = ("walkthrough", "isolated", "kits", "faults", "real_agents", "postgres", "browser")
     for session in ("tests", "lint", "types", *slow):
         assert f"{session} " in summary
     assert "s of 10 min" in summary
     assert "FAILED" not in done.stdout
     assert "--last-failed" not in (tmp_path / "calls").read_text()
+
+
+def test_what_the_tests_leave_to_other_sessions_is_run_by_these(tmp_path: Path) -> None:
+    run(tmp_path, "nothing", always=False)
+    called = {line.split()[0] for line in (tmp_path / "calls").read_text().splitlines()}
+    text = (ROOT / "noxfile.py").read_text(encoding="utf-8")
+    (found,) = re.findall(r"^OF_SESSIONS = (\{.*?^\})", text, re.DOTALL | re.MULTILINE)
+    sessions = ast.literal_eval(found)
+    assert set(sessions) <= called
+    for session, paths in sessions.items():
+        assert f'OF_SESSIONS["{session}"]' in text
+        assert all((ROOT / path).exists() for path in paths)
 
 
 @pytest.mark.parametrize(

@@ -89,9 +89,9 @@ def _watch_all(session: Session, screen: "WatchScreen") -> int:
     from uwf_core.views.following import Follower, running_roots
 
     followers: dict[str, Follower] = {}
-    if not running_roots(session.engine):
-        session.note("nothing runs: waiting for a run; Ctrl-C leaves")
     try:
+        if not running_roots(session.engine):
+            session.note("nothing runs: waiting for a run; Ctrl-C leaves")
         while True:
             for root in running_roots(session.engine):
                 followers.setdefault(root, Follower(session.engine, root))
