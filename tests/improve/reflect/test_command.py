@@ -11,7 +11,7 @@ from uwf_core.testing.project import Project
 from uwf_improve.cli.main import ImproveGroup
 
 sys.path.insert(0, str(Path(__file__).parent))
-from planted import LETTER, Office
+from planted_histories import LETTER, Office
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from uwf_improve.history.read import read_histories
 from uwf_improve.reflect.reflection import reflect
 
 sys.path.insert(0, str(Path(__file__).parent))
-from planted import DEFECTS, Office
+from planted_histories import DEFECTS, Office
 
 LONG = os.environ.get("UWF_REFLECT_SEEDS")
 """By hand: UWF_REFLECT_SEEDS=1,2,3,4,5 tries every defect; README.md has the table."""
