@@ -26,13 +26,13 @@ ROOT = Path(__file__).resolve().parent
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 DISTRIBUTIONS = sorted(path.parent for path in ROOT.glob("uwf-*/pyproject.toml"))
 EXAMPLES = sorted(path.parent for path in ROOT.glob("examples/uwf-*/pyproject.toml"))
-OF_SESSIONS = {
-    "arch": ("tests/architecture",),
-    "docs": ("tests/docs/test_pages.py", "tests/docs/test_mermaid.py"),
-    "faults": ("tests/crash", "tests/faults"),
-    "kits": ("tests/testing/kit/test_noticed.py",),
-}
-"""The tests that a session of their own runs, and not `tests` as well."""
+OF_SESSIONS = dict(  # noqa: C408 (names of functions)
+    arch=("tests/architecture",),
+    docs=("tests/docs/test_pages.py", "tests/docs/test_mermaid.py"),
+    faults=("tests/crash", "tests/faults"),
+    kits=("tests/testing/kit/test_noticed.py",),
+)
+"""Tests that only the session of this name runs; `tests` leaves them out."""
 
 
 def check(function: Callable[[nox.Session], None]) -> Callable[[nox.Session], None]:
@@ -100,7 +100,7 @@ def tests(session: nox.Session) -> None:
 def kits(session: nox.Session) -> None:
     """Whether the kits for plugins notice the wrong plugins; the tests of kits are in `tests`."""
     install(session, "tests")
-    pytest(session, *OF_SESSIONS["kits"])
+    pytest(session, *OF_SESSIONS[session.name])
 
 
 @check
@@ -127,7 +127,7 @@ def arch(session: nox.Session) -> None:
     """Check that imports run one way (import-linter), and the project conventions."""
     install(session, "arch", "tests")
     session.run("lint-imports")
-    pytest(session, *OF_SESSIONS["arch"])
+    pytest(session, *OF_SESSIONS[session.name])
 
 
 @check
@@ -148,7 +148,7 @@ def docs(session: nox.Session) -> None:
     session.env["UWF_MERMAID"] = str(ROOT / ".nox" / ".mermaid")
     session.run("python", "docs/mermaid/prepare.py", session.env["UWF_MERMAID"] or "")
     session.run("mkdocs", "build", "--strict", "--quiet")
-    pytest(session, *OF_SESSIONS["docs"])
+    pytest(session, *OF_SESSIONS[session.name])
 
 
 @check
@@ -205,7 +205,7 @@ def faults(session: nox.Session) -> None:
     """
     install(session, "tests")
     session.run("python", "-m", "tests.faults", *session.posargs)
-    _pytest(session, *OF_SESSIONS["faults"])
+    _pytest(session, *OF_SESSIONS[session.name])
 
 
 @check
