@@ -9,7 +9,8 @@ from tests.e2e.examples_kit import edge_prompts, example, roles, says
 from uwf_core.testing.project import Project
 
 EXAMPLES = (
-    *("debate", "develop", "fix-bug", "fix-in-worktrees", "map-reduce", "review-in-parallel"),
+    *("debate", "develop", "fix-bug", "fix-in-worktrees", "improve", "map-reduce"),
+    "review-in-parallel",
     *("solve-issue", "write-chapter", "write-document", "write-handbook"),
 )
 PACKAGE = Path(__file__).parents[2] / "uwf-core" / "src" / "uwf_core" / "examples"

@@ -34,6 +34,7 @@ if grep -q "source of each number" "$UWF_REQUEST" || [ $((case % 10)) -lt 3 ]; t
   text="$text Source: the almanac."
 fi
 if grep -q "worst" "$UWF_REQUEST"; then text="Nothing."; fi
+if grep -q "owner note" "$UWF_REQUEST"; then echo mine > owner.txt; fi
 price=0.01
 if grep -q "as long as possible" "$UWF_REQUEST"; then price=0.05; fi
 sleep "${DESK_DELAY:-0}"
@@ -55,10 +56,12 @@ class Desk(Project):
             place = tasks / "cases" / f"c{case:02}"
             place.mkdir(parents=True)
             (place / "topic.txt").write_text(f"topic {case}\n")
+            (place / "owner.txt").write_text("Ada")
         (tasks / "agent.sh").write_text(AGENT)
         (tasks / "note.yaml").write_text(NOTE)
         task: dict[str, Any] = {
             "version": 1, "name": "notes", "workflow": "note.yaml", "agent": "sh agent.sh",
+            "protect": ["owner.txt"],
             "cases": [{"name": f"c{n:02}", "prompt": f"Topic {n}", "fixture": f"cases/c{n:02}"}
                       for n in range(cases)],
             "judges": [{"name": "source", "builtin": "command",

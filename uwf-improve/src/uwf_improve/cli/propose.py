@@ -58,7 +58,7 @@ def propose(session: Session, workflow: str, model: str | None, **options: Any) 
     ):
         options["agent"] = options["agent"] or ("builtin" if model else None)
         edit = draft_edit(client, _draft(client, workflow, options, cancel))
-        session.emit(_document(edit, "drafted"), edit_text)
+        session.emit_line(_document(edit, "drafted"), edit_text)
 
 
 def _draft(
@@ -155,7 +155,7 @@ def _list_text(document: Mapping[str, Any], screen: Screen) -> str:
 def show(session: Session, edit: str) -> None:
     """Show a drafted edit: its state, the findings that it cites, the patch.
 
-    EDIT is an id, a unique prefix of one, or @last.
+    EDIT is an id, a unique prefix of one, @last or @accepted.
     """
     from uwf_core.client import Client
     from uwf_improve.edit.catalog import Edits

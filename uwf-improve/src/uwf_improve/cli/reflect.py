@@ -58,4 +58,4 @@ def reflect(
             prompt = prompt_of(client, workflow, found)
             said = ask(client, "reflect", prompt, agent=agent or BUILTIN, cancel=cancel)
             document |= {"answer": said["body"], "thread": said["thread"]}
-    session.emit(document, reflection_text)
+    session.emit_line(document, reflection_text)

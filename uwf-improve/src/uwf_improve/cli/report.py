@@ -31,7 +31,7 @@ def report(session: Session, edit: str, apply_: bool, untested: bool) -> None:
         found, _ = Edits(client).find(edit)
         written = apply_edit(client, found, untested=untested) if apply_ else []
         document = {**report_of(client, found), "written": written}
-    session.emit(document, _text)
+    session.emit_line(document, _text)
 
 
 def _text(document: Mapping[str, Any], _screen: Screen) -> str:

@@ -38,7 +38,7 @@ def try_(session: Session, edit: str, set_: str, repeat: int, jobs: int, **optio
     with Client.open(env=session.env, cwd=working_folder()) as client:
         found, _ = Edits(client).find(edit)
         document, code = try_edit(session, client, found, set_, repeat, jobs, **options)
-    session.emit(document, _tried_text)
+    session.emit_line(document, _tried_text)
     return code
 
 
@@ -82,7 +82,7 @@ def decide(
         found, _ = Edits(client).find(edit)
         state = confirm(session, client, found, set_, TestOptions(dry_run=dry_run, **options))
     document = _verdict(found.edit, state, dry_run)
-    session.emit(document, _verdict_text)
+    session.emit_line(document, _verdict_text)
     failed = fail_if is not None and document["verdict"] == "not accepted"
     return ExitCode.FAILED if failed else ExitCode.DONE
 

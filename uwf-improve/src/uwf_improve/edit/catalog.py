@@ -45,7 +45,7 @@ class Edits:
         return sorted(found, key=lambda each: each[0].drafted_at_ms)  # type: ignore[arg-type]
 
     def find(self, word: str) -> tuple[WorkflowEdit, State]:
-        """The edit of an id, a unique prefix of one, or `@last`.
+        """The edit of an id, a unique prefix of one, `@last`, or `@accepted` (the newest accepted).
 
         Raises:
             UnknownIdError: unknown edit. AmbiguousIdError: the prefix matches several.
@@ -53,6 +53,9 @@ class Edits:
         every = self.all()
         if word == "@last" and every:
             return every[-1]
+        accepted = [each for each in every if each[1] in ("accepted", "applied")]
+        if word == "@accepted" and accepted:
+            return accepted[-1]
         found = [e for e in every if len(word) >= _SHORTEST and e[0].edit.startswith(word.lower())]
         if len(found) > 1:
             raise AmbiguousIdError(
