@@ -341,6 +341,32 @@ def _by(request, server, protocol):
     return request.with_(model=model)
 
 
+HOSTILE = {
+    "a status that is a list": ('{"$status": ["done"]}', "$status: is ['done']"),
+    "a status that is an object": ('{"$status": {}}', "$status: is {}"),
+    "no status": ("{}", "$status: is None"),
+    "nesting": (f'{{"$status": "done", "note": {"[" * 500}{"]" * 500}}}', "nested deeper than 50"),
+}
+
+
+@pytest.mark.parametrize("tools", [None, ()])
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_object_is_an_error_for_the_model_and_ends_nothing(desk, name, tools):
+    text, words = HOSTILE[name]
+    wrong = text if tools == () else turn({"name": "resolve", "arguments": text})
+    right = '{"$status": "done"}' if tools == () else turn(use("resolve", **{"$status": "done"}))
+    server = desk.model(wrong, right)
+    reply = desk.agent().run(desk.request(server, tools=tools), desk.sink)
+    assert reply.structured == {"$status": "done"}
+    assert words in server.requests[1].messages[-1]["content"]
+
+
+def test_an_object_that_stays_nested_too_deeply_is_never_delivered(desk):
+    call = turn({"name": "resolve", "arguments": HOSTILE["nesting"][0]})
+    with pytest.raises(MaxTurns):
+        desk.run(*[call] * 8, options={"max_turns": 8})
+
+
 def test_an_invalid_object_of_a_role_without_tools_is_corrected(desk):
     fenced = '```json\n{"$status": "failed", "why": "dark", "surplus": 1}\n```'
     server = desk.model('{"$status": "failed"}', fenced)

@@ -13,6 +13,7 @@ from uwf_agent_builtin.report import Reporter
 from uwf_agent_builtin.schemas import (
     flat,
     flat_text,
+    is_deep,
     object_in,
     output_problems,
     without_foreign_keys,
@@ -162,6 +163,10 @@ class Loop:
                 "the model's reply was cut at its largest length several times",
                 hint="raise the option maxOutputTokens, or the service's own limit",
             )
+        if missing is not None and self._output is not None:
+            fields = object_in(reply.text)
+            if fields is not None and not is_deep(fields):
+                self._delivered = fields  # the engine reports what is wrong with it
         return self._delivery(reply, reply.text)
 
     def _delivery(self, reply: ChatReply, text: str | None) -> Delivery:
@@ -371,7 +376,7 @@ class Loop:
         """Accept a valid delivery; after many invalid ones, the engine decides."""
         output = without_foreign_keys(schema, arguments)
         wrong = output_problems(schema, output)
-        if wrong and self._bad_deliveries < MAX_BAD_DELIVERIES:
+        if wrong and (self._bad_deliveries < MAX_BAD_DELIVERIES or is_deep(output)):
             self._bad_deliveries += 1
             return Answered("not delivered, because of these errors:\n" + "\n".join(wrong), True)
         self._delivered = output

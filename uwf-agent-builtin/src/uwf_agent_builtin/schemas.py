@@ -9,6 +9,7 @@ STATUS = "$status"
 BODY = "_body"
 SUSPEND = "$SUSPEND"
 _PROBLEMS = 20
+_LEVELS = 50
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*)\n\s*```\s*\Z", re.DOTALL)
 
 
@@ -43,7 +44,11 @@ def output_problems(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> lis
     """The errors of a role's output, only of the variant with its `$status`, so that an error names
     a field and not a choice of variants.
     """
+    if is_deep(fields):
+        return [f"the object is nested deeper than {_LEVELS} levels"]
     status = fields.get(STATUS)
+    if not isinstance(status, str):
+        status = None
     fields = {name: value for name, value in fields.items() if name != BODY}
     if status == SUSPEND:
         reason = fields.get("reason")
@@ -51,8 +56,18 @@ def output_problems(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> lis
         return [] if named else ["reason: is missing; it describes what you need from a person"]
     forms = dict(statuses(schema))
     if forms and status not in forms:
-        return [f"{STATUS}: is {status!r}; it must be one of {', '.join((*forms, SUSPEND))}"]
+        given = repr(fields.get(STATUS))[:100]
+        return [f"{STATUS}: is {given}; it must be one of {', '.join((*forms, SUSPEND))}"]
     return problems(forms[str(status)] if forms else schema, fields)
+
+
+def is_deep(value: Any, left: int = _LEVELS) -> bool:
+    """Whether a value is nested deeper than uwf stores it."""
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, list):
+        return False
+    return left == 0 or any(is_deep(each, left - 1) for each in value)
 
 
 def without_foreign_keys(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
