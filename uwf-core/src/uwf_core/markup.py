@@ -53,8 +53,13 @@ def document(title: str, style: str, *body: "Child", program: str = "uwf") -> st
 
 def text(value: str) -> Markup:
     """Escape a text: it then contains neither tags nor invisible characters."""
+    return Markup(escape(visible(value), quote=True))
+
+
+def visible(value: str) -> str:
+    """A text whose control characters and marks of direction are shown as escapes."""
     is_plain = value.isascii() and value.isprintable()
-    return Markup(escape(value if is_plain else _HARMFUL.sub(_visible, value), quote=True))
+    return value if is_plain else _HARMFUL.sub(_visible, value)
 
 
 def join(*children: "Child") -> Markup:

@@ -94,6 +94,8 @@ def test_a_hostile_text_is_shown_and_changes_nothing(pages):
     assert "\\u202egnp.exe" in document.texts
     assert clean(document.texts) == document.texts
     text = why_markdown(pages["hostile"])
+    assert clean(text) == text
+    assert "\\u202egnp.exe" in text
     headings = [line for line in outside_fences(text) if line.startswith("#")]
     assert not any("forged" in line for line in headings)
     assert "<img" not in "\n".join(outside_fences(text))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from uwf_core.markup import visible
 from uwf_core.views.why.statements import FOR_SPECIALISTS, Statement, WhyPage, WhySection
 from uwf_core.workflow.markdown import fenced
 
@@ -41,9 +42,9 @@ def _statement(statement: Statement) -> Iterator[str]:
     yield f"{_escaped(statement.text)} [{refs}{note}]"
     for quote in (statement.quote, statement.command):
         if quote is not None:
-            yield fenced(quote)
+            yield fenced(visible(quote))
 
 
 def _escaped(text: str) -> str:
     """A sentence on one line in which nothing is markup."""
-    return _SPECIAL.sub(lambda found: "\\" + found[0].lstrip(), " ".join(text.split()))
+    return _SPECIAL.sub(lambda found: "\\" + found[0].lstrip(), " ".join(visible(text).split()))
