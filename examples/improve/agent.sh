@@ -1,5 +1,5 @@
 # A scripted agent: it plays both roles without a model. As a writer it names a source if its prompt
-# asks for one, and in three of ten topics by itself.
+# asks for one, and in one of ten topics by itself.
 role=""
 for word in "$@"; do
   if [ "$before" = "--role" ]; then role=$word; fi
@@ -16,7 +16,7 @@ if [ "$role" = reviewer ]; then
 fi
 topic=$(tr -dc 0-9 < topic.txt)
 echo "A note about topic $topic: 42." > note.txt
-if grep -q "source of each number" "$UWF_REQUEST" || [ $((topic % 10)) -lt 3 ]; then
+if grep -q "source of each number" "$UWF_REQUEST" || [ $((topic % 10)) -lt 1 ]; then
   echo "Source: the almanac." >> note.txt
 fi
 sleep "${NOTE_DELAY:-0}"

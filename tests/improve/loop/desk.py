@@ -27,10 +27,10 @@ graph:
     written: {role: $END, prompt: "Done: {{{text}}}"}
 """
 AGENT = r"""
-# Knows sources only if the prompt asks for them, or in three of ten cases.
+# Knows sources only if the prompt asks for them, or in one of ten cases.
 case=$(tr -dc 0-9 < topic.txt)
 text="A note."
-if grep -q "source of each number" "$UWF_REQUEST" || [ $((case % 10)) -lt 3 ]; then
+if grep -q "source of each number" "$UWF_REQUEST" || [ $((case % 10)) -lt 1 ]; then
   text="$text Source: the almanac."
 fi
 if grep -q "worst" "$UWF_REQUEST"; then text="Nothing."; fi

@@ -68,6 +68,17 @@ def test_a_chain_with_a_record_taken_out_is_rejected(desk):
             sets.read("notes")
 
 
+def test_a_call_that_ends_before_its_first_trial_spends_nothing(desk):
+    desk.call(*desk.seal())
+    edit = desk.call(*desk.text("roles.writer.goal", GOOD)).document["edit"]
+    for _ in range(2):
+        done = desk.uwf("improve", "decide", edit, "--set", "notes", "--agent", "no-such-agent")
+        assert done.exit_code == 2 and "unknown agent" in done.stderr
+        assert "test 1 of at most 4" in done.stderr
+    null = desk.call(*desk.text("roles.writer.goal", NULL)).document["edit"]
+    assert "test 1 of" in desk.call("decide", null, "--set", "notes", "--dry-run").stderr
+
+
 def test_one_improvement_from_the_edit_to_the_written_file(desk):
     """Trials are processes: one set serves the whole story."""
     desk.call(*desk.seal("--guard", "cost=50%", "--gain", "5%"))

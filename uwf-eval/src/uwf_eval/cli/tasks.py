@@ -19,19 +19,28 @@ if TYPE_CHECKING:
     "new",
     "uwf-eval new my-task",
     "uwf-eval new tasks/sorter --from-workflow triage --role sorter --newest 50",
+    "uwf-eval new tasks/fire --from-thread 01JC --expect '$status=urgent'",
 )
 @click.argument("task", metavar="TASK")
 @recorded_options
-def new(session: Session, task: str, **options: Any) -> None:
+@click.option("--expect", multiple=True, metavar="FIELD=VALUE",
+              help="Expected field of the answer of --from-thread; repeatable.")  # fmt: skip
+def new(session: Session, task: str, expect: tuple[str, ...], **options: Any) -> None:
     """Create an example task, without a model and a key. TASK is a new folder.
 
-    With --from-step, --from-thread or --from-workflow, its cases are recorded steps instead. Add
-    judges to it.
+    With --from-thread alone, it is that whole thread: its prompt, input and recorded files, and the
+    answer that you expect. With --from-step, --from-workflow or --role, its cases are recorded
+    steps. Add judges to it.
     """
     from uwf_eval.cli.recorded import selection_of
     from uwf_eval.task.load import write_starter
 
     folder = Path(os.path.normpath(Path(working_folder(), task)))
+    if len(options["threads"]) == 1 and not (options["role"] or options["steps"]):
+        _write_thread(session, folder, task, expect, options)
+        return
+    if expect:
+        raise UsageError("--expect needs --from-thread without --role", hint="name one thread")
     wanted = selection_of((task,), options)
     if wanted.is_empty:
         write_starter(folder)
@@ -40,6 +49,29 @@ def new(session: Session, task: str, **options: Any) -> None:
     document = {
         "name": folder.name,
         "folder": str(folder),
+        "hint": f"uwf-eval run {task} --repeat 3",
+    }
+    session.emit(document, lambda each, _: f"{each['folder']}\nnext: {each['hint']}")
+
+
+def _write_thread(
+    session: Session, folder: Path, task: str, expect: tuple[str, ...], options: dict[str, Any]
+) -> None:
+    from uwf_core.client import Client
+    from uwf_eval.task.whole_thread import read_fields, write_thread_task
+
+    files = None if options["files"] is None else Path(working_folder(), options["files"])
+    [thread] = options["threads"]
+    with Client.open(env=session.env, cwd=working_folder()) as client:
+        written = write_thread_task(client, thread, folder, files, read_fields(expect))
+    if written.without_files:
+        session.note(f"note: no files: {written.without_files}; --files DIR adds them")
+    if not expect:
+        session.note("note: expected.json has the recorded answer; correct it")
+    document = {
+        "name": folder.name,
+        "folder": str(folder),
+        "expected": written.expected,
         "hint": f"uwf-eval run {task} --repeat 3",
     }
     session.emit(document, lambda each, _: f"{each['folder']}\nnext: {each['hint']}")

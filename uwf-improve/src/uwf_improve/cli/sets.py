@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 @click.option("--gain", default="2%", show_default=True, metavar="SHARE",
               help="Smallest gain worth having.")  # fmt: skip
 @click.option("--guard", "guards", multiple=True, metavar="METRIC=SHARE",
-              help="Metric that may become worse by at most this; repeatable.")  # fmt: skip
+              help="Metric that may become worse by at most this; repeatable. Default: "
+              "tampering=0, infra_errors=5%.")  # fmt: skip
 @click.option("--sealed", type=click.IntRange(min=12), default=40, show_default=True, metavar="N",
               help="Number of tasks to seal.")  # fmt: skip
 @click.option("--repeat", type=click.IntRange(1, 1000), default=3, show_default=True, metavar="N",
@@ -55,9 +56,7 @@ def _bar(options: Mapping[str, Any]) -> "Bar":
     from uwf_improve.gate.bar import Bar, Guard
 
     try:
-        guards = [_guard(each) for each in options["guards"]] or [
-            ("cost", 0.5), ("duration", 1.0), ("tampering", 0.0), ("infra_errors", 0.05)
-        ][2:]  # fmt: skip
+        guards = [*map(_guard, options["guards"])] or [("tampering", 0.0), ("infra_errors", 0.05)]
         return Bar(
             metric=options["metric"],
             smallest_gain=_share(options["gain"]),

@@ -83,6 +83,8 @@ def decide(
         state = confirm(session, client, found, set_, TestOptions(dry_run=dry_run, **options))
     document = _verdict(found.edit, state, dry_run)
     session.emit_line(document, _verdict_text)
+    if document["verdict"] == "refused":
+        return ExitCode.USAGE
     failed = fail_if is not None and document["verdict"] == "not accepted"
     return ExitCode.FAILED if failed else ExitCode.DONE
 
@@ -112,6 +114,7 @@ def _verdict_text(document: Mapping[str, Any], screen: Screen) -> str:
         (
             ("edit", document["edit"]),
             ("verdict", document["verdict"]),
+            ("why", test.get("why") or None),
             ("gain", None if gain is None else f"{gain:+.3g}"),
             (
                 "at least",

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from uwf_core.api.record import record
 from uwf_core.client import Client
-from uwf_core.errors import DefinitionError, StoreError, UsageError, UwfError
+from uwf_core.errors import DefinitionError, UsageError, UwfError
 from uwf_improve.edit.catalog import Edits
 from uwf_improve.edit.files import SKILL, SKILLS, copy_with, skill_files
 from uwf_improve.edit.guard import refusals
@@ -61,10 +61,10 @@ def draft_edit(client: Client, draft: Draft) -> WorkflowEdit:
         _guard(shown, changes, draft)
         workflow = str(shown[0]["name"])
         edit = identity(workflow, changes)
-        _check_known(client, edit)
         folder = str(draft.file.parent)
         champion = str(client.unattended.publish(str(before), folder))
         challenger = str(client.unattended.publish(str(after), folder))
+        _check_known(client, edit, champion, challenger)
         replayed = _replayed(client, workflow, champion, challenger)
     made = WorkflowEdit(
         edit=edit, workflow=workflow, file=str(draft.file), champion=champion,
@@ -146,10 +146,15 @@ def _refused(reasons: Sequence[str]) -> EditRefused:
     )
 
 
-def _check_known(client: Client, edit: str) -> None:
+def _check_known(client: Client, edit: str, champion: str, challenger: str) -> None:
+    """A verdict holds for these texts; an acceptance also for these versions alone."""
     state = Edits(client).state(edit)
     if state == "not accepted":
         raise _refused([f"it was tested before and not accepted (edit {edit})"])
+    if state in ("accepted", "applied"):
+        known, _ = Edits(client).find(edit)
+        if (known.champion, known.challenger) != (champion, challenger):
+            raise _refused([f"it was accepted for another version of the workflow (edit {edit})"])
 
 
 def _replayed(client: Client, workflow: str, champion: str, challenger: str) -> dict[str, int]:
@@ -166,7 +171,7 @@ def _replayed(client: Client, workflow: str, champion: str, challenger: str) -> 
         try:
             now = client.replay(row["thread"], challenger)
             was = client.replay(row["thread"], champion)
-        except (StoreError, UwfError):
+        except UwfError:
             counts["unreadable"] += 1
             continue
         counts[now["verdict"]] += 1

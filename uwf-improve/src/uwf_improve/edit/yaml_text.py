@@ -13,10 +13,14 @@ def with_texts(text: str, texts: Mapping[str, str]) -> str:
     """The file with other texts at these places (`roles.writer.goal`, `graph.a.b.prompt`).
 
     Raises:
-        UsageError: the file has no such place.
+        UsageError: the file has no such place, or a text has characters that YAML cannot have.
     """
-    for place, new in texts.items():
-        text = _with_text(text, place, new)
+    try:
+        for place, new in texts.items():
+            text = _with_text(text, place, new)
+    except yaml.YAMLError as error:
+        reason = " ".join(str(error).split())
+        raise UsageError(f"the texts cannot be written as YAML: {reason}") from error
     return text
 
 

@@ -25,7 +25,7 @@ def apply_edit(client: Client, edit: WorkflowEdit, *, untested: bool = False) ->
     folder = Path(edit.file).parent
     left = [each for each in edit.files if _check(folder, each)]
     for each in left:
-        _write(folder / each.path, each.after)
+        _write((folder / each.path).resolve(), each.after)
     if state == "accepted":
         Edits(client).save(edit, "applied")
     return [str(folder / each.path) for each in left]
@@ -42,7 +42,7 @@ def _check(folder: Path, change: FileChange) -> bool:
         raise WrongStateError(
             "the file has changed since the edit was drafted; nothing is written",
             where=str(place),
-            hint="draft the edit again; the same texts keep their verdict",
+            hint="restore that version, or apply the patch of `uwf improve show` by hand",
         )
     return now != change.after
 

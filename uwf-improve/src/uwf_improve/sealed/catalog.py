@@ -2,16 +2,19 @@
 is collected, and contains the reference of the one before it, so that none can be taken out.
 """
 
+import fcntl
+import os
 import re
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from uwf_core.api.fields import payload_schema, read_payload, write_record
 from uwf_core.client import Client
-from uwf_core.errors import StoreError, UnknownIdError, UsageError
+from uwf_core.errors import BusyError, StoreError, UnknownIdError, UsageError
 from uwf_improve.gate.bar import MOST_TESTS
 from uwf_improve.gate.sides import sealed_units
 from uwf_improve.sealed.records import Event, SetRecord
@@ -79,6 +82,27 @@ class Sets:
             tags = {"event": event, "format": FORMAT}
             self._nodes.set_name(_name(new.set, new.number), ref, tags, None)
         return new
+
+    @contextmanager
+    def held(self, name: str) -> Iterator[None]:
+        """Lock a set for a test.
+
+        Raises:
+            BusyError: another process tests it.
+        """
+        file = self.folder(name) / "lock"
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+        except BlockingIOError as error:
+            raise BusyError(
+                f"the set {name!r} is being tested by another process",
+                hint="wait until it ends, or stop it",
+            ) from error
+        finally:
+            os.close(descriptor)
 
     def folder(self, name: str) -> Path:
         """The folder of the copies of its tasks."""

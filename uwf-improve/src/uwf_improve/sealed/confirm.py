@@ -32,6 +32,7 @@ from uwf_improve.sealed.records import SealedTest, SetRecord
 from uwf_improve.sealed.sealing import opened
 from uwf_improve.sealed.trials import Match, run_match, run_named
 
+_OPENED = "the tasks were opened before its verdict"
 _TRIES = 3
 """So often trials with an infrastructure error are run again in one call."""
 
@@ -61,8 +62,17 @@ def confirm(
     """Test an edit on the sealed tasks of a set; its record with the verdict.
 
     Raises:
-        TestRefused: it cannot be tested. RunStopped: interrupted, or trials have no result.
+        TestRefused: it cannot be tested. BusyError: another process tests the set. UwfError: it
+            was interrupted, or trials have no result.
     """
+    Sets(client).read(name)  # an unknown set gets no folder
+    with Sets(client).held(name):
+        return _confirm(session, client, edit, name, options)
+
+
+def _confirm(
+    session: Session, client: Client, edit: WorkflowEdit, name: str, options: TestOptions
+) -> SetRecord:
     sets = Sets(client)
     state = sets.read(name)
     done = next((each for each in state.tests if each.edit == edit.edit and each.verdict), None)
@@ -73,22 +83,23 @@ def confirm(
     _print_plan(session, client, state)
     if options.dry_run:
         return state
-    if state.running is None:
-        state = sets.append(state, "begun", tests=[*state.tests, _begun(state, edit, options)])
-    assert state.running is not None
+    if not _has_trials(client, state):  # also where a call ended before its first trial
+        before = state.tests if state.running is None else state.tests[:-1]
+        state = sets.append(state, "begun", tests=[*before, _begun(state, edit, options)])
     trials = _run(session, client, state, edit, options)
     return _decided(client, state, edit, trials)
 
 
 def _check(client: Client, state: SetRecord, edit: WorkflowEdit) -> None:
-    if state.running is not None and state.running.edit != edit.edit:
+    if state.running and _has_trials(client, state) and state.running.edit != edit.edit:
         other = state.running.edit
         raise TestRefused(
             f"test {state.running.number} of the set {state.set!r} is not finished",
             hint=f"`uwf improve decide {other} --set {state.set}` finishes it",
         )
-    if state.running is None:
-        why = refusal(state.bar, len(sealed_units(state.places)), len(state.spent) + 1)
+    if not _has_trials(client, state):
+        number = len(state.spent) + (state.running is None)
+        why = refusal(state.bar, len(sealed_units(state.places)), number)
         if why is not None:
             raise TestRefused(
                 why, where=f"set {state.set}",
@@ -130,8 +141,17 @@ def cost_of_trial(client: Client, name: str) -> float | None:
     return fsum(known) / len(known) if known else None
 
 
+def _has_trials(client: Client, state: SetRecord) -> bool:
+    """Whether the test without a verdict has a run; else nothing was spent for it."""
+    if state.running is None:
+        return False
+    env = {"UWF_STORE": Sets(client).sealed_store(state.set), "UWF_HOME": str(client.home)}
+    with Client.open(env=env, cwd=working_folder()) as sealed:
+        return run_named(sealed, run_name(state)) is not None
+
+
 def _begun(state: SetRecord, edit: WorkflowEdit, options: TestOptions) -> SealedTest:
-    number = len(state.spent) + 1
+    number = len(state.spent) + (state.running is None)
     return SealedTest(
         number=number, level=state.bar.level(number), edit=edit.edit, agent=options.agent,
         model=options.model, begun_at_ms=time.time_ns() // 1_000_000,
@@ -189,16 +209,17 @@ def _decided(
 ) -> SetRecord:
     test = state.running
     assert test is not None
-    evidence = weigh_evidence(state.bar, contest_of(state, edit, trials))
-    found = decide(state.bar, test.number, evidence)
-    if found.verdict == "refused":
+    if any(each.state in LEFT for each in trials):
         raise UwfError(
-            f"no verdict yet: {found.why}",
-            hint=f"`uwf improve decide {edit.edit} --set {state.set}` runs what is missing",
+            "no verdict yet: sealed trials ended with infrastructure errors",
+            hint=f"`uwf improve decide {edit.edit} --set {state.set}` runs them again",
         )
+    found = decide(
+        state.bar, test.number, weigh_evidence(state.bar, contest_of(state, edit, trials))
+    )
     accepted = found.verdict == "accepted"
     now = time.time_ns() // 1_000_000
-    new = replace(test, verdict=found.verdict, decided_at_ms=now, **_figures(found))
+    new = replace(test, verdict=found.verdict, why=found.why, decided_at_ms=now, **_figures(found))
     changes = opened(state) if accepted else {}
     if accepted:
         show_trials(client, state)
@@ -271,7 +292,7 @@ def open_set(client: Client, name: str) -> SetRecord:
     if not state.sealed:
         raise UsageError(f"the set {name!r} has no sealed tasks", hint="add new tasks with --add")
     tests = [
-        replace(each, verdict=each.verdict or "refused", decided_at_ms=time.time_ns() // 1_000_000)
+        replace(each, verdict="refused", why=_OPENED, decided_at_ms=time.time_ns() // 1_000_000)
         if each.verdict is None
         else each
         for each in state.tests

@@ -31,8 +31,8 @@ class SealedTest:
 
     Attributes:
         number: from 1. level: its alpha. edit: the edit's id. agent, model: of all trials.
-        verdict: None while trials remain. Figures are stored only of an accepted edit: gain, the
-            ends of its 95 % interval, p.
+        verdict: None while trials remain. why: of a refusal.
+        gain, low, high, p: only of an accepted edit; the range is of level 1 - 2 * `level`.
     """
 
     number: int
@@ -43,6 +43,7 @@ class SealedTest:
     begun_at_ms: int
     decided_at_ms: int | None = None
     verdict: Verdict | None = None
+    why: str = ""
     gain: float | None = None
     low: float | None = None
     high: float | None = None
