@@ -12,6 +12,7 @@ import pytest
 
 from uwf_agent_acp.agent.known import ANY, CLAUDE_CODE, CODEX, OPENCODE
 from uwf_agent_acp.agent.options import AcpOptions
+from uwf_agent_acp.protocol.updates import Chunk
 from uwf_core.api import (
     AgentContext,
     AgentFailure,
@@ -145,6 +146,17 @@ def test_nonsense_for_an_answer_is_a_crash(place, method):
 
 
 @pytest.mark.parametrize(
+    ("code", "kind"),
+    [(429, "rate_limited"), (500, "unavailable"), (401, "auth"), (400, "bad_request")],
+)
+def test_an_error_whose_code_is_a_status_has_its_kind(place, code, kind):
+    failure = place.failure(
+        "error-at-session/prompt", options={"environment": {"ERROR": "no", "CODE": str(code)}}
+    )
+    assert failure.kind.word == kind
+
+
+@pytest.mark.parametrize(
     ("said", "kind"),
     [
         ("Internal error: API Error: 429 Slow down", "rate_limited"),
@@ -153,6 +165,7 @@ def test_nonsense_for_an_answer_is_a_crash(place, method):
         ("Internal error: 400 bad", "bad_request"),
         ("prompt is too long: 300000 tokens", "context_too_long"),
         ("connect ECONNREFUSED 127.0.0.1:9", "unavailable"),
+        ("exception TypeError: fetch failed sending request", "unavailable"),
         ("I read 429 files in line 500", "crashed"),
     ],
 )
@@ -272,10 +285,61 @@ def test_only_the_declared_environment_reaches_the_program(place, monkeypatch):
     assert "hidden" not in failure.value.message
 
 
-def test_a_named_warning_of_the_program_is_no_part_of_the_answer():
-    from uwf_agent_acp.agent.known import _KnownProfile
+WARNING = "Model metadata for `m` not found. Defaulting to something; this can cause issues."
 
-    profile = _KnownProfile(CODEX, AcpOptions(), is_question=False)
-    assert profile.said("Warning: no metadata\n\nDone. Warning: later\n") == (
-        "Done. Warning: later\n"
-    )
+
+@pytest.mark.parametrize(
+    ("known", "chunk", "is_said"),
+    [
+        (CODEX, Chunk("message", WARNING), False),
+        (CODEX, Chunk("message", f"It said: {WARNING}"), True),
+        (CODEX, Chunk("message", "Warning: the tests fail\n"), True),
+        (CLAUDE_CODE, Chunk("message", "x", {"claudeCode": {"kind": "informational"}}), False),
+        (CLAUDE_CODE, Chunk("message", "x", {"claudeCode": "informational"}), True),
+        (OPENCODE, Chunk("message", WARNING), True),
+    ],
+)
+def test_only_what_the_model_says_is_the_answer(place, known, chunk, is_said):
+    update = {
+        "sessionUpdate": "agent_message_chunk",
+        "content": {"type": "text", "text": chunk.text},
+        "_meta": dict(chunk.meta),
+    }
+    reply = place.run("says-first", known=known, options={"environment": say_first(update)})
+    assert reply.text == f"{chunk.text if is_said else ''}prompt 1"
+
+
+def test_a_tool_that_is_told_of_only_at_its_end_separates_two_texts(place):
+    """Gemini CLI asks permission for a tool, and then says only how it ended."""
+    said = {
+        "sessionUpdate": "agent_message_chunk",
+        "content": {"type": "text", "text": "I write."},
+    }
+    ended = {
+        "sessionUpdate": "tool_call_update",
+        "toolCallId": "t",
+        "title": "Writing to a.txt",
+        "kind": "edit",
+        "status": "completed",
+    }
+    reply = place.run("says-first", options={"environment": say_first(said, ended)})
+    assert (reply.text, reply.usage.turns) == ("prompt 1", 2)
+    first = [turn for turn in place.sink.turns if turn.index == 0][-1]
+    assert (first.text, first.tool_calls[0].name) == ("I write.", "Writing to a.txt")
+
+
+def test_the_name_and_arguments_of_a_tool_may_come_after_its_begin(place):
+    """Claude Code and Qwen Code announce a tool while its arguments are still being written."""
+    call = {"toolCallId": "t", "kind": "edit", "rawInput": {}, "title": "Preparing"}
+    begun = {"sessionUpdate": "tool_call", **call}
+    told = {**call, "sessionUpdate": "tool_call_update", "title": "Write", "rawInput": {"a": 1}}
+    over = {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "completed"}
+    place.run("says-first", options={"environment": say_first(begun, told, over)})
+    turn = [each for each in place.sink.turns if each.index == 0][-1]
+    (call,) = turn.tool_calls
+    assert (call.name, call.arguments, call.ended_ms is not None) == ("Write", '{"a": 1}', True)
+
+
+def say_first(*updates):
+    """What the peer says before its answer."""
+    return {"FIRST": json.dumps(updates)}

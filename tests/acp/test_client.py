@@ -119,7 +119,7 @@ def test_noise_unknown_messages_and_late_answers_are_passed_over():
         answered({"stopReason": "end_turn", "usage": {"inputTokens": 3, "outputTokens": True}}),
     )
     end = client.prompt("s", "hello")
-    assert end == ("end_turn", TokenCounts(input=3))
+    assert end == ("end_turn", TokenCounts(input=3), {})
 
 
 def test_an_error_is_raised_with_its_code():

@@ -3,7 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uwf_agent_acp.agent.usage import usage_of
+from uwf_agent_acp.agent.known import GEMINI, OPENCODE, QWEN
+from uwf_agent_acp.agent.usage import summed, usage_of
 from uwf_agent_acp.protocol.client import TokenCounts
 
 COUNT = st.integers(0, 10**6)
@@ -31,3 +32,21 @@ def test_the_counts_of_the_last_request_are_lower_bounds_of_a_longer_turn():
     assert one.at_least == ()
     assert two.at_least == ("inputTokens", "outputTokens", "cacheReadTokens")
     assert (two.input_tokens, two.cache_read_tokens) == (5, 3)
+
+
+def test_the_requests_of_a_turn_are_summed_and_what_none_has_stays_unknown():
+    assert summed([]) is None
+    counts = summed([TokenCounts(5, 2, None), TokenCounts(7, None, None)])
+    assert counts == TokenCounts(12, 2, None, None)
+
+
+def test_counts_are_found_where_only_one_agent_puts_them():
+    chunk = {"usage": {"inputTokens": 130, "outputTokens": 7, "cachedReadTokens": 30}}
+    assert QWEN.counted({}, [chunk, {"other": 1}, {"usage": "x"}, chunk]) == TokenCounts(
+        260, 14, 60
+    )
+    end = {"quota": {"token_count": {"input_tokens": 260, "output_tokens": 14}}}
+    assert GEMINI.counted(end, []) == TokenCounts(260, 14)
+    for nonsense in ({}, {"quota": 1}, {"quota": {"token_count": []}}):
+        assert GEMINI.counted(nonsense, []) is None
+    assert OPENCODE.counted(end, [chunk]) is None

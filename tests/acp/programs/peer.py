@@ -48,7 +48,15 @@ def answer(id_: object, method: str, params: dict) -> None:
         say({"id": id_, "result": [1, 2]})
         return
     if f"error-at-{method}" == BEHAVIOUR:
-        say({"id": id_, "error": {"code": -32603, "message": os.environ["ERROR"]}})
+        say(
+            {
+                "id": id_,
+                "error": {
+                    "code": int(os.environ.get("CODE", "-32603")),
+                    "message": os.environ["ERROR"],
+                },
+            }
+        )
         return
     result = {
         "initialize": lambda: {"protocolVersion": 1, "agentCapabilities": CAPABILITIES},
@@ -90,6 +98,9 @@ def prompt(params: dict) -> dict:
     with (FOLDER / session).open("a") as file:
         file.write(said.replace("\n", " ") + "\n")
     count = len((FOLDER / session).read_text().splitlines())
+    if BEHAVIOUR == "says-first":
+        for fields in json.loads(os.environ["FIRST"]):
+            update(session, fields)
     if BEHAVIOUR in ("asks", "elicits", "wants-files"):
         got = ask(session)
         update(session, {"sessionUpdate": "agent_message_chunk", "content": text(json.dumps(got))})

@@ -126,6 +126,7 @@ def test_the_request_file_has_everything_in_camel_case(
         "schema": {"type": "object"},
         "answer": {"yes": True},
         "tools": ["edit"],
+        "forks": False,
     }
 
 

@@ -234,9 +234,32 @@ def test_a_fork_must_be_another_session(request_for: RequestFor) -> None:
     assert fork_call(agent(lambda *_: "t"), "s", request_for()) == "t"
     with pytest.raises(SessionLost):
         fork_call(agent(lambda *_: "s"), "s", request_for())
-    for wrong in ("", None, 5):
+    for wrong in ("", 5):
         with pytest.raises(InternalFailure):
             fork_call(agent(lambda *_, wrong=wrong: wrong), "s", request_for())
+    assert fork_call(agent(lambda *_: None), "s", request_for()) is None
+    with pytest.raises(InternalFailure):  # with the next prompt it would not end at the mark
+        fork_call(agent(lambda *_, **__: None), "s", request_for(), "mark")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"session": "s"}, "used 's'"),
+        ({"session": None}, "returned none"),
+        ({"continuation": "continued"}, "reported continued"),
+        ({"proof": None}, "returned no proof"),
+    ],
+)
+def test_a_copy_with_a_prompt_is_believed_only_with_proof(
+    request_for: RequestFor, told: Any, changes: dict[str, Any], words: str
+) -> None:
+    request = request_for(session="s", forks=True)
+    copied = {"text": "said", "session": "t", "continuation": "forked", "proof": "the id"}
+    assert run_call(replying(**copied), request, told).session == "t"
+    with pytest.raises(SessionLost, match=words) as failure:
+        run_call(replying(**{**copied, **changes}), request, told)
+    assert failure.value.session is None
 
 
 def waiting(request: AgentRequest, sink: TurnSink) -> AgentReply:

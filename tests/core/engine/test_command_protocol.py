@@ -27,7 +27,9 @@ with open(log, "a") as file:
     file.write(json.dumps({**told, "marker": os.environ.get("UWF_ATTEMPT")}) + "\\n")
 print("noise")
 session = words.get("--session")
-if words["--mode"] == "fork":
+if words["--mode"] == "fork" and os.path.exists(os.path.join(folder, "copies-with-prompt")):
+    reply = {"continuation": "forked"}
+elif words["--mode"] == "fork":
     reply = {"sessionId": f"fork{number}-of-{session}"}
 elif words["--mode"] == "ask":
     reply = {"output": "because", "sessionId": session, "continuation": "continued"}
@@ -36,6 +38,9 @@ else:
     said = replies[min(number, len(replies) - 1)]
     mark = {"mark": f"after{number}"} if said.get("mark") else {}
     reply = {"sessionId": session or f"new{number}", **said, **mark}
+    if "--fork" in words:
+        copy = {"sessionId": f"copy{number}-of-{words['--fork']}", "continuation": "forked"}
+        reply = {**reply, **copy, **said}
 print(json.dumps(reply))
 """
 DONE = {"output": "---\n$status: done\n---\nDONE BODY\n"}
@@ -380,3 +385,92 @@ def test_poke_shows_no_reply_to_the_session_that_said_it(command: Command) -> No
         uwf.exec(thread)
         uwf.poke(thread, "shorter")
     assert "DONE BODY" not in command.calls[1]["request"]["prompt"]
+
+
+def fork_that_is_made_with_a_prompt(command: Command, uwf: Client) -> tuple[str, str]:
+    """A thread, and a fork of it, with an agent that copies a session only with a prompt."""
+    (command._folder / "copies-with-prompt").touch()
+    thread = uwf.start("loop", "The task.")["thread"]
+    uwf.exec(thread, count=4)
+    return thread, uwf.fork(uwf.steps(thread)[4]["step"])["thread"]
+
+
+LOOPED = [DONE, REJECTED, DONE, REJECTED]
+
+
+def test_a_session_may_be_copied_with_the_first_prompt_of_a_fork(command: Command) -> None:
+    with command.use("continue, fork", LOOPED) as uwf:
+        thread, fork = fork_that_is_made_with_a_prompt(command, uwf)
+        command.answer([DONE])
+        uwf.exec(fork)
+        step = uwf.step(uwf.steps(fork)[-1]["step"])
+        uwf.exec(thread)
+        command.answer([REJECTED])
+        uwf.exec(fork)
+        command.answer([DONE])
+        uwf.exec(fork)
+    words = [{**call["words"], "--prompt": ""} for call in command.calls[4:]]
+    told = [(each["--mode"], each.get("--session"), each.get("--fork")) for each in words]
+    assert told == [
+        ("fork", "new0", None),
+        ("run", None, "new0"),
+        ("run", "new0", None),
+        ("fork", "new1", None),
+        ("run", None, "new1"),
+        ("run", "copy5-of-new0", None),
+    ]
+    assert command.calls[5]["request"]["forks"] is True
+    assert (step["continuation"], step["session"]) == ("forked", "copy5-of-new0")
+    assert step["proof"] == "it returned the sessionId of a copy"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"sessionId": "new0"},
+        {"sessionId": "new0", "continuation": "continued"},
+        {"sessionId": "other", "continuation": "new"},
+        {"sessionId": None},
+    ],
+)
+def test_a_copy_that_is_none_is_a_lost_session_and_never_the_other_threads(
+    command: Command, said: dict[str, Any]
+) -> None:
+    with command.use("continue, fork", LOOPED) as uwf:
+        _, fork = fork_that_is_made_with_a_prompt(command, uwf)
+        command.answer([{**DONE, **said}] * 6 + [{**DONE}])
+        uwf.exec(fork)
+        step = uwf.step(uwf.steps(fork)[-1]["step"])
+    assert (step["continuation"], step["session"]) == ("restarted", "new6")
+
+
+def test_a_copy_that_fails_leaves_the_other_threads_session_alone(command: Command) -> None:
+    failed = {"error": {"kind": "crashed", "message": "it broke"}, "sessionId": "new0"}
+    with command.use("continue, fork", LOOPED) as uwf:
+        _, fork = fork_that_is_made_with_a_prompt(command, uwf)
+        command.answer([failed])
+        uwf.exec(fork)
+        command.answer([DONE])
+        uwf.exec(fork)
+    used = [call["words"].get("--session") for call in command.calls[4:]]
+    modes = [call["words"]["--mode"] for call in command.calls[4:]]
+    assert "new0" not in [name for name, mode in zip(used, modes, strict=True) if mode == "run"]
+
+
+def test_the_total_of_a_session_becomes_what_each_step_used(command: Command) -> None:
+    def used(tokens: int, **more: Any) -> dict[str, Any]:
+        return {"usage": {"inputTokens": tokens, **more}, "usageIsTotal": True}
+
+    replies = [
+        {**DONE, **used(10, durationMs=5)},
+        {**REJECTED, **used(100)},
+        {**BAD, **used(25, durationMs=7, outputTokens=3)},  # and its correction
+        {**DONE, **used(40, outputTokens=5)},
+        {**APPROVED, **used(30)},  # less than before: the agent has begun to count anew
+    ]
+    with command.use("continue", replies) as uwf:
+        thread = run(uwf)
+        usages = [uwf.step(row["step"])["usage"] for row in uwf.steps(thread)[1:]]
+    assert [usage["inputTokens"] for usage in usages] == [10, 100, 30, 30]
+    assert [usage["outputTokens"] for usage in usages] == [None, None, 2, None]
+    assert "outputTokens" in usages[2]["atLeast"], "what it was before is not known"

@@ -10,8 +10,8 @@ class _Entry(NamedTuple):
     """An entry: its constant in `known`, whether it forks and has a mode that only reads, and
     which variables its program reads.
 
-    claude-agent-acp announces forks, but stores one only with its first prompt: another process
-    does not find it.
+    Older versions of claude-agent-acp (0.49) store a fork only with its first prompt: then another
+    process does not find it, and the role starts a fresh session with the whole history.
     """
 
     name: str
@@ -30,7 +30,7 @@ _ENTRIES = (
     _Entry("acp:goose", "GOOSE", "goose", False, False, ("GOOSE_*",)),
     _Entry("acp:qwen", "QWEN", "Qwen Code", False, True, ("QWEN_*", "OPENAI_*", "DASHSCOPE_*")),
     _Entry(
-        *("acp:claude-code", "CLAUDE_CODE", "Claude Code", False, True),
+        *("acp:claude-code", "CLAUDE_CODE", "Claude Code", True, True),
         ("ANTHROPIC_*", "CLAUDE_*", "DISABLE_*", "API_TIMEOUT_MS", "IS_SANDBOX"),
     ),
 )

@@ -324,10 +324,13 @@ class Harness:
         return failed(self.call(self.request(act, **changes)), act, *kinds)
 
     def fork(self, session: str, act: Act, at: str | None = None) -> str:
-        """A fork of the session, up to the mark `at`, made by an agent opened for it."""
+        """A fork of the session, up to the mark `at`, made by an agent opened for it; by a prompt
+        where the agent forks only with one.
+        """
         request = self.request(act)
         with self.opened() as opened:
-            return fork_call(opened, session, request, at)
+            forked = fork_call(opened, session, request, at)
+        return forked or self.reply(act, session=session, forks=True).session
 
     # -- what is left ----------------------------------------------------------------------------
 

@@ -56,7 +56,9 @@ class AgentConversation:
         self._who, self._settings = profile.title, profile.settings
         self._keep_question = keep_question
         self._policy = Policy(self._who, self._settings.permission, decided, self._ask_a_person)
-        self._turns = TurnBuilder(sink, self._policy.decide, self._count_round)
+        self._turns = TurnBuilder(
+            sink, self._policy.decide, self._count_round, self._profile.is_said
+        )
         self._session = call.session
         self._too_many_turns = False
         self._started = time.monotonic()
@@ -223,14 +225,14 @@ class AgentConversation:
         if stopped is not None:
             raise stopped
         usage = self._profile.usage(
-            end.usage,
+            self._profile.counts(end, self._turns.metas),
             turns=self._turns.turns,
             duration_ms=int((time.monotonic() - self._started) * 1000),
         )
         if usage.input_tokens is not None:
             self._sink.usage(usage)
         result = self._program.finish()
-        text, session = self._profile.said(self._turns.final_text), opened.state.id
+        text, session = self._turns.final_text, opened.state.id
         failure = self._profile.failure_of_end(end, text, result, session)
         if failure is not None:
             raise failure

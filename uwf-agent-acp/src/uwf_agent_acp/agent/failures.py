@@ -32,7 +32,12 @@ _WORDS: tuple[tuple[re.Pattern[str], type[AgentFailure]], ...] = (
     (re.compile(r"context (?:length|window)|prompt is too long", re.IGNORECASE), ContextTooLong),
     (re.compile(r"rate.?limit|too many requests|overloaded.?quota", re.IGNORECASE), RateLimited),
     (
-        re.compile(r"ECONNREFUSED|ENOTFOUND|ETIMEDOUT|connection error|unable to connect", re.I),
+        re.compile(
+            r"ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|connection error|unable to connect"
+            r"|fetch failed|'details': 'terminated'|stream disconnected"
+            r"|internal_server_error|high demand|overloaded",
+            re.IGNORECASE,
+        ),
         Unavailable,
     ),
 )
@@ -86,6 +91,8 @@ def failure_of_model(
     """
     words = f"{error.message} {error.data or ''}"
     said = f"{who} answered with an error: {str(error)[:_SHOWN]}"
+    if 400 <= error.code < 600:  # Gemini CLI
+        return failure_of_status(error.code, said, session, hint)
     found = _STATUS.search(words) or _LEADING_STATUS.search(words)
     if found is not None:
         return failure_of_status(int(found[1]), said, session, hint)

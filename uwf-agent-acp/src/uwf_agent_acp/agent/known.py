@@ -1,19 +1,23 @@
 """The agents that have a name, and how each differs from the others: the table of quirks.
 
-Seen with opencode 1.18, claude-agent-acp 0.49, gemini-cli 0.61, codex-acp 0.16 and qwen-code 0.15.
+Tried with opencode 1.18, claude-agent-acp 0.101, gemini-cli 0.61, codex-acp 0.16 and qwen-code
+0.24 (`nox -s real_agents`).
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from uwf_agent_acp.agent.acp_agent import AcpAgent
 from uwf_agent_acp.agent.options import AcpOptions
 from uwf_agent_acp.agent.profile import Launch, Profile, SessionSettings
-from uwf_agent_acp.agent.usage import UsageForm
+from uwf_agent_acp.agent.usage import UsageForm, summed
+from uwf_agent_acp.protocol.client import PromptEnd, TokenCounts, read_counts
+from uwf_agent_acp.protocol.updates import Chunk
 from uwf_core.api import AgentContext, BadRequest, Call, Check, CheckRequest, Unavailable
 
+_CODEX_WARNING = re.compile(r"Model metadata for `[^`]*` not found\. [^\n]*cause issues\.\s*")
 _USER_SETTINGS = {"claudeCode": {"options": {"settingSources": ["user"]}}}
 
 
@@ -27,7 +31,9 @@ class KnownAgent(NamedTuple):
         install: a command that installs it.
         reading_mode: the mode in which it changes nothing, for questions.
         usage: the form of its token counts.
-        noise: what its program adds to the text of the model.
+        noise: whole chunks of text that are its program's and not the model's.
+        counted: finds the counts of a turn where the protocol's `usage` has none, in what only
+            this agent says: of the end of the turn, and of its chunks.
         untrusted_env, untrusted_meta: what keeps the files of a folder from running anything.
         reads_untrusted: whether the two above suffice; else it does not run in such a folder.
     """
@@ -38,7 +44,10 @@ class KnownAgent(NamedTuple):
     install: str = ""
     reading_mode: str | None = None
     usage: UsageForm = "turn"
-    noise: str | None = None
+    noise: Callable[[Chunk], bool] = lambda _chunk: False
+    counted: Callable[[Mapping[str, Any], Sequence[Mapping[str, Any]]], TokenCounts | None] = (
+        lambda _end, _chunks: None
+    )
     untrusted_env: Mapping[str, str] = {}
     untrusted_meta: Mapping[str, Any] = {}
     reads_untrusted: bool = False
@@ -113,8 +122,11 @@ class _KnownProfile(Profile):
     def meta(self, call: Call) -> Mapping[str, Any]:
         return {} if call.trusted else self._known.untrusted_meta
 
-    def said(self, text: str) -> str:
-        return text if self._known.noise is None else re.sub(self._known.noise, "", text)
+    def is_said(self, chunk: Chunk) -> bool:
+        return not self._known.noise(chunk)
+
+    def counts(self, end: PromptEnd, metas: Sequence[Mapping[str, Any]]) -> TokenCounts | None:
+        return end.usage or self._known.counted(end.meta, metas)
 
     @property
     def setup_hint(self) -> str | None:
@@ -124,6 +136,35 @@ class _KnownProfile(Profile):
     def entry(self) -> str:
         """The name that a user types."""
         return f"acp:{self._known.name}" if self._known.name else "acp"
+
+
+def _warning_of_codex(chunk: Chunk) -> bool:
+    """A warning comes as a chunk of its own, before the model says anything."""
+    return _CODEX_WARNING.fullmatch(chunk.text) is not None
+
+
+def _notice_of_claude_code(chunk: Chunk) -> bool:
+    said = chunk.meta.get("claudeCode")
+    return isinstance(said, dict) and said.get("kind") == "informational"
+
+
+def _counts_of_qwen(
+    _end: Mapping[str, Any], chunks: Sequence[Mapping[str, Any]]
+) -> TokenCounts | None:
+    """An empty chunk ends each request, with its counts."""
+    found = (read_counts(meta.get("usage")) for meta in chunks)
+    return summed(counts for counts in found if counts is not None)
+
+
+def _counts_of_gemini(
+    end: Mapping[str, Any], _chunks: Sequence[Mapping[str, Any]]
+) -> TokenCounts | None:
+    quota = end.get("quota")
+    counts = quota.get("token_count") if isinstance(quota, dict) else None
+    if not isinstance(counts, dict):
+        return None
+    names = {"inputTokens": "input_tokens", "outputTokens": "output_tokens"}
+    return read_counts({ours: counts.get(theirs) for ours, theirs in names.items()})
 
 
 ANY = KnownAgent("", "the agent")
@@ -143,6 +184,7 @@ GEMINI = KnownAgent(
     ("gemini", "--acp"),
     "npm install -g @google/gemini-cli",
     reading_mode="plan",
+    counted=_counts_of_gemini,
 )
 CODEX = KnownAgent(
     "codex",
@@ -150,7 +192,7 @@ CODEX = KnownAgent(
     ("codex-acp",),
     "npm install -g @zed-industries/codex-acp",
     reading_mode="read-only",
-    noise=r"\A(?:Warning: [^\n]*\n+)+",
+    noise=_warning_of_codex,
 )
 GOOSE = KnownAgent(
     "goose",
@@ -164,6 +206,8 @@ QWEN = KnownAgent(
     ("qwen", "--acp"),
     "npm install -g @qwen-code/qwen-code",
     reading_mode="plan",
+    usage="total",
+    counted=_counts_of_qwen,
 )
 CLAUDE_CODE = KnownAgent(
     "claude-code",
@@ -171,6 +215,7 @@ CLAUDE_CODE = KnownAgent(
     ("claude-agent-acp",),
     "npm install -g @agentclientprotocol/claude-agent-acp",
     reading_mode="plan",
+    noise=_notice_of_claude_code,
     untrusted_meta=_USER_SETTINGS,
     reads_untrusted=True,
 )

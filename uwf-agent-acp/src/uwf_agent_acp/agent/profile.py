@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 from uwf_agent_acp.agent.failures import failure_of_end
 from uwf_agent_acp.agent.usage import UsageForm, usage_of
 from uwf_agent_acp.protocol.client import PromptEnd, SessionState, TokenCounts
+from uwf_agent_acp.protocol.updates import Chunk
 from uwf_core.api import AgentFailure, Call, ProgramResult, SessionLost, Usage
 
 Permission = Literal["allow", "deny", "ask"]
@@ -74,9 +75,13 @@ class Profile:
         """A prompt that the agent does not take for anything else."""
         return text
 
-    def said(self, text: str) -> str:
-        """The final text without what the program itself adds."""
-        return text
+    def is_said(self, chunk: Chunk) -> bool:
+        """Whether a chunk is the model's, and not the program's own."""
+        return True
+
+    def counts(self, end: PromptEnd, metas: Sequence[Mapping[str, Any]]) -> TokenCounts | None:
+        """The counts of a prompt. `metas`: what its chunks have for this agent alone."""
+        return end.usage
 
     def proof_of_load(self, state: SessionState, replayed: int) -> str:
         """The evidence that a loaded session is the requested one.

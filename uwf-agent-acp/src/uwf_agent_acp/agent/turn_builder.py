@@ -1,8 +1,9 @@
 """Build turns from an agent's updates, with interim texts separate from the final one."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from uwf_agent_acp.protocol.client import PermissionRequest
 from uwf_agent_acp.protocol.updates import Chunk, ToolUse, Update
@@ -23,6 +24,7 @@ class TurnBuilder:
         sink: gets the turns.
         decide: answers requests for permission.
         on_round: called with the number of rounds each time the model begins to use tools.
+        is_said: whether a chunk is the model's; what else the program says is left out.
     """
 
     def __init__(
@@ -30,10 +32,12 @@ class TurnBuilder:
         sink: TurnSink,
         decide: Callable[[PermissionRequest], str | None],
         on_round: Callable[[int], None] = lambda _count: None,
+        is_said: Callable[[Chunk], bool] = lambda _chunk: True,
     ) -> None:
         self._sink = sink
         self._decide = decide
         self._on_round = on_round
+        self._is_said = is_said
         self._session: str | None = None
         self._turn = Turn(index=0, role="assistant")
         self._text: list[str] = []
@@ -42,8 +46,11 @@ class TurnBuilder:
         self._told_at = 0.0
         self._rounds = 0
         self._after_tools = self._has_results = False
+        self._begun: set[str] = set()
         self.replayed = 0
         """How many recorded messages of user and assistant were replayed."""
+        self.metas: list[Mapping[str, Any]] = []
+        """`_meta` of the chunks of this prompt, where they have one."""
 
     @property
     def final_text(self) -> str:
@@ -68,7 +75,10 @@ class TurnBuilder:
         elif isinstance(update, ToolUse):
             self._tool(update)
         elif isinstance(update, Chunk) and update.kind != "user":
-            self._chunk(update)
+            if update.meta:
+                self.metas.append(update.meta)
+            if update.text and self._is_said(update):
+                self._chunk(update)
 
     def permission(self, request: PermissionRequest) -> str | None:
         """Answer a request for permission."""
@@ -92,13 +102,14 @@ class TurnBuilder:
 
     def _tool(self, use: ToolUse) -> None:
         calls = {call.id: call for call in self._turn.tool_calls}
-        if use.begins:
-            self._begin_use(use)
-        elif use.id in calls:
-            self._has_results = True
+        if use.id in calls:
             self._replace(_changed(calls[use.id], use))
+        elif use.begins or (use.id not in self._begun and (use.title or use.kind)):
+            # An agent may tell of a tool only when it is over, after it asked permission.
+            self._begin_use(use)
         else:
-            return  # its turn was reported already, or never began
+            return  # its turn was reported already
+        self._has_results |= not use.begins and _is_over(use)
         self._tell()
 
     def _begin_use(self, use: ToolUse) -> None:
@@ -109,8 +120,8 @@ class TurnBuilder:
             self._rounds += 1
             self._on_round(self._rounds)
         self._after_tools = True
-        name, _, rest = (use.title or use.kind or "tool").partition(": ")
-        call = ToolCall(id=use.id, name=name, arguments=use.arguments or rest, started_ms=_now_ms())
+        self._begun.add(use.id)
+        call = _changed(ToolCall(id=use.id, name="tool", started_ms=_now_ms()), use)
         self._turn = replace(self._turn, tool_calls=(*self._turn.tool_calls, call))
 
     def _replace(self, changed: ToolCall) -> None:
@@ -137,13 +148,20 @@ class TurnBuilder:
 
 
 def _changed(call: ToolCall, use: ToolUse) -> ToolCall:
-    is_over = use.status in ("completed", "failed")
+    """The call with what an update says of it; a title may hold the arguments as well."""
+    name, _, rest = (use.title or "").partition(": ")
     return replace(
         call,
+        name=name or (use.kind if call.name == "tool" else None) or call.name,
+        arguments=use.arguments or rest or call.arguments,
         result=call.result if use.result is None else use.result,
         is_error=use.status == "failed",
-        ended_ms=_now_ms() if is_over else call.ended_ms,
+        ended_ms=_now_ms() if _is_over(use) else call.ended_ms,
     )
+
+
+def _is_over(use: ToolUse) -> bool:
+    return use.status in ("completed", "failed")
 
 
 def _now_ms() -> int:

@@ -1,5 +1,6 @@
 """Convert an agent's token counts to the usage of one call."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 from uwf_agent_acp.protocol.client import TokenCounts
@@ -10,6 +11,12 @@ UsageForm = Literal["turn", "last", "total"]
 """What an agent counts: the whole turn; only the last request to the model; or everything since its
 process began, the cached tokens among the input. Each call has a new process.
 """
+
+
+def summed(counts: Iterable[TokenCounts]) -> TokenCounts | None:
+    """The sum of the requests of a turn; a count that none of them has stays unknown."""
+    columns = [[n for n in column if n is not None] for column in zip(*counts, strict=True)]
+    return TokenCounts(*(sum(each) if each else None for each in columns)) if columns else None
 
 
 def usage_of(counts: TokenCounts | None, form: UsageForm, *, turns: int, duration_ms: int) -> Usage:

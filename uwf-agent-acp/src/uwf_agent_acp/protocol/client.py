@@ -88,11 +88,12 @@ class TokenCounts(NamedTuple):
 
 class PromptEnd(NamedTuple):
     """How a prompt ended. `stop_reason` is end_turn, max_tokens, max_turn_requests, refusal or
-    cancelled; `usage` is None where the agent reports none.
+    cancelled; `usage` is None where the agent reports none; `meta` is what only this agent knows.
     """
 
     stop_reason: str
     usage: TokenCounts | None
+    meta: Mapping[str, Any] = {}
 
 
 class PermissionRequest(NamedTuple):
@@ -251,7 +252,7 @@ class AcpClient:
         reason = answer.get("stopReason")
         if not isinstance(reason, str):
             raise BadAnswer("session/prompt was answered without a stopReason")
-        return PromptEnd(reason, _counts(answer.get("usage")))
+        return PromptEnd(reason, read_counts(answer.get("usage")), _meta(answer))
 
     def cancel(self, session: str) -> None:
         """Ask to end the prompt under way; it is answered with `cancelled`. By any thread."""
@@ -308,7 +309,12 @@ def _values(options: Any) -> Iterator[str]:
         yield from _values(fields.get("options"))
 
 
-def _counts(usage: Any) -> TokenCounts | None:
+def _meta(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    return _mapping(answer.get("_meta")) or {}
+
+
+def read_counts(usage: Any) -> TokenCounts | None:
+    """The counts of a `usage`; None if it is none."""
     if not isinstance(usage, dict):
         return None
     names = ("inputTokens", "outputTokens", "cachedReadTokens", "cachedWriteTokens")

@@ -9,10 +9,13 @@ from typing import Any, NamedTuple
 
 
 class Chunk(NamedTuple):
-    """A piece of a text. `kind` is `message`, `thought` or `user`."""
+    """A piece of a text. `kind` is `message`, `thought` or `user`; `meta` is what only this agent
+    knows of it (`_meta`).
+    """
 
     kind: str
     text: str
+    meta: Mapping[str, Any] = {}
 
 
 class ToolUse(NamedTuple):
@@ -49,7 +52,9 @@ def read_update(update: Mapping[str, Any]) -> Update:
     """The record of an update; one that is not understood is `Other`."""
     name = str(update.get("sessionUpdate", ""))
     if name in _CHUNKS:
-        return Chunk(_CHUNKS[name], _text_of(update.get("content")))
+        meta = update.get("_meta")
+        text = _text_of(update.get("content"))
+        return Chunk(_CHUNKS[name], text, meta if isinstance(meta, dict) else {})
     if name in ("tool_call", "tool_call_update"):
         return _tool_use(update, begins=name == "tool_call")
     return Other(name)
@@ -70,7 +75,7 @@ def _tool_use(update: Mapping[str, Any], *, begins: bool) -> ToolUse:
         title=_word(update, "title"),
         kind=_word(update, "kind"),
         status=_word(update, "status"),
-        arguments=None if raw_input is None else _as_text(raw_input),
+        arguments=_as_text(raw_input) if raw_input else None,  # {} while it is being written
         result=(shown or None) if raw_output is None else _as_text(raw_output),
     )
 

@@ -28,6 +28,7 @@ class Ended(NamedTuple):
         asked: the requested session, if any.
         proves: whether the same session in the answer is proof (`continue` is declared).
         session, usage: the last ones in its events.
+        forks: whether the requested session was to be copied with this prompt.
     """
 
     who: str
@@ -36,6 +37,7 @@ class Ended(NamedTuple):
     proves: bool
     session: str | None = None
     usage: Usage | None = None
+    forks: bool = False
 
 
 def reply_of(ended: Ended) -> CommandReply:
@@ -77,6 +79,8 @@ def agent_reply(reply: CommandReply, ended: Ended) -> AgentReply:
     proof = reply.proof
     if proof is None and same and ended.proves:
         proof = "it returned the sessionId of the request"
+    if proof is None and ended.forks and session and not same and reply.continuation == "forked":
+        proof = "it returned the sessionId of a copy"
     usage = reply.usage or ended.usage or Usage()
     if usage.duration_ms is None:
         usage = replace(usage, duration_ms=ended.result.duration_ms)

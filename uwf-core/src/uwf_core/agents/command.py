@@ -1,6 +1,7 @@
 """Commands as agents: any program in any language that speaks the command protocol.
 
     <command> <args…> --thread ID --role R --prompt TEXT --mode run|fork|ask [--session ID]
+              [--fork ID]
 
 in the step's folder, with `UWF_REQUEST` (a JSON file with everything, see wire.py) and
 `UWF_EVENTS` (a file to which it may append JSON lines `{turn}`, `{session}`, `{usage}`). The last
@@ -8,7 +9,8 @@ line on stdout is the reply; see `uwf_core.agents.wire.CommandReply`.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.agents.answer import Ended, agent_reply, check_error, reply_of
 from uwf_core.agents.call_files import call_files
@@ -23,8 +25,13 @@ from uwf_core.api.agent import (
     NoSink,
     Turn,
     TurnSink,
+    Usage,
 )
+from uwf_core.api.record import replace
 from uwf_core.errors import Crashed, FailureKind
+
+if TYPE_CHECKING:
+    from uwf_core.agents.session_totals import SessionTotals
 
 EVENTS_PER_REPLY = 8
 """The limit of the events file, as a multiple of the reply limit: turns have half of it."""
@@ -63,16 +70,20 @@ class CommandAgent:
         )
         return agent_reply(reply, ended)
 
-    def fork(self, session: str, request: AgentRequest, at: str | None = None) -> str:
-        """One call with `--mode fork --session`; the new session's id.
+    def fork(self, session: str, request: AgentRequest, at: str | None = None) -> str | None:
+        """One call with `--mode fork --session`; the new session's id, or None where the reply
+        says that a copy is made with the next prompt (`--fork` instead of `--session`).
 
         Raises:
-            Crashed: it returns none.
+            Crashed: it returns neither.
         """
         request = request.with_(session=session)
         reply, ended = self._call("fork", request, _instruction(request), NoSink(), at)
+        if not reply.session_id and reply.continuation == "forked" and at is None:
+            return None
         if not reply.session_id:
             raise Crashed(f"{ended.who} forked a session but returned no sessionId")
+        _Totals(self._context.state_dir, session).copy(reply.session_id)
         return reply.session_id
 
     def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
@@ -104,12 +115,14 @@ class CommandAgent:
             def enough() -> bool:
                 return cancel.reason == FailureKind.TOO_LARGE.word
 
+            totals = _Totals(self._context.state_dir, request.session)
             with (
                 # Opened before the program starts, which may delete the folder at once.
                 files.events.open("rb") as stream,
                 request.start_program(argv, env=files.environment()) as child,
                 EventFollower(
-                    stream, sink, child.touch, limit, limit * EVENTS_PER_REPLY, enough
+                    *(stream, sink, child.touch, limit, limit * EVENTS_PER_REPLY),
+                    *(enough, totals.used),
                 ) as events,
             ):
                 result = child.wait()
@@ -120,19 +133,57 @@ class CommandAgent:
             result=result,
             asked=request.session,
             proves=self._continues,
+            forks=isinstance(request, AgentRequest) and request.forks,
             session=events.session,
             usage=events.usage,
         )
         try:
-            reply = reply_of(ended)
+            reply = totals.counted(reply_of(ended))
             for turn in reply.turns:
                 events.turn(turn)
             if reply.error is not None:  # no reply will carry these, so pass them on as events
                 _report(reply, sink)
             check_error(reply, ended)
         finally:
+            totals.keep(events.session or request.session)
             _note_bad_lines(events)
         return reply, ended
+
+
+class _Totals:
+    """The usage of a call that may be told as the session's total; loads the code only then."""
+
+    def __init__(self, state_dir: str, asked: str | None) -> None:
+        self._state_dir, self._asked = state_dir, asked
+        self._session: str | None = None
+        self._opened: SessionTotals | None = None
+
+    def used(self, total: Usage) -> Usage:
+        if self._opened is None:
+            from uwf_core.agents.session_totals import SessionTotals
+
+            self._opened = SessionTotals(self._state_dir, self._asked)
+        return self._opened.used(total)
+
+    def counted(self, reply: CommandReply) -> CommandReply:
+        """The reply with the usage of the call alone."""
+        self._session = reply.session_id
+        if reply.usage is None or not reply.usage_is_total:
+            return reply
+        return replace(reply, usage=self.used(reply.usage), usage_is_total=False)
+
+    def copy(self, session: str) -> None:
+        """Let a copy of a session begin with its total, where it has one."""
+        if Path(self._state_dir, "totals").exists():
+            from uwf_core.agents.session_totals import SessionTotals
+
+            SessionTotals(self._state_dir, self._asked).keep(session)
+
+    def keep(self, session: str | None) -> None:
+        """Keep the total for the next call of the session that the reply names, else of this."""
+        session = self._session or session
+        if self._opened is not None and session is not None:
+            self._opened.keep(session)
 
 
 def _report(reply: CommandReply, sink: TurnSink) -> None:
@@ -157,7 +208,9 @@ def cut_prompt(text: str) -> str:
 
 
 def _arguments(mode: Mode, request: AgentRequest | AskRequest, prompt: str) -> tuple[str, ...]:
-    session = () if request.session is None else ("--session", request.session)
+    forks = isinstance(request, AgentRequest) and request.forks
+    name = "--fork" if forks else "--session"
+    session = () if request.session is None else (name, request.session)
     role = ("--thread", request.thread, "--role", request.role)
     return (*role, "--prompt", cut_prompt(prompt), "--mode", mode, *session)
 

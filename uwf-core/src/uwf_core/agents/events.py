@@ -19,7 +19,8 @@ class EventFollower:
 
     An invalid line is counted and skipped: `problems` has the first ones. Once there is
     `enough`, the rest is not read: an endless writer stays ahead of the reader. The same holds
-    after `most_bytes`, which `unread` reports; the run continues.
+    after `most_bytes`, which `unread` reports; the run continues. `used` makes a session's total
+    what the call used.
 
     Attributes:
         session, usage: the last ones reported.
@@ -35,9 +36,11 @@ class EventFollower:
         line_bytes: int,
         most_bytes: int,
         enough: Callable[[], bool],
+        used: Callable[[Usage], Usage] = lambda total: total,
     ) -> None:
         self._sink = sink
         self._enough = enough
+        self._used = used
         self._alive = alive
         self._line_bytes = line_bytes
         self._most_bytes = self._left = most_bytes
@@ -122,8 +125,8 @@ class EventFollower:
         if event.turn is not None:
             self.turn(event.turn)
         if event.usage is not None:
-            self.usage = event.usage
-            self._sink.usage(event.usage)
+            self.usage = self._used(event.usage) if event.usage_is_total else event.usage
+            self._sink.usage(self.usage)
 
     def _bad(self, problem: str) -> None:
         self.bad_lines += 1

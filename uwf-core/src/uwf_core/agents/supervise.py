@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from uwf_core.agents.cleaning import WatchedSink, clean_reply, clean_text, clean_value
 from uwf_core.agents.open import Done, OpenAgent
-from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, Call, NoSink, TurnSink
+from uwf_core.api.agent import (
+    AgentReply,
+    AgentRequest,
+    AskRequest,
+    Call,
+    Continuation,
+    NoSink,
+    TurnSink,
+)
 from uwf_core.api.fields import FieldFault
 from uwf_core.api.record import replace
 from uwf_core.cas.schemas import CompiledSchema
@@ -62,7 +70,7 @@ def run_call(
         lambda call, watched: opened.agent.run(call, watched)
     )
     reply = _checked_reply(reply, opened, request.limits.reply_bytes)
-    _check_session(reply, request.session, opened)
+    _check_session(reply, request, opened)
     return reply
 
 
@@ -74,8 +82,11 @@ def ask_call(opened: OpenAgent, request: AskRequest, sink: TurnSink) -> AgentRep
     return _checked_reply(reply, opened, request.limits.reply_bytes)
 
 
-def fork_call(opened: OpenAgent, session: str, request: AgentRequest, at: str | None = None) -> str:
-    """One call of `Agent.fork`: the id of the new session, which differs from `session`.
+def fork_call(
+    opened: OpenAgent, session: str, request: AgentRequest, at: str | None = None
+) -> str | None:
+    """One call of `Agent.fork`: the id of the new session, which differs from `session`; None
+    where the agent copies a session only with the next prompt.
 
     `at` is the mark up to which it is copied; an agent without marks need not take the argument.
 
@@ -89,6 +100,8 @@ def fork_call(opened: OpenAgent, session: str, request: AgentRequest, at: str | 
             else opened.agent.fork(session, call, at=at)
         )
     )
+    if forked is None and at is None:
+        return None
     if not isinstance(forked, str) or not forked.strip():
         raise InternalFailure(f"{opened.origin} forked a session and returned {forked!r} as its id")
     forked = clean_text(forked)
@@ -350,13 +363,15 @@ def _checked_reply(reply: object, opened: OpenAgent, limit_bytes: int) -> AgentR
     return reply
 
 
-def _check_session(reply: AgentReply, asked: str | None, opened: OpenAgent) -> None:
-    """Enforce that a role has one session: the requested and proven one, or a new one.
+def _check_session(reply: AgentReply, request: AgentRequest, opened: OpenAgent) -> None:
+    """Enforce that a role has one session: the requested and proven one, a proven copy of it where
+    a copy was requested, or a new one.
 
     Raises:
         SessionLost: a session should be continued, and the reply does not prove it.
         InternalFailure: the agent continued one that was not requested.
     """
+    asked = request.session
     if asked is None:
         if reply.continuation == "continued":
             raise InternalFailure(
@@ -364,14 +379,17 @@ def _check_session(reply: AgentReply, asked: str | None, opened: OpenAgent) -> N
                 session=reply.session,
             )
         return
-    if reply.session != asked:
+    wanted: Continuation = "forked" if request.forks else "continued"
+    if not reply.session or (reply.session == asked) is request.forks:
         what = f"used {reply.session!r}" if reply.session else "returned none"
-    elif reply.continuation != "continued":
+    elif reply.continuation != wanted:
         what = f"reported {reply.continuation}"
     elif not reply.proof:
         what = "returned no proof"
     else:
         return
     raise SessionLost(
-        f"{opened.origin} should continue the session {asked!r} but {what}", session=reply.session
+        f"{opened.origin} should {'fork' if request.forks else 'continue'} the session {asked!r} "
+        f"but {what}",
+        session=None if request.forks else reply.session,
     )

@@ -49,6 +49,7 @@ class CommandReply:
     ] = None
     session_id: Annotated[str | None, "The session, to continue it later."] = None
     usage: Annotated[Usage | None, "What the call used; null is unknown."] = None
+    usage_is_total: Annotated[bool, "Whether `usage` is that of the whole session so far."] = False
     turns: Annotated[tuple[Turn, ...], "Messages within the agent's loop."] = ()
     error: Annotated[CommandError | None, "Why there is no output."] = None
     model: Annotated[str | None, "The model that was used."] = None
@@ -70,6 +71,7 @@ class CommandEvent:
     turn: Annotated[Turn | None, "A message within the agent's loop."] = None
     session: Annotated[str | None, "The session."] = None
     usage: Annotated[Usage | None, "What was used so far."] = None
+    usage_is_total: Annotated[bool, "Whether `usage` is that of the whole session so far."] = False
 
 
 class NoJson(ValueError):
@@ -133,7 +135,7 @@ def read_event(line: bytes, next_index: int) -> CommandEvent:
     mapping = clean_value(json_object(line))
     mapping["turn"] = _with_defaults(mapping.get("turn"), next_index)
     event = read_record(CommandEvent, _with_known(mapping), lenient=True)
-    if event == CommandEvent():
+    if event.turn is None and event.session is None and event.usage is None:
         raise FieldFault((), "has none of turn, session, usage")
     if event.session == "":
         raise FieldFault(("session",), "is empty")

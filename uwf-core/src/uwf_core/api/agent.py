@@ -376,6 +376,8 @@ class AgentRequest(Call):
         schema: the JSON Schema of what the role must deliver.
         answer: a person's answer to the question that this agent asked with `NeedsAnswer`.
         tools: the only tools that the role allows; None does not restrict.
+        forks: `session` is another thread's and must not change: the agent, whose `fork` returned
+            None, copies it with this prompt, and replies from the copy (`forked`).
     """
 
     purpose: Purpose = "run"
@@ -384,6 +386,7 @@ class AgentRequest(Call):
     schema: Mapping[str, Any] = field(default_factory=dict)
     answer: Mapping[str, Any] | None = None
     tools: tuple[str, ...] | None = None
+    forks: bool = False
 
     def with_(self, **changes: Any) -> "AgentRequest":
         """A copy with some fields changed."""
@@ -452,8 +455,10 @@ class Agent(Protocol):
     def run(self, request: AgentRequest, sink: TurnSink) -> AgentReply:
         """Play the role in a new session, or continue `request.session`."""
 
-    def fork(self, session: str, request: AgentRequest, at: str | None = None) -> str:
-        """Copy `session` (capability `fork`), up to the mark `at` of a reply; the new id."""
+    def fork(self, session: str, request: AgentRequest, at: str | None = None) -> str | None:
+        """Copy `session` (capability `fork`), up to the mark `at` of a reply; the new id. None
+        where the agent can only copy it with the next prompt: `run` gets that as `request.forks`.
+        """
 
     def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
         """Answer a question in a session (capability `ask`); permit no tool that changes things."""

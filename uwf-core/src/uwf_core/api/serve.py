@@ -7,9 +7,9 @@
         return serve_agent(uwf_agents()[0])
 
 The command is called as `<command> --thread ID --role R --prompt TEXT [--mode run|fork|ask]
-[--session ID]`; `UWF_REQUEST` names the JSON file with the whole request, `UWF_EVENTS` the file
-that turns, session and usage are appended to. The last line on stdout is the reply. Without
-`UWF_REQUEST`, as in a shell, `--prompt` is the whole prompt.
+[--session ID | --fork ID]`; `UWF_REQUEST` names the JSON file with the whole request, `UWF_EVENTS`
+the file that turns, session and usage are appended to. The last line on stdout is the reply.
+Without `UWF_REQUEST`, as in a shell, `--prompt` is the whole prompt.
 """
 
 import argparse
@@ -117,6 +117,7 @@ def _parser(spec: AgentSpec) -> argparse.ArgumentParser:
     parser.add_argument("--prompt", required=True, help="the instruction of this call")
     parser.add_argument("--mode", choices=("run", "fork", "ask"), default="run")
     parser.add_argument("--session", help="the session to continue, fork or ask")
+    parser.add_argument("--fork", help="the session to fork with the prompt of this run")
     return parser
 
 
@@ -137,7 +138,8 @@ def _answered(
         if call.mode == "fork":
             request = _run_request(document, call, cancel)
             at = {} if document.at is None else {"at": document.at}
-            return {"sessionId": agent.fork(call.session or "", request, **at)}
+            forked = agent.fork(call.session or "", request, **at)
+            return {"continuation": "forked"} if forked is None else {"sessionId": forked}
         if call.mode == "ask":
             return _reply(agent.ask(_ask_request(document, call, cancel), sink))
         return _reply(agent.run(_run_request(document, call, cancel), sink))
@@ -184,7 +186,7 @@ def _call_fields(
         "role": call.role,
         "step_number": document.step_number,
         "cwd": document.cwd or str(Path.cwd()),
-        "session": call.session,
+        "session": call.session or call.fork,
         "model": document.model,
         "tools": document.tools,
         "trusted": document.trusted,
@@ -204,6 +206,7 @@ def _run_request(
         parts=document.parts,
         schema=document.schema or {},
         answer=document.answer,
+        forks=call.fork is not None,
     )
 
 

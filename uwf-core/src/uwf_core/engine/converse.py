@@ -37,8 +37,12 @@ def run_agent(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> AgentReply:
         if known is None or not known.inherited:
             return _call(run, attempt, agent, request)
         session = fork_call(agent, known.id, _limited(attempt, request), known.mark)
-        attempt.progress.session(session)
-        reply = _call(run, attempt, agent, request.with_(session=session))
+        if session is None:
+            request = request.with_(session=known.id, forks=True)
+        else:
+            attempt.progress.session(session)
+            request = request.with_(session=session)
+        reply = _call(run, attempt, agent, request)
         attempt.continuation = "forked"
     except SessionLost:
         if known is None:
@@ -59,7 +63,9 @@ def _call(run: "Run", attempt: "Attempt", agent: "OpenAgent", request: AgentRequ
         attempt.spend(priced(_used_by(error, progress), request.model))
         attempt.mark = None
         named = error.session if isinstance(error, AgentFailure) else None
-        attempt.session = _keepable(run, named) or progress.session_seen or request.session
+        seen = (_keepable(run, named), progress.session_seen, request.session)
+        others = request.session if request.forks else None  # another thread's: never to be kept
+        attempt.session = next((each for each in seen if each and each != others), None)
         raise
     crash_points.reach("reply")
     attempt.spend(priced(reply.usage, request.model))

@@ -211,6 +211,8 @@ def _forks(question: _Question) -> Iterator[tuple[bool, str]]:
         forked = fork_call(question.agent, session, request, question.step.node["mark"])
     except SessionLost:
         return
+    if forked is None:  # a copy comes only with a prompt, which may change things
+        return
     if question.engine.redactor.text(forked) != forked:
         yield False, forked  # an id that contains a secret is not stored
         return
