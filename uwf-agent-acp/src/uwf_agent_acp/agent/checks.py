@@ -31,7 +31,7 @@ _SECONDS, _TRIAL_SECONDS = 20.0, 120.0
 def checks_of(known: KnownAgent, request: CheckRequest) -> Sequence[Check]:
     """The checks of an agent with the options of the request; the last one is a real call."""
     options = request.options if isinstance(request.options, AcpOptions) else AcpOptions()
-    looks: dict[str, Any] = {"program": _program}
+    looks: dict[str, Any] = {"program": _program, "folder": _folder}
     if _found(known, request, options) is not None:
         looks["protocol"] = _protocol
         if request.trial:
@@ -58,6 +58,20 @@ def _program(known: KnownAgent, request: CheckRequest, options: AcpOptions) -> C
         hint = f"{how}set its path: agents -> ALIAS -> options -> command"
         return CheckResult(state="error", message=f"there is no program {argv[0]!r}", hint=hint)
     return CheckResult(state="ok", message=path)
+
+
+def _folder(known: KnownAgent, request: CheckRequest, _options: AcpOptions) -> CheckResult:
+    """Whether it may work in this folder: most programs obey what a folder's settings say."""
+    if known.untrusted_meta:
+        return CheckResult(state="ok", message="obeys no settings of a folder that is not trusted")
+    words = f"{known.title} may run what settings in a folder say"
+    if request.trusted:
+        return CheckResult(state="ok", message=f"{words}; you trust {request.cwd}")
+    return CheckResult(
+        state="warning",
+        message=f"{words}, so it works only where you trust them: not in {request.cwd}",
+        hint="next: uwf config trust",
+    )
 
 
 def _protocol(known: KnownAgent, request: CheckRequest, options: AcpOptions) -> CheckResult:

@@ -34,8 +34,10 @@ class KnownAgent(NamedTuple):
         noise: whole chunks of text that are its program's and not the model's.
         counted: finds the counts of a turn where the protocol's `usage` has none, in what only
             this agent says: of the end of the turn, and of its chunks.
-        untrusted_env, untrusted_meta: what keeps the files of a folder from running anything.
-        reads_untrusted: whether the two above suffice; else it does not run in such a folder.
+        untrusted_meta: what keeps the files of a folder from running anything, in the requests that
+            open a session; without it, the program does not run in a folder that is not trusted.
+            opencode has a switch for its project's settings (OPENCODE_DISABLE_PROJECT_CONFIG), but
+            version 1.18 imports the folder's `.opencode/plugin/*` all the same.
     """
 
     name: str
@@ -48,9 +50,7 @@ class KnownAgent(NamedTuple):
     counted: Callable[[Mapping[str, Any], Sequence[Mapping[str, Any]]], TokenCounts | None] = (
         lambda _end, _chunks: None
     )
-    untrusted_env: Mapping[str, str] = {}
     untrusted_meta: Mapping[str, Any] = {}
-    reads_untrusted: bool = False
 
     def agent(self, options: AcpOptions | None, context: AgentContext) -> "KnownAcpAgent":
         """The factory of the entry point."""
@@ -93,7 +93,7 @@ class KnownAcpAgent(AcpAgent):
                 "the agent 'acp' needs the option `command`",
                 hint="agents: {mine: {use: acp, options: {command: PROGRAM, arguments: […]}}}",
             )
-        if not (call.trusted or self._known.reads_untrusted):
+        if not (call.trusted or self._known.untrusted_meta):
             raise Unavailable(
                 f"{self._known.title} may run what settings in {call.cwd} say, and you do not "
                 "trust that folder",
@@ -116,8 +116,7 @@ class _KnownProfile(Profile):
         self._known, self._options = known, options
 
     def launch(self, call: Call, folder: Path) -> Launch:
-        inert = {} if call.trusted else self._known.untrusted_env
-        return Launch(self._known.command(self._options), {**self._options.environment, **inert})
+        return Launch(self._known.command(self._options), self._options.environment)
 
     def meta(self, call: Call) -> Mapping[str, Any]:
         return {} if call.trusted else self._known.untrusted_meta
@@ -139,7 +138,7 @@ class _KnownProfile(Profile):
 
 
 def _warning_of_codex(chunk: Chunk) -> bool:
-    """A warning comes as a chunk of its own, before the model says anything."""
+    """A warning is one whole chunk."""
     return _CODEX_WARNING.fullmatch(chunk.text) is not None
 
 
@@ -175,8 +174,6 @@ OPENCODE = KnownAgent(
     "npm install -g opencode-ai",
     reading_mode="plan",
     usage="last",
-    untrusted_env={"OPENCODE_DISABLE_PROJECT_CONFIG": "1"},
-    reads_untrusted=True,
 )
 GEMINI = KnownAgent(
     "gemini",
@@ -217,5 +214,4 @@ CLAUDE_CODE = KnownAgent(
     reading_mode="plan",
     noise=_notice_of_claude_code,
     untrusted_meta=_USER_SETTINGS,
-    reads_untrusted=True,
 )
