@@ -151,7 +151,7 @@ class CommandAgent:
 
 
 class _Totals:
-    """The usage of a call that may be told as the session's total; loads the code only then."""
+    """The usage of a call, perhaps reported as the session's total; loads the code only then."""
 
     def __init__(self, state_dir: str, asked: str | None) -> None:
         self._state_dir, self._asked = state_dir, asked
