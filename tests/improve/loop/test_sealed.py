@@ -21,6 +21,8 @@ def test_a_set_has_its_bar_before_the_first_trial_and_keeps_it(desk):
     assert again.exit_code == 2 and "its bar is fixed" in again.stderr
     other = desk.call("seal", "others", "tasks")
     assert other.exit_code == 2 and "belongs to another set" in other.stderr
+    twice = desk.call("seal", "others", "tasks", "tasks")
+    assert twice.exit_code == 2 and "two tasks are called" in twice.stderr
     more = desk.call("seal", "notes", "tasks", "--add")
     assert more.exit_code == 2 and "has a task" in more.stderr
 

@@ -81,7 +81,9 @@ class WorkflowEdit:
 
 
 def _lines(text: str) -> list[str]:
-    lines = text.splitlines(keepends=True)
+    lines = [f"{line}\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]  # what is after the last line feed
+    lines = [each for each in lines if each]
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n\\ No newline at end of file\n"
     return lines

@@ -1,12 +1,17 @@
 """Replace texts of a workflow file; comments and formatting of the rest stay."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
 from uwf_core.errors import UsageError
+
+_UNPRINTABLE: Final = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufeff\ufffe\uffff\u2028\u2029]"
+)
 
 
 def with_texts(text: str, texts: Mapping[str, str]) -> str:
@@ -37,13 +42,13 @@ def _with_text(text: str, place: str, new: str) -> str:
     if found is None:
         first = parent.value[0][0].start_mark
         if parent.flow_style:
-            return f"{text[: first.index]}{key}: {json.dumps(new)}, {text[first.index :]}"
+            return f"{text[: first.index]}{key}: {_quoted(new)}, {text[first.index :]}"
         line = f"{key}: {_written(new, first.column)}"
         return f"{text[: first.index]}{line}\n{' ' * first.column}{text[first.index :]}"
     name, value = found
     begin, end = value.start_mark.index, value.end_mark.index
     column = None if parent.flow_style else name.start_mark.column
-    written = json.dumps(new, ensure_ascii=False) if column is None else _written(new, column)
+    written = _quoted(new) if column is None else _written(new, column)
     if text[begin:end].endswith("\n"):  # a block ends with its line
         written += "\n"
         blank = text[begin:end]
@@ -53,11 +58,18 @@ def _with_text(text: str, place: str, new: str) -> str:
 
 def _written(new: str, column: int) -> str:
     """A text as the value of a key in this column."""
-    if "\n" not in new.strip("\n") or new != new.rstrip() + "\n" or new[:1].isspace():
-        return json.dumps(new, ensure_ascii=False)
+    is_block = "\n" in new.strip("\n") and new == new.rstrip() + "\n" and not new[:1].isspace()
+    if not is_block or _UNPRINTABLE.search(new):
+        return _quoted(new)
     indent = " " * (column + 2)
     lines = [f"{indent}{line}".rstrip() for line in new.rstrip("\n").split("\n")]
     return "|\n" + "\n".join(lines)
+
+
+def _quoted(new: str) -> str:
+    """A text in double quotes: JSON, with escapes for what YAML rejects or takes for a line end."""
+    text = json.dumps(new, ensure_ascii=False)
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def path_of(root: Any, place: str) -> tuple[yaml.MappingNode, str] | None:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from uwf_improve.history.visits import SUSPEND, Histories, Visit
+from uwf_improve.history.visits import SUSPEND, Histories, History, Visit
 from uwf_improve.reflect.finding import (
     LEAST_THREADS,
     Finding,
+    Kind,
     is_habit,
     shared_phrase,
     shown_steps,
@@ -62,41 +63,29 @@ def _made_again(role: str, found: list[Visit], of: int) -> Finding:
 
 def limited(seen: Histories) -> Iterator[Finding]:
     """A limit that threads reach again and again."""
-    names = sorted({limit for each in seen.threads for limit in each.limits})
-    for name in names:
+    for name in sorted({limit for each in seen.threads for limit in each.limits}):
         found = [each for each in seen.threads if name in each.limits]
-        if is_habit(len(found), len(seen.threads), _OFTEN):
-            last = [each.visits[-1] for each in found if each.visits]
-            steps, threads = shown_steps(last)
-            yield Finding(
-                kind="limit",
-                place=name,
-                text=f"{len(found)} of {len(seen.threads)} threads reached the limit {name}",
-                count=len(found),
-                of=len(seen.threads),
-                carrier="procedure",
-                steps=steps,
-                threads=threads,
-            )
+        text = f"{len(found)} of {len(seen.threads)} threads reached the limit {name}"
+        yield from _of_threads("limit", name, text, seen, found)
 
 
 def abandoned(seen: Histories) -> Iterator[Finding]:
     """Threads that persons cancelled, by the role that had spoken last."""
-    ended: dict[str, list[Visit]] = {}
+    ended: dict[str, list[History]] = {}
     for thread in seen.threads:
         if thread.status == "cancelled" and thread.visits:
-            ended.setdefault(thread.visits[-1].role, []).append(thread.visits[-1])
+            ended.setdefault(thread.visits[-1].role, []).append(thread)
     for role, found in sorted(ended.items()):
-        if not is_habit(len(found), len(seen.threads), _OFTEN):
-            continue
-        steps, threads = shown_steps(found)
+        text = f"persons cancelled {len(found)} of {len(seen.threads)} threads after {role}"
+        yield from _of_threads("abandoned", role, text, seen, found)
+
+
+def _of_threads(
+    kind: Kind, place: str, text: str, seen: Histories, found: list[History]
+) -> Iterator[Finding]:
+    if is_habit(len(found), len(seen.threads), _OFTEN):
+        steps, threads = shown_steps(each.visits[-1] for each in found if each.visits)
         yield Finding(
-            kind="abandoned",
-            place=role,
-            text=f"persons cancelled {len(found)} of {len(seen.threads)} threads after {role}",
-            count=len(found),
-            of=len(seen.threads),
-            carrier="procedure",
-            steps=steps,
-            threads=threads,
-        )
+            kind=kind, place=place, text=text, count=len(found), of=len(seen.threads),
+            carrier="procedure", steps=steps, threads=threads,
+        )  # fmt: skip

@@ -45,10 +45,6 @@ def take_tasks(client: Client, words: Sequence[str], cwd: Path, target: Path) ->
         found = find_task(word, client, cwd)
         task = take_task(found, whole, client).require()
         for each in _cases(task, target, found.place):
-            if each.name in taken:
-                raise UsageError(
-                    f"two tasks are called {each.name!r}", hint="give each task its own name"
-                )
             taken[each.name] = each
         shutil.rmtree(whole)
     return list(taken.values())
@@ -63,6 +59,8 @@ def _cases(task: Task, target: Path, place: str) -> Iterator[TakenTask]:
             )
         name = f"{task.name}.{case.name}" if len(task.cases) > 1 else task.name
         folder = target / name
+        if folder.exists():
+            raise UsageError(f"two tasks are called {name!r}", hint="give each its own name")
         copy_tree(task.folder, folder, without=NOT_COPIED)
         if len(task.cases) > 1:
             _keep_case(folder / TASK_FILE, case, name)
