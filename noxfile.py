@@ -281,14 +281,20 @@ def walkthrough(session: nox.Session) -> None:
 
 @check
 def postgres(session: nox.Session) -> None:
-    """The store in PostgreSQL, with a server that the tests start: the system's (Debian:
-    postgresql; `UWF_POSTGRES_BIN` names the folder of another one), else one from a wheel.
+    """The store in PostgreSQL and its workers, with a server that the tests start: the
+    system's (Debian: postgresql; `UWF_POSTGRES_BIN` names the folder of another one), else one from
+    a wheel.
     """
     install(session, "tests")
-    if shutil.which("postgres") is None and not any(Path("/usr/lib/postgresql").glob("*/bin")):
-        session.install(*nox.project.dependency_groups(PYPROJECT, "postgres"))
+    _install_postgres(session)
     session.env["UWF_POSTGRES"] = "1"
     session.run("pytest", "-n", "2", "--durations=5", "tests/postgres", *session.posargs)
+
+
+def _install_postgres(session: nox.Session) -> None:
+    """A server from a wheel, if the system has none."""
+    if shutil.which("postgres") is None and not any(Path("/usr/lib/postgresql").glob("*/bin")):
+        session.install(*nox.project.dependency_groups(PYPROJECT, "postgres"))
 
 
 @check
@@ -316,9 +322,14 @@ def browser(session: nox.Session) -> None:
 @check
 def demo(session: nox.Session) -> None:
     """`uwf demo`: a real workflow from start to end, without a key and without a server; with
-    `-- --web`, then the pages in a browser on its threads, until Ctrl-C.
+    `-- --web`, then the pages in a browser on its threads, until Ctrl-C; with `-- --workers 3`,
+    a PostgreSQL server, three workers and a fan-out instead, of which one worker is killed.
     """
     install(session)
+    if "--workers" in session.posargs:
+        _install_postgres(session)
+        session.run("python", "tests/postgres/demo.py", *session.posargs)
+        return
     words = [word for word in session.posargs if word != "--web"]
     if "--web" not in session.posargs:
         session.run("uwf", "demo", *words)

@@ -21,6 +21,7 @@ SAYS_MORE = {
     "uwf_testing": set(),
     "uwf_store_postgres": set(),
     "uwf_web": set(),
+    "uwf_worker": set(),
     "uwf_core.api": {"importlib", "typing"},  # the public names, each loaded on first use
 }
 

@@ -54,3 +54,19 @@ def made(server: Server, **options: str) -> str:
 @pytest.fixture
 def another_url(server: Server) -> Callable[..., str]:
     return lambda **options: made(server, **options)
+
+
+def made_for_workers(server: Server, **options: str) -> str:
+    """The same with the tables of a queue."""
+    from uwf_store_postgres.place import place_of
+    from uwf_worker.migrating import migrate_queue
+
+    address = made(server, **options)
+    migrate_queue(place_of(address))
+    return address
+
+
+@pytest.fixture
+def workers_url(server: Server) -> str:
+    """The URL of an empty store with a queue, whose leases last two seconds."""
+    return made_for_workers(server, lease="2")

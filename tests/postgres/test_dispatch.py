@@ -144,10 +144,10 @@ def test_a_refused_step_writes_no_row(backend):
 
 def test_a_hint_is_due_once_in_a_while(backend):
     put(backend, row("a"), row("b", needs=["gpu"]))
-    assert backend.due([], 10, 30) == ["a"]
+    assert backend.due([], 10, 30) == [("a", [])]
     assert backend.due([], 10, 30) == []
-    assert backend.due(["gpu"], 10, 30) == ["b"]
-    assert sorted(backend.due(["gpu"], 10, 0)) == ["a", "b"]
+    assert backend.due(["gpu"], 10, 30) == [("b", ["gpu"])]
+    assert sorted(backend.due(["gpu"], 10, 0)) == [("a", []), ("b", ["gpu"])]
 
 
 # -- threads ---------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ UPDATE {{s}}.dispatch SET hinted = clock_timestamp() WHERE thread IN (
     WHERE {_FREE} AND d.not_before <= {_NOW} AND d.needs <@ %s::text[]
         AND (d.hinted IS NULL OR d.hinted < clock_timestamp() - make_interval(secs => %s))
     ORDER BY priority DESC, not_before, thread LIMIT %s FOR UPDATE SKIP LOCKED)
-RETURNING thread"""
+RETURNING thread, needs"""
 _REQUEST = """
 WITH asked AS (
     UPDATE {s}.dispatch SET request = %s, version = version + 1
@@ -151,9 +151,12 @@ class DispatchTable:
         self._rows(f"{free} WHERE worker = %s", (worker,))
         self._rows("DELETE FROM {s}.worker WHERE id = %s", (worker,))
 
-    def due(self, labels: Collection[str], limit: int, quiet_seconds: float) -> list[str]:
+    def due(
+        self, labels: Collection[str], limit: int, quiet_seconds: float
+    ) -> list[tuple[str, Sequence[str]]]:
         """Threads that could be run now, and for which no hint was given lately."""
-        return [thread for (thread,) in self._rows(_DUE, ([*labels], quiet_seconds, limit))]
+        found = self._rows(_DUE, ([*labels], quiet_seconds, limit))
+        return [(thread, needs) for thread, needs in found]
 
     def request(self, thread: str, request: Request) -> Literal["asked", "rested"] | None:
         """Ask the worker that runs a thread, or have the thread not wanted."""

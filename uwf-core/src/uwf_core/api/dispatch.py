@@ -136,9 +136,11 @@ class DispatchBackend(Protocol):
     def leave(self, worker: str) -> None:
         """Forget a worker, and free its claim."""
 
-    def due(self, labels: Collection[str], limit: int, quiet_seconds: float) -> list[str]:
-        """Threads that could be run now by a worker with these labels, for which no hint was given
-        in the last `quiet_seconds`. From now on one counts as given.
+    def due(
+        self, labels: Collection[str], limit: int, quiet_seconds: float
+    ) -> list[tuple[str, Sequence[str]]]:
+        """Threads that could be run now by a worker with these labels, and their needs, for which
+        no hint was given in the last `quiet_seconds`. From now on one counts as given.
         """
 
     def request(self, thread: str, request: Request) -> Literal["asked", "rested"] | None:

@@ -61,6 +61,11 @@ class QueuedThreads:
         """
         return dispatch_backend(self._engine)
 
+    @property
+    def store_url(self) -> str:
+        """The URL of the store, with its password: for a queue in the same database."""
+        return self._engine.settings.store
+
     def own_labels(self) -> list[str]:
         """The labels that the configuration of this machine gives a worker."""
         return list(dict.fromkeys(own_labels(self._engine)))

@@ -1,0 +1,262 @@
+"""Workers that are killed, stopped, cut off and robbed of their server, and what must hold anyway.
+
+    python tests/postgres/chaos.py --seed 1 --workers 8 --faults 1000
+
+prints one line: how many faults of each kind, and what was found. tests/postgres/README.md has a
+table of such runs; a short form is a test.
+"""
+
+import argparse
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from postgres_server import Server
+from proxy import Proxy
+
+from uwf_core.client import Client
+from uwf_core.errors import UwfError
+from uwf_core.testing.project import Project
+
+HERE = Path(__file__).parent
+LEASE_SECONDS = 2.0
+STEPS = 5
+PARTS = 3
+KINDS = ("kill", "kill", "pause", "pause", "cut", "cut", "cut", "restart")
+_ROLE = """\
+    goal: Do it.
+    procedure: Do it.
+    output: A status.
+    frontmatter: {type: object, properties: {$status: {const: done}}, required: [$status]}
+"""
+
+
+def chain() -> str:
+    """A workflow of STEPS roles, one after the other."""
+    names = [f"r{number}" for number in range(STEPS)]
+    roles = "".join(f"  {name}:\n{_ROLE}" for name in names)
+    edges = "".join(
+        f'  {name}: {{done: {{role: {to}, prompt: "Go on."}}}}\n'
+        for name, to in zip(names, [*names[1:], "$END"], strict=True)
+    )
+    return (
+        f"version: 1\nname: chain\nroles:\n{roles}graph:\n  $START: {{new: {{role: r0, prompt: "
+        f"Begin.}}, resume: {{role: r0, prompt: More.}}}}\n{edges}"
+    )
+
+
+def fan() -> str:
+    """A workflow with PARTS branches, each a chain."""
+    parts = "".join(f"        p{n}: {{role: part, prompt: Part {n}.}}\n" for n in range(PARTS))
+    return (
+        f"version: 1\nname: fan\nroles:\n  r0:\n{_ROLE}  part: {{workflow: chain}}\ngraph:\n"
+        "  $START: {new: {role: r0, prompt: Begin.}, resume: {role: r0, prompt: More.}}\n"
+        f"  r0:\n    done:\n      parallel:\n{parts}      then:\n"
+        '        done: {role: $END, prompt: "Done."}\n'
+        '        $mixed: {role: $END, prompt: "Done."}\n'
+    )
+
+
+class Report(NamedTuple):
+    """What was found. All lists should be empty."""
+
+    faults: "Counter[str]"
+    seconds: float
+    acknowledged: int
+    refused: int
+    requeued: int
+    wrong: list[str]
+
+    def __str__(self) -> str:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.faults.items()))
+        return (
+            f"{sum(self.faults.values())} faults ({kinds}) in {self.seconds:.0f} s; "
+            f"{self.acknowledged} steps acknowledged, {self.refused} late ones refused, "
+            f"{self.requeued} queued again by a person; "
+            f"{len(self.wrong)} wrong"
+        )
+
+
+class Crew:
+    """The worker processes, each behind the breaking network."""
+
+    def __init__(self, project: Project, url: str, count: int, log: Path, engine: str) -> None:
+        self._project, self._url, self._log, self._engine = project, url, log, engine
+        self.processes = [self._started() for _ in range(count)]
+        self._timers: list[threading.Timer] = []
+
+    def _started(self) -> "subprocess.Popen[bytes]":
+        env = {**self._project.env, "UWF_STORE": self._url}
+        words = [sys.executable, HERE / "chaos_worker.py", self._log, self._engine]
+        return subprocess.Popen(words, env=env, cwd=self._project.folder,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+
+    def kill(self, number: int) -> None:
+        """End one at once, and start another one."""
+        self.processes[number].kill()
+        self.processes[number].wait()
+        self.processes[number] = self._started()
+
+    def pause(self, number: int, seconds: float) -> None:
+        """Stop one for longer than its lease."""
+        process = self.processes[number]
+        process.send_signal(signal.SIGSTOP)
+        timer = threading.Timer(seconds, lambda: process.send_signal(signal.SIGCONT))
+        timer.start()
+        self._timers.append(timer)
+
+    def end(self) -> list[int]:
+        """Drain all; their exit codes."""
+        for timer in self._timers:
+            timer.join()
+        for process in self.processes:
+            process.terminate()
+        codes = []
+        for process in self.processes:
+            try:
+                codes.append(process.wait(60))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                codes.append(-9)
+        return codes
+
+
+def run(
+    server: Server, url: str, folder: Path, *, seed: int, workers: int, faults: int,
+    engine: str = "procrastinate", patience: float = 120, pause: tuple[float, float] = (0.3, 1.2),
+) -> Report:  # fmt: skip
+    """Let workers run threads under faults, until all threads are completed."""
+    chance, counts = random.Random(seed), Counter[str]()
+    project = Project(folder)
+    project.env["UWF_STORE"] = url
+    project.workflow("chain", chain())
+    project.workflow("fan", fan())
+    replies = [
+        {"role": f"r{n}", "output": {"$status": "done"}, "delayMs": 40} for n in range(STEPS)
+    ]
+    project.script(replies, by_role=True)
+    log, proxy = folder / "log.txt", Proxy(server.port)
+    crew = Crew(project, url.replace(str(server.port), str(proxy.port)), workers, log, engine)
+    begun = time.monotonic()
+    requeued = 0
+    with project.client() as uwf:
+        threads = [uwf.start("fan" if n % 4 == 0 else "chain", f"Task {n}.", queue=True)["thread"]
+                   for n in range(8)]  # fmt: skip
+        for _ in range(faults):
+            time.sleep(chance.uniform(*pause))
+            kind, number = chance.choice(KINDS), chance.randrange(workers)
+            counts[kind] += 1
+            if kind == "kill":
+                crew.kill(number)
+            elif kind == "pause":
+                crew.pause(number, LEASE_SECONDS * 1.5)
+            elif kind == "cut":
+                proxy.cut()
+            else:
+                server.stop(chance.choice((signal.SIGINT, signal.SIGKILL)))
+                server.start()
+            if sum(_open(uwf, threads)) < 4:  # keep them busy
+                name = "fan" if chance.random() < 0.2 else "chain"
+                threads += [uwf.start(name, f"More {n}.", queue=True)["thread"] for n in range(4)]
+        until = time.monotonic() + patience
+        while any(_open(uwf, threads)) and time.monotonic() < until:
+            time.sleep(0.5)
+            requeued += _queued_again(uwf, threads)
+        codes = crew.end()
+        took = time.monotonic() - begun
+        wrong = [f"exit {code}" for code in codes if code]
+        lines = log.read_text().splitlines()
+        wrong += verify(uwf, threads, lines)
+    proxy.close()
+    refused = sum(line.startswith("refused ") for line in lines)
+    acks = sum(line.startswith("ack ") for line in lines)
+    return Report(counts, took, acks, refused, requeued, wrong)
+
+
+def _open(uwf: Client, threads: list[str]) -> list[bool]:
+    return [uwf.show(each)["status"] != "completed" for each in threads]
+
+
+def _queued_again(uwf: Client, threads: list[str]) -> int:
+    """Queue what waits for a person, after five interruptions of one step."""
+    count = 0
+    for each in threads:
+        shown = uwf.show(each)
+        waits = shown["suspendReason"] in ("failure", "interrupted")
+        if waits and uwf.queued.backend.row(each) is None:
+            continue
+        if waits and not uwf.queued.is_wanted(each):
+            with suppress(UwfError):  # a worker is at it
+                uwf.exec(each, queue=True)
+                count += 1
+    return count
+
+
+def verify(uwf: Client, threads: list[str], lines: list[str]) -> list[str]:
+    """One pass over what was acknowledged: each such step is once in its chain, in order."""
+    acked: dict[str, list[tuple[int, str]]] = {}
+    for line in lines:
+        if line.startswith("ack "):
+            _, thread, number, step = line.split()
+            acked.setdefault(thread, []).append((int(number), step))
+    wrong = [
+        f"{thread} was lost: {uwf.show(thread)['status']}"
+        for thread, is_open in zip(threads, _open(uwf, threads), strict=True)
+        if is_open
+    ]
+    for thread in {*threads, *acked}:
+        wrong += _wrong(thread, _chain(uwf, thread), acked.get(thread, []))
+    return wrong
+
+
+def _wrong(thread: str, steps: dict[int, str], acked: list[tuple[int, str]]) -> list[str]:
+    numbers = [number for number, _ in acked]
+    wrong = [f"{step} is not step {n}" for n, step in acked if steps.get(n) != step]
+    if numbers != sorted({*numbers}):
+        wrong.append(f"acknowledged in the order {numbers}")
+    if [*steps] != [*range(1, len(steps) + 1)]:
+        wrong.append(f"its steps are {[*steps]}")
+    return [f"{thread}: {each}" for each in wrong]
+
+
+def _chain(uwf: Client, thread: str) -> dict[int, str]:
+    rows: list[Any] = [row for row in uwf.steps(thread) if row["number"] > 0]
+    return {row["number"]: row["step"] for row in sorted(rows, key=lambda row: row["number"])}
+
+
+def main() -> int:
+    """The long form."""
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("--seed", type=int, default=1)
+    words.add_argument("--workers", type=int, default=8)
+    words.add_argument("--faults", type=int, default=200)
+    words.add_argument("--engine", default="procrastinate", choices=["procrastinate", "none"])
+    given = words.parse_args()
+    from conftest import made_for_workers
+
+    server, folder = Server(), Path(tempfile.mkdtemp(prefix="uwf-chaos-"))
+    try:
+        url = made_for_workers(server, lease=str(LEASE_SECONDS))
+        report = run(server, url, folder, seed=given.seed, workers=given.workers,
+                     faults=given.faults, engine=given.engine)  # fmt: skip
+        sys.stdout.write(f"seed {given.seed}, {given.workers} workers: {report}\n")
+        sys.stdout.writelines(f"  {each}\n" for each in report.wrong)
+        return 1 if report.wrong else 0
+    finally:
+        server.remove()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

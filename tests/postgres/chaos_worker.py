@@ -1,0 +1,66 @@
+"""A worker whose acknowledged and refused steps are written down, for the proofs.
+
+    python chaos_worker.py LOG [ENGINE]
+
+Each line of LOG is `ack THREAD NUMBER STEP`, written after the commit of a step, `refused THREAD`,
+or `said …`.
+"""
+
+import os
+import signal
+import sys
+import time
+
+from uwf_core.api import StepFinished
+from uwf_core.client import Client
+from uwf_store_postgres.place import place_of
+from uwf_worker.engines.engine import EngineError
+from uwf_worker.engines.memory import MemoryEngine
+from uwf_worker.engines.procrastinate import ProcrastinateEngine
+from uwf_worker.worker import Worker, WorkerOptions
+
+
+def main(log: str, engine: str) -> None:
+    """Work until SIGTERM."""
+    out = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
+    def write(line: str) -> None:
+        os.write(out, f"{line}\n".encode())
+
+    def event(found: object) -> None:
+        if isinstance(found, StepFinished):
+            write(f"ack {found.thread} {found.number} {found.step}")
+
+    def say(line: str) -> None:
+        write(f"said {line}")
+        if "lease" in line or "taken over" in line:
+            write(f"refused {line.split()[1].rstrip(':')}")
+
+    while True:
+        try:
+            work(engine, event, say)
+            return
+        except Exception as error:  # the server may be down while it starts
+            say(f"start: {type(error).__name__}: {error}")
+            time.sleep(0.3)
+
+
+def work(engine: str, event, say) -> None:
+    """Open everything and work."""
+    with Client.open(on_event=event) as client:
+        place = place_of(client.queued.store_url)
+        queue = MemoryEngine()
+        if engine == "procrastinate":
+            try:
+                queue = ProcrastinateEngine(place)
+            except EngineError as error:
+                say(f"queue: {error}")
+        options = WorkerOptions(client.queued.own_labels(), place.lease_seconds, job_seconds=1.0)
+        worker = Worker(client, queue, options, say)
+        signal.signal(signal.SIGTERM, lambda *_: worker.drain())
+        worker.run()
+        queue.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "procrastinate")

@@ -1,0 +1,87 @@
+"""`uwf worker status` and `drain`."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from uwf_core.commands import Column, Screen, Session, ago, command, table, working_folder
+
+_MOST = 1000
+_COLUMNS = (
+    Column("worker", "worker"),
+    Column("state", "state"),
+    Column("jobs", "jobs", right=True, rank=3),
+    Column("thread", "thread"),
+    Column("seen", "seen", rank=2),
+)
+
+
+@command("status", "uwf worker status", "uwf worker status --format json")
+def status(session: Session) -> None:
+    """Show the workers of the store, and the threads that wait for one."""
+    from uwf_core.client import Client
+
+    with Client.open(cwd=working_folder()) as client:
+        backend = client.queued.backend
+        document = {
+            "workers": [
+                {
+                    "worker": each.id,
+                    "host": each.host,
+                    "pid": each.pid,
+                    "state": each.state,
+                    "labels": [*each.labels],
+                    "jobs": each.jobs,
+                    "thread": each.thread,
+                    "startedAtMs": each.since_ms,
+                    "seenAtMs": each.seen_ms,
+                }
+                for each in backend.workers()
+            ],
+            "waiting": [
+                {
+                    "thread": each.thread,
+                    "needs": [*each.needs],
+                    "notBeforeMs": each.not_before_ms or None,
+                    "error": each.error,
+                    "canRun": each.can_run,
+                }
+                for each in backend.waiting(_MOST)
+            ],
+        }
+    session.emit(document, _text)
+
+
+def _text(document: Mapping[str, Any], screen: Screen) -> str:
+    workers, waiting = document["workers"], document["waiting"]
+    lines = []
+    if workers:
+        now = int(time.time() * 1000)
+        rows = [{**each, "seen": ago(each["seenAtMs"], now)} for each in workers]
+        lines.append(table(_COLUMNS, rows, screen))
+    else:
+        lines.append("no worker was seen within a day; next: uwf worker start")
+    for each in waiting:
+        why = each["error"] or ("" if each["canRun"] else "no worker has all that it needs")
+        needs = ", ".join(each["needs"])
+        lines.append(f"{each['thread']} waits for {needs or 'a worker'}{why and f': {why}'}")
+    return "\n".join(lines)
+
+
+@command("drain", "uwf worker drain --all", "uwf worker drain WORKER", logged=True)
+@click.argument("worker", metavar="WORKER", required=False)
+@click.option("--all", "everyone", is_flag=True, help="All workers of the store.")
+def drain(session: Session, worker: str | None, everyone: bool) -> None:
+    """Let a worker end after its step; `uwf worker status` lists them."""
+    from uwf_core.client import Client
+    from uwf_core.errors import UnknownIdError, UsageError
+
+    if (worker is None) is not everyone:
+        raise UsageError("name one worker, or use --all", hint="next: uwf worker status")
+    with Client.open(cwd=working_folder()) as client:
+        count = client.queued.backend.drain(worker)
+    if worker is not None and not count:
+        raise UnknownIdError(f"no worker {worker!r} runs", hint="next: uwf worker status")
+    session.emit({"asked": count}, lambda shown, _: f"asked {shown['asked']} to end")

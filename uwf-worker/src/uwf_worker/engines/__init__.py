@@ -1,0 +1,1 @@
+"""Queues that wake workers, behind one protocol."""
