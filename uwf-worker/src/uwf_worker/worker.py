@@ -1,4 +1,4 @@
-"""A worker: it claims threads in the store, runs their steps, and goes on after every failure of
+"""A worker: it claims threads in the store, runs their steps, and survives every failure of
 the database. A queue wakes it; without one it looks into the store at each heartbeat.
 """
 
@@ -183,8 +183,8 @@ class Worker:
                 self._hints.append(Hint(row.thread, queue_of(row.needs)))
 
     def _send_hints(self, except_for: str | None) -> None:
-        """Tell the queue which threads the last commits made wanted. This worker goes on with its
-        own one.
+        """Tell the queue which threads the last commits made wanted, except the one that goes next
+        here.
         """
         hints, self._hints = self._hints, []
         hints = [*{each.thread: each for each in hints if each.thread != except_for}.values()]

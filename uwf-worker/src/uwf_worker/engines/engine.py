@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 
 class EngineError(Exception):
-    """The queue failed. Workers go on without it: they look into the store from time to time."""
+    """The queue failed. Workers continue without it: they look into the store from time to time."""
 
 
 class Job(NamedTuple):
