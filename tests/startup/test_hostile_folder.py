@@ -19,6 +19,7 @@ HOSTILE = (
     "uwf_core",
     "uwf_eval",
     "uwf_improve",
+    "uwf_worker",
     "click",
     "sitecustomize",
     "usercustomize",
@@ -94,6 +95,8 @@ IMPROVE = {
     "report": ("@last", "--apply", "--untested"),
 }
 """The commands of `uwf improve`, in an order that works."""
+WORKER = {"start": (), "status": (), "drain": ("--all",), "migrate": ()}
+"""The commands of `uwf worker`, which reject a store in a file."""
 TASKS = {
     "version": 1,
     "name": "tasks",
@@ -136,7 +139,7 @@ def test_the_plugins_here_would_be_executed_in_a_trusted_folder(place: Place, ex
 
 def test_every_command_is_tried_here():
     tried = {call.command for call in CALLS} | {f"eval {name}" for name in EVAL} | {"acp", "web"}
-    tried |= {f"improve {name}" for name in IMPROVE}
+    tried |= {f"improve {name}" for name in IMPROVE} | {f"worker {name}" for name in WORKER}
     assert tree(Root()) - tried == set()
 
 
@@ -148,7 +151,9 @@ def test_no_command_executes_a_module_of_its_folder(words, place: Place, execute
     assert not executed.exists(), f"{executed.read_text()}: {done.stderr}"
 
 
-@pytest.mark.parametrize(("group", "commands"), [("eval", EVAL), ("improve", IMPROVE)])
+@pytest.mark.parametrize(
+    ("group", "commands"), [("eval", EVAL), ("improve", IMPROVE), ("worker", WORKER)]
+)
 def test_no_command_of_a_group_executes_a_module_of_its_folder(
     group, commands, place: Place, executed
 ):
@@ -157,7 +162,8 @@ def test_no_command_of_a_group_executes_a_module_of_its_folder(
     for name, words in commands.items():
         done = place.uwf(group, name, *words)
         assert not executed.exists(), f"{name}: {executed.read_text()}"
-        assert done.returncode in (0, 5), f"{name}: {done.stderr}"
+        codes = (2,) if group == "worker" else (0, 5)
+        assert done.returncode in codes, f"{name}: {done.stderr}"
 
 
 def test_the_pages_execute_no_module_of_their_folder(place: Place, executed):
