@@ -27,6 +27,20 @@ def test_an_edited_file_and_texts_by_place_make_the_same_edit(desk):
     assert "procedure: |" in one["patch"] or "+      2. Write twice." in one["patch"]
 
 
+def test_the_patch_of_an_edit_drafts_it_again_and_one_that_does_not_fit_is_rejected(desk):
+    one = desk.call(*desk.text("roles.writer.goal", GOOD)).document
+    (desk.folder / "edit.patch").write_text(one["patch"])
+    assert desk.call("propose", "note", "--patch", "edit.patch").document["edit"] == one["edit"]
+    desk.file.write_text(NOTE.replace("Write a note", "Compose a note"))
+    late = desk.call("propose", "note", "--patch", "edit.patch")
+    assert late.exit_code == 2 and "does not fit line 6" in late.stderr
+    (desk.folder / "edit.patch").write_text(one["patch"].replace("note.yaml", "task.yaml"))
+    other = desk.call("propose", "note", "--patch", "edit.patch")
+    assert other.exit_code == 2 and "changes 'b/task.yaml'" in other.stderr
+    (desk.folder / "edit.patch").write_text("nothing")
+    assert "is empty" in desk.call("propose", "note", "--patch", "edit.patch").stderr
+
+
 def test_places_that_the_file_lacks_are_added(desk):
     done = desk.call(*desk.text("roles.writer.output", "The note."))
     assert done.exit_code == 0 and "+    output: " in done.document["patch"]

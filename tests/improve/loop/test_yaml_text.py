@@ -5,16 +5,20 @@ import subprocess
 import pytest
 import yaml
 from desk import NOTE
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from uwf_core.errors import UsageError
+from uwf_improve.edit.patch import patched
 from uwf_improve.edit.records import FileChange, WorkflowEdit
 from uwf_improve.edit.yaml_text import with_texts
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=60) | st.lists(
     st.sampled_from(["- a: b", "  # c", "\ttab", "{{{x}}}", "'\"", "...", "---", "é", "\u2028", ""])
 ).map("\n".join)
+LINES = st.lists(st.sampled_from(["a", "b", "- c", "+ d", " ", "@@ -1 +1 @@", "-- e", ""])).map(
+    "\n".join
+)
 PLACES = ("roles.writer.goal", "roles.writer.procedure", "roles.writer.output",
           "graph.$START.new.prompt", "graph.writer.written.prompt")  # fmt: skip
 
@@ -52,3 +56,14 @@ def test_the_patch_of_any_text_applies(tmp_path, text):
     command = ["git", "apply", "--whitespace=nowarn", "-"]
     subprocess.run(command, cwd=tmp_path, input=edit.patch().encode(), check=True)
     assert (tmp_path / "note.yaml").read_bytes() == text.encode()
+
+
+@given(LINES, LINES)
+def test_a_patch_of_ours_gives_the_new_text(before, after):
+    before, after = f"{before}\n", f"{after}\n"
+    assume(before != after)
+    change = FileChange(path="note.yaml", before=before, after=after)
+    edit = WorkflowEdit(
+        edit="e", workflow="w", file="f", champion="c", challenger="d", changes=[], files=[change]
+    )
+    assert patched(edit.patch(), {"note.yaml": before}) == {"note.yaml": after}

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 )
 @click.argument("workflow", metavar="WORKFLOW")
 @click.option("--edited", metavar="PATH", help="The edited file, or a folder with it and skills/.")
+@click.option("--patch", metavar="FILE", help="A patch of the workflow file, as of git diff.")
 @click.option(
     "--text", "texts", multiple=True, metavar="PLACE=TEXT",
     help="New text of a place such as roles.writer.goal; repeatable; @FILE reads it.",
@@ -68,15 +69,21 @@ def _draft(
 
     from uwf_improve.edit.draft import Draft
     from uwf_improve.edit.files import workflow_file
-    from uwf_improve.edit.sources import citations, draft_of_agent, texts_of_file, texts_of_places
+    from uwf_improve.edit.sources import (
+        citations,
+        draft_of_agent,
+        texts_of_file,
+        texts_of_patch,
+        texts_of_places,
+    )
     from uwf_improve.history.read import read_histories
     from uwf_improve.reflect.reflection import reflect
     from uwf_improve.sealed.catalog import secrets_of
 
-    given = [key for key in ("edited", "texts", "agent") if options[key]]
+    given = [key for key in ("edited", "patch", "texts", "agent") if options[key]]
     if len(given) != 1:
         raise UsageError(
-            "name one of --edited, --text and --agent", hint="see the examples of --help"
+            "name one of --edited, --patch, --text and --agent", hint="see the examples of --help"
         )
     file = workflow_file(workflow, Path(working_folder()))
     secrets = secrets_of(client, options["set_"])
@@ -90,6 +97,9 @@ def _draft(
         draft = Draft(
             file=file, texts=texts_of_file(file, Path(working_folder(), options["edited"]))
         )
+    elif options["patch"]:
+        patch = Path(working_folder(), options["patch"])
+        draft = Draft(file=file, texts=texts_of_patch(file, patch))
     else:
         draft = Draft(file=file, texts=texts_of_places(file, dict(map(_place, options["texts"]))))
     if options["findings"] and found is not None:

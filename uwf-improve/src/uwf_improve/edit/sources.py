@@ -9,6 +9,7 @@ from uwf_core.client import Cancel, Client
 from uwf_core.errors import UsageError
 from uwf_improve.edit.draft import Draft
 from uwf_improve.edit.files import SKILL, SKILLS, skill_files
+from uwf_improve.edit.patch import patched
 from uwf_improve.edit.records import Citation
 from uwf_improve.edit.yaml_text import with_texts
 from uwf_improve.reflect.ask import ask
@@ -41,6 +42,16 @@ def texts_of_file(file: Path, edited: Path) -> dict[str, str]:
     if not changed:
         raise UsageError("the edited file is the same as the workflow", where=str(edited))
     return changed
+
+
+def texts_of_patch(file: Path, patch: Path) -> dict[str, str]:
+    """The changed files of a patch of the workflow file and the skills beside it.
+
+    Raises:
+        UsageError: it cannot be read, changes other files, or does not fit.
+    """
+    skills = {f"{SKILLS}/{name}/{SKILL}": text for name, text in skill_files(file).items()}
+    return patched(_read(patch), {file.name: _read(file), **skills})
 
 
 def texts_of_places(file: Path, texts: Mapping[str, str]) -> dict[str, str]:
