@@ -25,6 +25,7 @@ from uwf_core.api import (
 from uwf_testing.harness import RecordingSink
 
 PEER = Path(__file__).parent / "programs" / "peer.py"
+SECOND = PEER.with_name("second.py")
 
 
 class Place:
@@ -343,3 +344,63 @@ def test_the_name_and_arguments_of_a_tool_may_come_after_its_begin(place):
 def say_first(*updates):
     """What the peer says before its answer."""
     return {"FIRST": json.dumps(updates)}
+
+
+@pytest.fixture
+def second(place):
+    """The agent side of the protocol's Python package, which checks each message of ours."""
+    pytest.importorskip("acp", reason="the package agent-client-protocol is not installed")
+    (place.root / "second").mkdir()
+    options = {"arguments": ("-I", str(SECOND), str(place.root / "second"))}
+    return lambda **more: ANY.agent(
+        AcpOptions(command=sys.executable, **options, **more),
+        AgentContext(name="mine", state_dir=str(place.root / "state")),
+    )
+
+
+def test_an_agent_that_is_not_ours_plays_a_role(place, second):
+    agent = second(permission="allow")
+    request = AgentRequest(**place.fields(prompt="Do it."))
+    first = agent.run(request, place.sink)
+    assert (first.text, first.session, first.usage.turns) == ("selected: done", "s1", 2)
+    assert (first.usage.input_tokens, first.usage.output_tokens) == (7, 2)
+    (turn, *_) = [each for each in place.sink.turns if each.index == 0][-1:]
+    assert (turn.text, turn.tool_calls[0].arguments) == ("I write.", '{"path": "a.txt"}')
+    again = agent.run(request.with_(session="s1"), NoSink())
+    assert again.proof == "session/load of s1 replayed 1 messages"
+    assert agent.fork("s1", request) == "s2"
+    forked = second(permission="deny").run(request.with_(session="s2"), NoSink())
+    assert (forked.proof, forked.denials) == (
+        "session/load of s2 replayed 2 messages",
+        ("Write a.txt",),
+    )
+
+
+def test_an_agent_that_is_not_ours_is_cancelled_at_a_limit(place, second):
+    limits = RunLimits(seconds=4.0, grace_seconds=4.0)
+    request = AgentRequest(**place.fields(prompt="wait", limits=limits))
+    with pytest.raises(AgentFailure) as failure:
+        second().run(request, NoSink())
+    assert (failure.value.kind.word, failure.value.session) == ("timeout", "s1")
+
+
+@pytest.mark.parametrize(("limit", "kind"), [(1, "max_turns"), (2, None)])
+def test_max_turns_counts_the_turns_with_tools(place, limit, kind):
+    updates = []
+    for name in "ab":
+        call = {"toolCallId": name, "title": name, "kind": "other"}
+        updates.append({"sessionUpdate": "tool_call", **call})
+        updates.append({"sessionUpdate": "tool_call_update", **call, "status": "completed"})
+    options = {"environment": say_first(*updates), "max_turns": limit}
+    if kind is None:
+        assert place.run("says-first", options=options).text == "prompt 1"
+    else:
+        failure = place.failure("says-first", options=options)
+        assert (failure.kind.word, failure.session) == (kind, "s1")
+
+
+@pytest.mark.parametrize("value", [0, -1])
+def test_limits_below_zero_are_rejected(value):
+    for name, word in (("timeout", "timeout"), ("max_turns", "maxTurns")):
+        with pytest.raises(ValueError, match=word):
+            AcpOptions(**{name: value})

@@ -196,7 +196,7 @@ def test_a_folder_that_is_not_trusted_runs_nothing_and_gets_no_key(
     world, program, trusted, tmp_path
 ):
     """With trust the same folder shows that its files would have done something."""
-    obeys = {"opencode", "claude", "qwen", "gemini"}
+    obeys = {"opencode", "claude", "qwen"}  # codex and gemini have their own list of folders
     folder = tmp_path / "cloned"
     folder.mkdir()
     with ScriptedModel(["stolen"] * 50) as thief:
