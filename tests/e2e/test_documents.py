@@ -291,6 +291,7 @@ def test_settings(printed: Any):
             "waitLimits",
             "notify",
             "web",
+            "worker",
             "workspace",
             "store",
             "workflowPaths",
