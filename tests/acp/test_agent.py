@@ -18,6 +18,7 @@ from uwf_core.api import (
     AgentFailure,
     AgentRequest,
     AskRequest,
+    CheckRequest,
     NeedsAnswer,
     NoSink,
     RunLimits,
@@ -404,3 +405,23 @@ def test_limits_below_zero_are_rejected(value):
     for name, word in (("timeout", "timeout"), ("max_turns", "maxTurns")):
         with pytest.raises(ValueError, match=word):
             AcpOptions(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("known", "trusted", "state", "word"),
+    [
+        (OPENCODE, False, "warning", "only where you trust"),
+        (OPENCODE, True, "ok", "you trust"),
+        (ANY, False, "warning", "only where you trust"),
+        (CLAUDE_CODE, False, "ok", "obeys no settings"),
+    ],
+)
+def test_a_check_says_whether_the_agent_works_in_this_folder(place, known, trusted, state, word):
+    fields = {**place.fields(), "thread": "", "role": "", "trusted": trusted}
+    options = AcpOptions(command="no-such-agent")
+    request = CheckRequest(
+        **fields, options=options, name="mine", state_dir=str(place.root / "state")
+    )
+    (check,) = [each for each in known.checks(request) if each.name == "folder"]
+    result = check.run()
+    assert (result.state, word in result.message) == (state, True), result

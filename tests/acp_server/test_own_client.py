@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from acp_editor import WRITTEN, Desk, Rejected
 
+from uwf_agent_acp.agent.known import ANY
+from uwf_agent_acp.agent.options import AcpOptions
 from uwf_agent_acp.protocol.client import AcpClient, PermissionRequest
 from uwf_agent_acp.protocol.errors import RpcError
 from uwf_agent_acp.protocol.updates import Chunk, ToolUse, Update
-from uwf_core.api import permission_form
+from uwf_core.api import AgentContext, AgentRequest, NoSink, RunLimits, permission_form
 
 
 class ProgramChannel:
@@ -161,3 +163,24 @@ def test_a_wrong_id_of_a_session_is_not_another_session(desk: Desk):
     for wrong in (session.lower(), session[:-1], f"{session} ", f"{session}/1"):
         with pytest.raises(Rejected):
             editor.load(wrong, desk.folder)
+
+
+def test_uwf_is_an_agent_under_its_own_adapter(desk: Desk, tmp_path: Path) -> None:
+    """A workflow plays a role: the session is its thread, and a later call resumes it."""
+    command, *words = desk.project.command("acp", "--workflow", "note")
+    options = AcpOptions(command=command, arguments=tuple(words))
+    agent = ANY.agent(options, AgentContext(name="uwf", state_dir=str(tmp_path / "state")))
+    request = AgentRequest(
+        thread="T", role="r", step_number=1, cwd=str(desk.folder), env=desk.project.env,
+        limits=RunLimits(seconds=60.0, grace_seconds=2.0), trusted=True, prompt="Write to Ada.",
+    )  # fmt: skip
+    first = agent.run(request, NoSink())
+    assert first.session is not None
+    assert "Dear Ada" in (first.text or "")
+    with desk.project.client() as uwf:
+        (thread,) = (row["thread"] for row in uwf.list())
+    again = agent.run(request.with_(session=first.session, prompt="And again."), NoSink())
+    assert (again.session, again.continuation) == (first.session, "continued")
+    with desk.project.client() as uwf:
+        assert [row["thread"] for row in uwf.list()] == [thread]
+        assert [row["role"] for row in uwf.steps(thread)[1:]] == ["writer", "writer"]
