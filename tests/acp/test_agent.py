@@ -18,6 +18,7 @@ from uwf_core.api import (
     AgentFailure,
     AgentRequest,
     AskRequest,
+    Cancel,
     CheckRequest,
     NeedsAnswer,
     NoSink,
@@ -377,12 +378,13 @@ def test_an_agent_that_is_not_ours_plays_a_role(place, second):
     )
 
 
-def test_an_agent_that_is_not_ours_is_cancelled_at_a_limit(place, second):
-    limits = RunLimits(seconds=4.0, grace_seconds=4.0)
-    request = AgentRequest(**place.fields(prompt="wait", limits=limits))
+def test_an_agent_that_is_not_ours_is_cancelled(place, second):
+    cancel = Cancel()
+    place.sink.turn = lambda _turn: cancel.set("enough")
+    request = AgentRequest(**place.fields(prompt="wait", cancel=cancel))
     with pytest.raises(AgentFailure) as failure:
-        second().run(request, NoSink())
-    assert (failure.value.kind.word, failure.value.session) == ("timeout", "s1")
+        second().run(request, place.sink)
+    assert (failure.value.kind.word, failure.value.session) == ("interrupted", "s1")
 
 
 @pytest.mark.parametrize(("limit", "kind"), [(1, "max_turns"), (2, None)])

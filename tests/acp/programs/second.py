@@ -48,6 +48,7 @@ class SecondAgent:
         with (FOLDER / session_id).open("a") as file:
             file.write(said + "\n")
         if said == "wait":
+            await self.client.session_update(session_id, acp.update_agent_message_text("I wait."))
             await self.cancelled.wait()
             return acp.PromptResponse(stop_reason="cancelled")
         tell = self.client.session_update
