@@ -8,7 +8,8 @@ from acp_editor import FAN, SILENCE, WRITTEN, Desk, Rejected
 from uwf_core.api import permission_form
 
 FORMS = {"elicitation": {"form": {}}}
-QUESTION = {"message": "May I run `make test`?", "form": permission_form("once", "step", "never")}
+FORM = permission_form("once", "step", "never", about="execute: make test")
+QUESTION = {"message": "May I run `make test`?", "form": FORM}
 
 
 def asked(desk: Desk, **can):
@@ -181,6 +182,8 @@ def test_the_permission_of_an_agent_is_asked_of_the_editor(desk: Desk):
     params = request["params"]
     assert params["sessionId"] == session
     assert params["toolCall"]["title"] == "writer: May I run `make test`?"
+    about = {"type": "text", "text": "execute: make test"}
+    assert params["toolCall"]["content"] == [{"type": "content", "content": about}]
     assert params["options"] == [
         {"optionId": "once", "name": "Allow once", "kind": "allow_once"},
         {"optionId": "step", "name": "Allow in this step", "kind": "allow_always"},

@@ -11,8 +11,7 @@ from uwf_agent_acp.agent.profile import Permission
 from uwf_agent_acp.protocol.client import PermissionRequest
 from uwf_core.api import NeedsAnswer, permission_form
 
-FORM: Mapping[str, Any] = permission_form("allow", "deny")
-"""What a person answers: `uwf thread resume T --answer decision=allow`."""
+_MOST_CHARACTERS = 4000
 
 
 class Questions:
@@ -77,7 +76,8 @@ class Policy:
         word = self._decided.get(fingerprint(request), {}).get("decision", self._permission)
         if word not in ("allow", "deny"):
             message = f"{self._who} asks permission: {described(request)}"
-            self._ask(request.session, fingerprint(request), message, FORM)
+            form = permission_form("allow", "deny", about=details(request))
+            self._ask(request.session, fingerprint(request), message, form)
             return None
         if word == "allow":
             chosen = request.option("allow_once", "allow_always")
@@ -113,6 +113,15 @@ def described(request: PermissionRequest) -> str:
     """What is asked, for a person."""
     tool = request.tool
     return tool.title or tool.kind or "something that it does not name"
+
+
+def details(request: PermissionRequest) -> str:
+    """The kind and arguments of the tool, which its title need not show; the ends of long ones."""
+    arguments = request.tool.arguments or ""
+    if len(arguments) > _MOST_CHARACTERS:
+        half = _MOST_CHARACTERS // 2
+        arguments = f"{arguments[:half]} […] {arguments[-half:]}"
+    return ": ".join(filter(None, (request.tool.kind, arguments)))
 
 
 def fingerprint(request: PermissionRequest) -> str:

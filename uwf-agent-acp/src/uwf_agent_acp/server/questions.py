@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_agent_acp.server.answers import only_field
 from uwf_core.api import decisions_of
+from uwf_core.api.permission import FIELD
 
 if TYPE_CHECKING:
     from uwf_core.client import FormDocument, FormField, FormVariant, InboxItem
@@ -38,12 +39,15 @@ def permission_options(form: Mapping[str, Any]) -> list[dict[str, str]] | None:
 
 def permission_params(item: "InboxItem", options: list[dict[str, str]]) -> dict[str, Any]:
     """The params of `session/request_permission` but the session."""
-    call = {
+    call: dict[str, Any] = {
         "toolCallId": f"{item['thread']}/{item['head']}",
         "title": f"{item['role']}: {item['message']}",
         "kind": "other",
         "status": "pending",
     }
+    about = ((item["form"] or {}).get("properties") or {}).get(FIELD, {}).get("description")
+    if about:  # the kind and arguments of the tool that an agent asks for
+        call["content"] = [{"type": "content", "content": {"type": "text", "text": about}}]
     return {"toolCall": call, "options": options}
 
 
