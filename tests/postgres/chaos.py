@@ -204,30 +204,34 @@ def _queued_again(uwf: Client, threads: list[str]) -> int:
 
 
 def verify(uwf: Client, threads: list[str], lines: list[str]) -> list[str]:
-    """One pass over what was acknowledged: each such step is once in its chain, in order."""
-    acked: dict[str, list[tuple[int, str]]] = {}
-    for line in lines:
-        if line.startswith("ack "):
-            _, thread, number, step = line.split()
-            acked.setdefault(thread, []).append((int(number), step))
+    """One pass over the record: each acknowledged step is once in its chain, in real-time order."""
     wrong = [
         f"{thread} was lost: {uwf.show(thread)['status']}"
         for thread, is_open in zip(threads, _open(uwf, threads), strict=True)
         if is_open
     ]
-    for thread in {*threads, *acked}:
-        wrong += _wrong(thread, _chain(uwf, thread), acked.get(thread, []))
+    chains = dict[str, dict[int, str]]()
+    highest, before = Counter[str](), dict[tuple[str, str], int]()
+    acked = set[str]()
+    for line in lines:
+        kind, *words = line.split()
+        if kind not in ("claim", "ack"):
+            continue
+        process, thread, *step = words
+        if step:
+            number, ref = int(step[0]), step[1]
+            chain_of = chains.setdefault(thread, _chain(uwf, thread))
+            # A step begins after the previous line of its worker; one that was acknowledged before
+            # that line comes earlier in the chain. (Of steps at the same time, any may be first.)
+            if ref in acked or chain_of.get(number) != ref or before[process, thread] >= number:
+                wrong.append(f"{thread}: {line}, after {before[process, thread]} were acknowledged")
+            acked.add(ref)
+            highest[thread] = max(highest[thread], number)
+        before[process, thread] = highest[thread]
+    for thread, chain_of in chains.items():
+        if [*chain_of] != [*range(1, len(chain_of) + 1)]:
+            wrong.append(f"{thread}: its steps are {[*chain_of]}")
     return wrong
-
-
-def _wrong(thread: str, steps: dict[int, str], acked: list[tuple[int, str]]) -> list[str]:
-    numbers = [number for number, _ in acked]
-    wrong = [f"{step} is not step {n}" for n, step in acked if steps.get(n) != step]
-    if numbers != sorted({*numbers}):
-        wrong.append(f"acknowledged in the order {numbers}")
-    if [*steps] != [*range(1, len(steps) + 1)]:
-        wrong.append(f"its steps are {[*steps]}")
-    return [f"{thread}: {each}" for each in wrong]
 
 
 def _chain(uwf: Client, thread: str) -> dict[int, str]:

@@ -2,8 +2,12 @@
 
     python chaos_worker.py LOG [ENGINE]
 
-Each line of LOG is `ack THREAD NUMBER STEP`, written after the commit of a step, `refused THREAD`,
-or `said …`.
+Each line of LOG is one of these; PROCESS is that of the worker:
+
+    claim PROCESS THREAD            before the thread is run
+    ack PROCESS THREAD NUMBER STEP  after the commit of a step
+    refused PROCESS THREAD          a step came too late
+    said …
 """
 
 import os
@@ -29,23 +33,31 @@ def main(log: str, engine: str) -> None:
 
     def event(found: object) -> None:
         if isinstance(found, StepFinished):
-            write(f"ack {found.thread} {found.number} {found.step}")
+            write(f"ack {os.getpid()} {found.thread} {found.number} {found.step}")
 
     def say(line: str) -> None:
         write(f"said {line}")
-        if "lease" in line or "taken over" in line:
-            write(f"refused {line.split()[1].rstrip(':')}")
+        if "another process" in line:
+            write(f"refused {os.getpid()} {line.split()[1].rstrip(':')}")
 
     while True:
         try:
-            work(engine, event, say)
+            work(engine, event, say, write)
             return
         except Exception as error:  # the server may be down while it starts
             say(f"start: {type(error).__name__}: {error}")
             time.sleep(0.3)
 
 
-def work(engine: str, event, say) -> None:
+class Recorded(Worker):
+    """A worker that writes down what it claims."""
+
+    def _run(self, claim):
+        self.write(f"claim {os.getpid()} {claim.thread}")
+        return super()._run(claim)
+
+
+def work(engine: str, event, say, write) -> None:
     """Open everything and work."""
     with Client.open(on_event=event) as client:
         place = place_of(client.queued.store_url)
@@ -56,7 +68,8 @@ def work(engine: str, event, say) -> None:
             except EngineError as error:
                 say(f"queue: {error}")
         options = WorkerOptions(client.queued.own_labels(), place.lease_seconds, job_seconds=1.0)
-        worker = Worker(client, queue, options, say)
+        worker = Recorded(client, queue, options, say)
+        worker.write = write
         signal.signal(signal.SIGTERM, lambda *_: worker.drain())
         worker.run()
         queue.close()

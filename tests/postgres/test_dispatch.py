@@ -290,3 +290,31 @@ def test_a_store_without_rows_says_so(tmp_path):
             started(uwf, "two")
         assert "PostgreSQL" in (caught.value.hint or "")
         assert list(uwf.list()) == []
+
+
+def test_a_worker_runs_no_agent_that_its_owner_has_not_configured(project, server, url):
+    """The store can name any command, and its rows can be forged by those who write to it."""
+    mark = project.folder / "mark"
+    with project.client() as uwf:
+        thread = uwf.start("two", "Task.", agent=f"touch {mark}", queue=True)["thread"]
+        assert work(uwf) == []
+        schema = url.partition("schema=")[2]
+        server.execute(f"UPDATE {schema}.dispatch SET needs = '{{}}'")
+        assert work(uwf) == [thread]
+        assert not mark.exists()
+        assert uwf.show(thread)["steps"] == 0
+
+
+def test_an_agent_that_only_an_earlier_attempt_names_is_not_run(project):
+    """Such an attempt is a node, which others can have written."""
+    mark = project.folder / "mark"
+    with project.client() as uwf:
+        thread = uwf.start("two", "Task.")["thread"]
+        project.script([{"role": "planner", "fail": {"kind": "refused", "message": "no"}}])
+        uwf.exec(thread)
+        engine = uwf._engine
+        engine.worker_labels = {"agent:human"}
+        outcome = None
+        with pytest.raises(UsageError, match="does not run agent:mock"):
+            outcome = uwf.exec(thread)
+        assert outcome is None and not mark.exists()

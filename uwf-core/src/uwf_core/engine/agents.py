@@ -72,6 +72,10 @@ def agent_for(run: "Run", task: "Task") -> Choice:
         from uwf_core.engine.allowance import check_programs
 
         check_programs(engine, run.definition.ref)
+    if engine.worker_labels is not None:
+        from uwf_core.engine.dispatching import check_worker  # for workers
+
+        check_worker(engine, run.definition.ref, choice)
     return check_choice(engine.store, run.head.state.start, choice)
 
 

@@ -12,7 +12,7 @@ from uwf_core.agents.choose import player_of
 from uwf_core.api.dispatch import Dispatch
 from uwf_core.engine.agents import usual_agent
 from uwf_core.engine.slots import most_at_a_time
-from uwf_core.errors import FailureKind, UnknownIdError, UwfError
+from uwf_core.errors import FailureKind, UnknownIdError, UsageError, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.identity import hostname
 from uwf_core.thread.calls import caller_of, calling_heads, open_calls
@@ -20,6 +20,7 @@ from uwf_core.thread.head import Head, head_of, read_head
 from uwf_core.thread.types import FINISHED
 
 if TYPE_CHECKING:
+    from uwf_core.agents.choose import Choice
     from uwf_core.api.store import Variable
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.state import ThreadState
@@ -175,6 +176,24 @@ def _root_tags(engine: "Engine", state: "ThreadState") -> "dict[str, str]":
         return {**state.given_tags}
     above = calling_heads(engine.store, state)
     return {**(above[-1].state if above else state).given_tags}
+
+
+def check_worker(engine: "Engine", workflow: str, choice: "Choice") -> None:
+    """Check that a worker may run an agent: nodes of a store that many write to can name any
+    command, as that of an earlier attempt.
+
+    Raises:
+        UsageError: its owner has not configured it.
+    """
+    label = f"agent:{choice.alias or choice.name}"
+    if choice.kind == "program":
+        label = f"program:{workflow}"
+    if label not in (engine.worker_labels or ()):
+        raise UsageError(
+            f"this worker does not run {label}",
+            where=choice.source,
+            hint="configure it in `agents`, or in `worker.allowPrograms`",
+        )
 
 
 def own_labels(engine: "Engine") -> Iterator[str]:

@@ -59,6 +59,7 @@ class Engine:
         via: the surface that a person uses (`cli`, `python`).
         has_sent_notices: whether this process has started the sender of notices.
         speaker: the person for whom a worker runs a thread, in place of the user of the process.
+        worker_labels: those of a worker, which runs no other agent; None for all others.
         on_dispatch: gets the dispatch rows of a commit, before it.
         imports_original: whether it imports a home of the original, so that no notice names it.
     """
@@ -88,6 +89,7 @@ class Engine:
         self.via = via
         self.has_sent_notices = False
         self.imports_original = False
+        self.worker_labels: Collection[str] | None = None
         self.speaker: PersonPayload | None = None
         self.on_dispatch: Callable[[Sequence[Dispatch]], None] | None = None
         self._starts: dict[str, StartPayload] = {}

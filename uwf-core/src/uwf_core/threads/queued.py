@@ -96,6 +96,7 @@ class QueuedThreads:
         """
         engine, has = self._engine, frozenset(labels)
         asked = _said(claim, engine)
+        engine.worker_labels = has
 
         def goes_on(head: Head) -> bool:
             nonlocal asked
@@ -150,7 +151,11 @@ class QueuedThreads:
             row, error = self._row(claim, end, was_stopped=was_stopped), end.error
             keeps = isinstance(error, BusyError) and there.said is not None and not was_stopped
             now = claim._replace(version=there.version)
-            text = None if error is None or isinstance(error, BusyError) else error.message
+            text = (
+                None
+                if error is None or isinstance(error, BusyError)
+                else self._engine.redactor.text(error.message)
+            )
             row = row._replace(is_wanted=row.is_wanted or keeps)
             if self.backend.settle(now, row, text, keeps=keeps):
                 is_due = row.is_wanted and row.not_before_ms <= self._engine.now_ms()

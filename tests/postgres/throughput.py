@@ -1,0 +1,111 @@
+"""Steps per second with workers, beside empty jobs of Procrastinate on the same server.
+
+    python tests/postgres/throughput.py --workers 8 --threads 40
+
+The server waits for the disk at each durable commit, as in production.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from chaos import HERE, STEPS, chain
+from postgres_server import Server
+
+from conftest import made_for_workers
+from uwf_core.testing.project import Project
+from uwf_store_postgres.place import place_of
+from uwf_worker.engines.engine import Hint, queue_of
+from uwf_worker.engines.procrastinate import ProcrastinateEngine
+
+EMPTY_JOBS = 1000
+
+
+def steps_per_second(url: str, folder: Path, workers: int, threads: int) -> dict[str, float]:
+    """Mock steps of threads that wait before the workers start, by the times in their log."""
+    project = Project(folder)
+    project.env["UWF_STORE"] = url
+    project.workflow("chain", chain())
+    replies = [{"role": f"r{n}", "output": {"$status": "done"}} for n in range(STEPS)]
+    project.script(replies, by_role=True)
+    with project.client() as uwf:
+        for number in range(threads):
+            uwf.start("chain", f"Task {number}.", queue=True)
+        log = folder / "log.txt"
+        words = [sys.executable, HERE / "chaos_worker.py", log]
+        env = {**project.env, "UWF_STORE": url}
+        processes = [
+            subprocess.Popen(words, env=env, cwd=project.folder, stderr=subprocess.DEVNULL)
+            for _ in range(workers)
+        ]
+        marks: list[tuple[float, int]] = []
+        while not marks or marks[-1][1] < threads * STEPS:
+            time.sleep(0.1)
+            text = log.read_text() if log.exists() else ""
+            marks.append((time.monotonic(), text.count("ack ")))
+        for each in processes:
+            each.terminate()
+        for each in processes:
+            each.wait(60)
+    # The steady part: workers start at different times, and in the end some have nothing to do.
+    low, high = (next(mark for mark in marks if mark[1] >= threads * STEPS * part) for part in
+                 (0.2, 0.8))  # fmt: skip
+    return {"steps": threads * STEPS, "perSecond": (high[1] - low[1]) / max(high[0] - low[0], 0.1)}
+
+
+def jobs_per_second(url: str, workers: int) -> float:
+    """Empty jobs of Procrastinate: deferred before, then fetched and finished by its workers."""
+    place, queue = place_of(url), queue_of([])
+    engines = [ProcrastinateEngine(place) for _ in range(workers)]
+    engines[0].enqueue([Hint(f"t{n}", queue) for n in range(EMPTY_JOBS)])
+
+    def work(engine: ProcrastinateEngine) -> None:
+        while (job := engine.claim([queue], 0)) is not None:
+            engine.finish(job)
+
+    crew = [threading.Thread(target=work, args=[each]) for each in engines]
+    begun = time.monotonic()
+    for each in crew:
+        each.start()
+    for each in crew:
+        each.join()
+    took = time.monotonic() - begun
+    for engine in engines:
+        engine.close()
+    return EMPTY_JOBS / took
+
+
+def main() -> None:
+    """Measure both in one run."""
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("--workers", type=int, default=8)
+    words.add_argument("--threads", type=int, default=40)
+    given = words.parse_args()
+    server, folder = Server(fsync="on"), Path(tempfile.mkdtemp(prefix="uwf-throughput-"))
+    try:
+        url = made_for_workers(server)
+        empty = jobs_per_second(url, given.workers)
+        found = steps_per_second(url, folder, given.workers, given.threads)
+        found |= {"emptyJobsPerSecond": empty, "workers": given.workers}
+        schema = place_of(url).schema
+        [(updates, hot)] = server.execute(
+            "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables "
+            f"WHERE schemaname = '{schema}' AND relname = 'dispatch'"
+        )
+        found |= {"rowUpdates": updates, "rowUpdatesHot": hot}
+        sys.stdout.write(json.dumps(found) + "\n")
+    finally:
+        server.remove()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
