@@ -165,6 +165,7 @@ def run(
                 proxy.cut()
             else:
                 server.stop(chance.choice((signal.SIGINT, signal.SIGKILL)))
+                time.sleep(0.5)  # its processes release their shared memory
                 server.start()
             if sum(_open(uwf, threads)) < 4:  # keep them busy
                 name = "fan" if chance.random() < 0.2 else "chain"
