@@ -82,6 +82,7 @@ EVAL = {
 """The commands of `uwf eval`, in an order that works."""
 
 
+SESSION = Path(__file__).parents[1] / "improve/distill/sessions/hermes-fix.jsonl"
 IMPROVE = {
     "reflect": ("pair",),
     "propose": ("pair.yaml", "--text", "graph.$START.new.prompt=Go on."),
@@ -140,6 +141,7 @@ def test_the_plugins_here_would_be_executed_in_a_trusted_folder(place: Place, ex
 def test_every_command_is_tried_here():
     tried = {call.command for call in CALLS} | {f"eval {name}" for name in EVAL} | {"acp", "web"}
     tried |= {f"improve {name}" for name in IMPROVE} | {f"worker {name}" for name in WORKER}
+    tried |= {"distill"}
     assert tree(Root()) - tried == set()
 
 
@@ -164,6 +166,12 @@ def test_no_command_of_a_group_executes_a_module_of_its_folder(
         assert not executed.exists(), f"{name}: {executed.read_text()}"
         codes = (2,) if group == "worker" else (0, 5)
         assert done.returncode in codes, f"{name}: {done.stderr}"
+
+
+def test_distilling_a_session_executes_no_module_of_its_folder(place: Place, executed):
+    done = place.uwf("distill", str(SESSION), "-o", "draft")
+    assert not executed.exists(), executed.read_text()
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_pages_execute_no_module_of_their_folder(place: Place, executed):

@@ -94,3 +94,13 @@ def an_edit_is_drafted_tried_and_handed_over(uwf: Uwf) -> None:
     uwf("improve report --apply --untested", edit, has={"written.#": 1})
     uwf("improve open letters", has={"sealed": 0, "open": 13})
     uwf("improve decide --set letters", edit, code=2, fails="too few")
+
+
+@check("distill")
+def a_session_becomes_a_draft_that_replays(uwf: Uwf) -> None:
+    messages = [{"role": "user", "content": "Say hello"}, {"role": "assistant", "content": "Hello"}]
+    (uwf.folder / "session.json").write_text(json.dumps({"messages": messages}))
+    made = uwf("distill session.json -o hello", has={"steps": 1, "roles": ["author"]})
+    uwf(f"workflow check {made['workflow']}", has={"valid": True})
+    uwf(f"cas import {made['recorded']}")
+    uwf("distill session.json -o hello", code=2, fails="not empty")

@@ -52,6 +52,7 @@ _ADAPTERS = {
     (AGENTS, "builtin"): "uwf-agent-builtin",
     (AGENTS, "hermes"): "uwf-agent-hermes",
     (AGENTS, "claude-code"): "uwf-agent-claude-code",
+    (COMMANDS, "distill"): "uwf-improve",
     (COMMANDS, "eval"): "uwf-eval",
     (COMMANDS, "improve"): "uwf-improve",
 }
