@@ -129,6 +129,16 @@ TURNS = st.lists(
 )
 
 
+@pytest.mark.parametrize("text", ["\ud800", "\x00\x1b[31m", "\x85\u2028", "\ufffe\ufeff"])
+def test_what_no_text_may_hold_does_not_break_a_draft(text, tmp_path):
+    """JSON can escape a lone surrogate, and a transcript may be cut within a pair."""
+    use = ToolUse(name=f"Read{text}", arguments=text, result=text)
+    done = SessionTurn(speaker="agent", text=f"Done {text}.", tools=[use])
+    turns = [user(f"Do {text}"), done, user(f"More {text}"), agent(f"It {text} works.")]
+    session = RecordedSession(format="test", turns=turns)
+    assert write_draft(tmp_path / "out", "draft", course_of(session), "test", ROLES)["steps"] == 3
+
+
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(first=TEXTS.filter(str.strip), turns=TURNS, last=TEXTS.filter(str.strip))
 def test_whatever_a_session_says_its_draft_checks_and_replays(first, turns, last, tmp_path_factory):

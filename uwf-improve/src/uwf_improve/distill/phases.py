@@ -7,6 +7,7 @@ phase of a person.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, Literal
 
 from uwf_core.api.record import record
@@ -53,7 +54,8 @@ class Course:
 
 def course_of(session: RecordedSession) -> Course:
     """The phases of a session that has a turn of the user and one of the agent."""
-    turns = [each for each in session.turns if each.text.strip() or each.tools]
+    spoken = [each for each in session.turns if each.text.strip() or each.tools]
+    turns = [_storable_turn(each) for each in spoken]
     first = next(index for index, each in enumerate(turns) if each.speaker == "user")
     # Several messages before the first answer are one task.
     start = next((i for i in range(first, len(turns)) if turns[i].speaker == "agent"), len(turns))
@@ -63,6 +65,24 @@ def course_of(session: RecordedSession) -> Course:
     while phases and phases[-1].kind == "person":  # nobody answered it
         phases.pop()
     return Course(task=task, phases=phases)
+
+
+def _storable_turn(turn: SessionTurn) -> SessionTurn:
+    tools = [
+        replace(
+            use,
+            name=_storable(use.name),
+            arguments=_storable(use.arguments),
+            result=None if use.result is None else _storable(use.result),
+        )
+        for use in turn.tools
+    ]
+    return replace(turn, text=_storable(turn.text), tools=tools)
+
+
+def _storable(text: str) -> str:
+    """A text without lone surrogates: JSON can escape them, and neither YAML nor UTF-8 has them."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _phases(turns: Sequence[SessionTurn]) -> Iterator[Phase]:

@@ -51,7 +51,7 @@ def _run(client: Client, draft: WorkflowDraft, file: str, task: str, bundle: Pat
         done = len(client.steps(thread))
         if outcome.document["status"] == "idle":  # more steps than one call takes
             outcome = client.exec(thread, until_done=True)
-        elif answer := next(answers, None):
+        elif client.show(thread)["form"] and (answer := next(answers, None)):
             outcome = client.resume(thread, answer=answer, until_done=True)
         if len(client.steps(thread)) == done:
             break
