@@ -2,7 +2,6 @@
 
 import json
 import signal
-import time
 
 import pytest
 from cli_kit import APPROVED, ASKS, WORKFLOW, WROTE, check_golden, on_terminal
@@ -123,20 +122,20 @@ def test_a_question_that_is_left_stays_pending(project):
 
 
 def test_without_a_thread_it_follows_all_that_run_until_ctrl_c(project):
-    first = started(project, {**WROTE, "delayMs": 1500}, APPROVED)
     process = project.start_uwf("watch")
-    second = started(project, {**WROTE, "delayMs": 1500}, APPROVED)
-    with project.client() as uwf:
-        for each in (first, second):
-            uwf.wait(each, 60)
-    time.sleep(1)
+    assert process.stderr is not None and process.stdout is not None
+    assert process.stderr.readline().startswith("nothing runs")  # it looks from now on
+    both = [started(project, {**WROTE, "delayMs": 1500}, APPROVED) for _ in range(2)]
+    steps: dict[str, list[str]] = {each: [] for each in both}
+    for line in map(json.loads, process.stdout):
+        if line["event"] == "step":
+            steps[line["root"]].append(line["role"])
+        if all(len(found) == 2 for found in steps.values()):
+            break
+    assert list(steps.values()) == [["writer", "reviewer"]] * 2
     process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=20)
+    _, stderr = process.communicate(timeout=20)
     assert process.returncode == 0, stderr
-    lines = lines_of(stdout)
-    for each in (first, second):
-        steps = [line["role"] for line in lines if line["root"] == each and line["event"] == "step"]
-        assert steps == ["writer", "reviewer"]
 
 
 def test_who_watches_while_nothing_runs_is_told_so(project):

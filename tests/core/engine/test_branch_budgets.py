@@ -41,7 +41,8 @@ def test_sixteen_branches_exceed_a_limit_by_what_running_steps_use_above_their_r
     children = children_of(uwf._engine.store, root)
     steps = [step.node for child in children for step in uwf.thread(child).steps()]
     last = max(step["startedAtMs"] for step in steps)
-    running = [step for step in steps if step["completedAtMs"] >= last]
+    # A step runs until it is recorded, which on a busy machine is a while after its end.
+    running = [step for step in steps if step["completedAtMs"] >= last - 400]
     used = uwf.show(root)["usage"]["costUsd"]
     assert used == 0.5 + cost * len(steps)
     assert used is not None

@@ -56,3 +56,10 @@ def a_step_leads_to_everything_that_it_uses(uwf: Uwf) -> None:
     reached = uwf("cas walk", second, has={"ref": second})["refs"]
     uwf.expect({first, second, *refs} <= set(reached), "the walk lacks a reference")
     uwf.same("the number of repeated nodes", len(reached) - len(set(reached)), 0)
+
+
+@check("worker start", "worker status", "worker drain", "worker migrate")
+def workers_need_a_store_that_many_machines_reach(uwf: Uwf) -> None:
+    """They work in the tests of PostgreSQL; with the file of this walkthrough each one says so."""
+    for command in ("start", "status", "drain --all", "migrate"):
+        uwf(f"worker {command}", code=2, fails="workers cannot run threads of")
