@@ -364,8 +364,8 @@ def test_a_background_run_of_a_call_is_waited_for_and_stopped(
     with pytest.raises(BusyError):
         uwf.wait(child, timeout_s=0.2)
     assert uwf.stop(child)["status"] == "suspended"
+    outcome = uwf.wait(root, timeout_s=30)  # the process releases the child first
     assert uwf.show(root)["status"] == "suspended"
-    outcome = uwf.wait(root, timeout_s=5)
     assert (outcome.exit_code, outcome.document["suspendReason"]) == (130, "interrupted")
     project.script(SMOOTH, by_role=True)
     assert uwf.exec(root, until_done=True).document["status"] == "completed"
