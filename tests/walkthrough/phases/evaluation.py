@@ -62,7 +62,8 @@ def a_sealed_test_is_planned(uwf: Uwf) -> None:
 @check("improve reflect")
 def habits_of_a_workflow_are_found_in_its_threads(uwf: Uwf) -> None:
     uwf.letter()
-    found = uwf("improve reflect letter.yaml --since 1h", has={"findings": []})
+    found = uwf("improve reflect letter.yaml --since 1h")
+    uwf.expect(all(each["steps"] for each in found["findings"]), "a finding names no step")
     taken = {(each["role"], each["status"]): each["taken"] for each in found["edges"]}
     uwf.expect(taken["reader", "again"] >= 1, f"the edge is not counted: {taken}")
     shown = uwf("improve reflect letter.yaml --show-prompt")
