@@ -5,16 +5,7 @@ import pytest
 from uwf_store_postgres.place import place_of
 from uwf_worker.engine_contract import EngineContract
 from uwf_worker.engines.engine import Hint, queue_of
-from uwf_worker.engines.memory import MemoryEngine
 from uwf_worker.engines.procrastinate import ProcrastinateEngine
-
-
-class TestMemory(EngineContract):
-    @pytest.fixture
-    def engine(self):
-        made = MemoryEngine()
-        yield made
-        made.close()
 
 
 class TestProcrastinate(EngineContract):
@@ -49,9 +40,3 @@ def test_the_jobs_of_a_dead_worker_are_removed_and_nothing_piles_up(workers_url,
     assert dead.claim([queue], 0.1) is None, "it registers anew"
     for each in (dead, alive):
         each.close()
-
-
-def test_names_of_queues_are_short_and_depend_on_the_needs_alone():
-    assert queue_of(["b", "a"]) == queue_of(("a", "b"))
-    assert queue_of(["a" * 500]) != queue_of(["a" * 501])
-    assert len(queue_of(["a" * 500])) <= 40
