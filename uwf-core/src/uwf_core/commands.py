@@ -22,11 +22,11 @@ from uwf_core.cli.main import EXIT_CODES, process
 from uwf_core.cli.params import Moment
 from uwf_core.cli.render.amounts import ago, count, duration, moment, usage
 from uwf_core.cli.render.colours import Screen, is_terminal, screen_of
-from uwf_core.cli.render.escape import clean, clean_document
 from uwf_core.cli.render.findings import problem_lines
 from uwf_core.cli.render.table import Column, fields, table
 from uwf_core.cli.session import Session, working_folder
 from uwf_core.cli.shutdown import cancel_on_signals, end_process
+from uwf_core.escape import clean, clean_document
 
 __all__ = [
     "EXIT_CODES",

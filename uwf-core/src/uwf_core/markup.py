@@ -3,20 +3,13 @@
 document("Report", css, tag("main", tag("p", sentence, class_="note")))
 """
 
-import re
 from html import escape
 from typing import Final, TypeAlias
 
+from uwf_core.escape import visible
+
 Child: TypeAlias = "Markup | str | int | None"
 
-_HARMFUL = re.compile(
-    "["
-    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, which no document may hold
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks and overrides of direction
-    "\u2028\u2029\ufff9-\ufffb\ufffe\uffff\ud800-\udfff"
-    "\U000e0000-\U000e007f"  # invisible tags
-    "]"
-)
 _VOID: Final = frozenset(("meta", "link", "br"))
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Even if injected markup got into the page, the browser would run and fetch nothing."""
@@ -52,14 +45,8 @@ def document(title: str, style: str, *body: "Child", program: str = "uwf") -> st
 
 
 def text(value: str) -> Markup:
-    """Escape a text: it then contains neither tags nor invisible characters."""
+    """Escape a text: it then contains neither tags nor harmful characters."""
     return Markup(escape(visible(value), quote=True))
-
-
-def visible(value: str) -> str:
-    """A text whose control characters and marks of direction are shown as escapes."""
-    is_plain = value.isascii() and value.isprintable()
-    return value if is_plain else _HARMFUL.sub(_visible, value)
 
 
 def join(*children: "Child") -> Markup:
@@ -80,13 +67,6 @@ def tag(element: str, /, *children: "Child", **attributes: "str | float | bool |
     if element in _VOID:
         return Markup(f"<{element}{words}>")
     return Markup(f"<{element}{words}>{join(*children)}</{element}>")
-
-
-def _visible(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _child(child: "Markup | str | int") -> str:

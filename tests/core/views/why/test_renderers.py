@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from uwf_core.cli.render.escape import clean
+from uwf_core.escape import clean
 from uwf_core.views.why.document import why_document
 from uwf_core.views.why.html import why_html
 from uwf_core.views.why.markdown import why_markdown

@@ -121,8 +121,8 @@ def traceback_of(cause: BaseException) -> str:
 
 def _text(session: Session, error: dict[str, Any]) -> str:
     from uwf_core.cli.render.colours import screen_of
-    from uwf_core.cli.render.escape import clean_document
     from uwf_core.cli.render.findings import problem_lines
+    from uwf_core.escape import clean_document
 
     error = clean_document(error)
     screen = screen_of(session.stderr, session.env, session.color)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.cli.render.colours import is_terminal, screen_of
-from uwf_core.cli.render.escape import clean, one_line
 from uwf_core.cli.session import Session
+from uwf_core.escape import clean, one_line
 from uwf_core.views.form import answer_of, choice_text, form_of
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ def mcp(session: Session, allowed: tuple[str, ...]) -> None:
         ) from error
     from uwf_core.cli.error_report import explain, redacted
     from uwf_core.cli.prompt import document_text
-    from uwf_core.cli.render.escape import clean_document
+    from uwf_core.escape import clean_document
     from uwf_core.mcp.driver import ServedFolder
     from uwf_core.mcp.skill import introduction
 

@@ -11,9 +11,9 @@ from typing import IO, TYPE_CHECKING, Any
 from uwf_core.api.sums import usage_payload
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen, fit, is_terminal, screen_of
-from uwf_core.cli.render.escape import clean, one_line
 from uwf_core.cli.session import Session
 from uwf_core.cli.shutdown import cancel_on_signals
+from uwf_core.escape import clean, one_line
 from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -308,7 +308,7 @@ def _failure(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def _thread(session: Session, document: Mapping[str, Any], until_done: bool) -> dict[str, Any]:
     """The thread after a run, whose commands run as far as this one."""
-    from uwf_core.cli.render.escape import clean_document
+    from uwf_core.escape import clean_document
     from uwf_core.views.show import show_thread
 
     thread = document["thread"]

@@ -207,7 +207,7 @@ def checked_text(document: Mapping[str, Any], screen: Screen) -> str:
 
 
 def _checked_lines(each: Mapping[str, Any], screen: Screen) -> Iterator[str]:
-    from uwf_core.cli.render.escape import one_line
+    from uwf_core.escape import one_line
     from uwf_core.plugins.scan import printable
 
     state = "ok" if each["status"] == "ready" else "error"

@@ -108,7 +108,7 @@ class Session:
         visible, or the document itself.
         """
         if self.format == "text":
-            from uwf_core.cli.render.escape import clean_document
+            from uwf_core.escape import clean_document
 
             self.write(text(clean_document(document), self.screen))
         else:
@@ -139,7 +139,7 @@ class Session:
     def _safe(self, text: str) -> str:
         if not is_terminal(self.stdout):
             return text
-        from uwf_core.cli.render.escape import escaped
+        from uwf_core.escape import escaped
 
         return escaped(text, is_yaml=self.format == "yaml")
 
@@ -170,7 +170,7 @@ class Session:
             OSError: writing failed for another reason than that the reader has gone.
         """
         if is_terminal(self.stdout):
-            from uwf_core.cli.render.escape import clean
+            from uwf_core.escape import clean
 
             self.write(clean(b"".join(parts).decode("utf-8", "replace")))
             return
@@ -193,7 +193,7 @@ class Session:
 
     def note(self, text: str) -> None:
         """A line for people on stderr, harmless for the terminal."""
-        from uwf_core.cli.render.escape import clean
+        from uwf_core.escape import clean
 
         self.write_error(clean(text))
 

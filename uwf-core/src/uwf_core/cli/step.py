@@ -17,11 +17,11 @@ from uwf_core.cli.params import (
 )
 from uwf_core.cli.render import amounts, recorded_files
 from uwf_core.cli.render.colours import Screen
-from uwf_core.cli.render.escape import clean_document
 from uwf_core.cli.render.table import Column, fields, table
 from uwf_core.cli.render.turns import GrowingTurns, turn_text
 from uwf_core.cli.render.yaml_text import as_yaml
 from uwf_core.cli.session import Session
+from uwf_core.escape import clean_document
 
 
 @command("list", "uwf step list @last")

@@ -9,8 +9,8 @@ from uwf_core.cli.command import command
 from uwf_core.cli.params import step_argument
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
-from uwf_core.cli.render.escape import clean
 from uwf_core.cli.session import Session
+from uwf_core.escape import clean
 
 
 @command("diff", "uwf step diff 3FQ8K", "uwf step diff @last --stat")

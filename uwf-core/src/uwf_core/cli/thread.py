@@ -10,10 +10,10 @@ from uwf_core.cli.outcome import print_outcome, reason_text
 from uwf_core.cli.params import quota_option, thread_argument
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
-from uwf_core.cli.render.escape import one_line
 from uwf_core.cli.render.table import fields
 from uwf_core.cli.session import Session, as_json
 from uwf_core.errors import DefinitionError
+from uwf_core.escape import one_line
 
 _SHOWN_FILES = 5
 

@@ -8,10 +8,10 @@ from uwf_core.api.sums import usage_payload
 from uwf_core.cli.outcome import Running, failed_text, finished_text
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen, fit
-from uwf_core.cli.render.escape import clean, clean_document, one_line
 from uwf_core.cli.render.turns import GrowingTurns
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.engine.results import Outcome, status_fields
+from uwf_core.escape import clean, clean_document, one_line
 
 if TYPE_CHECKING:
     from uwf_core.views.following import Look, TurnSeen

@@ -43,7 +43,7 @@ def why(session: Session, thread: str, step: str | None, output: str | None) -> 
     if output is not None:
         _write(session, page, output, suffix)
     elif session.format == "text":
-        from uwf_core.cli.render.escape import clean
+        from uwf_core.escape import clean
         from uwf_core.views.why.text import why_text
 
         session.write(clean(why_text(page)))

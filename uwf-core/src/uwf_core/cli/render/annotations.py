@@ -6,7 +6,7 @@ The format: https://docs.github.com/actions/reference/workflow-commands-for-gith
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from uwf_core.cli.render.escape import clean
+from uwf_core.escape import clean
 
 
 def annotations(problems: Sequence[Mapping[str, Any]]) -> Iterator[str]:

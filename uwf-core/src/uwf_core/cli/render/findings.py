@@ -22,7 +22,7 @@ _MARKS = {"ok": "✓", "warning": "!", "error": "✗"}
 
 def check_lines(checks: Iterable[Mapping[str, Any]], screen: Screen) -> Iterator[str]:
     """A mark, the name and the message, with the hint below."""
-    from uwf_core.cli.render.escape import one_line
+    from uwf_core.escape import one_line
 
     for each in checks:
         mark = screen.paint(_MARKS.get(each["state"], "?"), each["state"])

@@ -5,9 +5,9 @@ from typing import Any
 
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
-from uwf_core.cli.render.escape import clean
 from uwf_core.cli.render.lines import changed_lines
 from uwf_core.cli.render.table import Column, table
+from uwf_core.escape import clean
 
 _WIDE = 100
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from uwf_core.markup import visible
+from uwf_core.escape import visible
 from uwf_core.views.why.statements import FOR_SPECIALISTS, Statement, WhyPage, WhySection
 from uwf_core.workflow.markdown import fenced
 

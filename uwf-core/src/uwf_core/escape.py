@@ -1,41 +1,42 @@
-"""Make untrusted text harmless for a terminal.
+"""Show characters that harm where people read: in a terminal, a page, an exported document.
 
 Texts of agents, workflows and files may hold escape sequences that recolour, retitle or control a
 terminal, and direction marks that make a line look different from what it is.
 """
 
 import re
-from typing import Any
+from typing import Any, Final
 
-_HARMFUL = (
+_HARMFUL: Final = (
     "["
     "\x00-\x08\x0b-\x1f"  # C0 save tab and line feed
     "\x7f-\x9f"  # DEL and C1
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks and overrides of direction
     "\u2028\u2029"  # line ends that terminals and editors treat differently
     "\ufff9-\ufffb"  # interlinear annotations
+    "\ufffe\uffff"  # no characters, which no page may hold
     "\ud800-\udfff"  # lone surrogates
     "\U000e0000-\U000e007f"  # invisible tags
     "]"
 )
 """None of them is printable. Compiled when a text needs it, which takes a millisecond."""
-_HARMLESS = bytes((9, 10, *range(0x20, 0x7F)))
+_HARMLESS: Final = bytes((9, 10, *range(0x20, 0x7F)))
 """What nearly all texts consist of."""
 
 
-def _visible(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def clean(text: str) -> str:
-    """`text` with every control character but tab and line feed shown as its escape."""
+def visible(text: str) -> str:
+    """`text` with every control character but tab and line feed, and every mark that hides or
+    reorders text, shown as its escape.
+    """
     rest = text.encode("utf-8", "surrogatepass").translate(None, _HARMLESS)
     if rest.decode("utf-8", "surrogatepass").isprintable():
         return text
-    return re.sub(_HARMFUL, _visible, text.replace("\r\n", "\n"))
+    return re.sub(_HARMFUL, _escape, text)
+
+
+def clean(text: str) -> str:
+    """`text` as a terminal may print it: harmful characters visible, each CRLF a line feed."""
+    return visible(text.replace("\r\n", "\n"))
 
 
 def escaped(data: str, *, is_yaml: bool) -> str:
@@ -43,16 +44,6 @@ def escaped(data: str, *, is_yaml: bool) -> str:
     value, each harmful character as the format's own escape.
     """
     return re.sub(_HARMFUL, _yaml_escape if is_yaml else _json_escape, data)
-
-
-def _yaml_escape(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def _json_escape(match: re.Match[str]) -> str:
-    units = match.group().encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def one_line(text: str) -> str:
@@ -69,3 +60,20 @@ def clean_document(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [clean_document(each) for each in value]
     return value
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _yaml_escape(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    units = match.group().encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))

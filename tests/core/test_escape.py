@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uwf_core.cli.render.colours import cells, fit
-from uwf_core.cli.render.escape import clean, clean_document, escaped, one_line
 from uwf_core.cli.render.yaml_text import as_yaml
 from uwf_core.cli.session import as_json
+from uwf_core.escape import clean, clean_document, escaped, one_line
 from uwf_core.workflow.yaml_source import parse_yaml
 
 TEXTS = st.text(alphabet=st.characters(codec=None), max_size=60)
