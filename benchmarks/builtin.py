@@ -21,7 +21,7 @@ from benchmarks.prompts import prompts
 from uwf_agent_builtin.agent import BuiltinAgent
 from uwf_agent_builtin.options import BuiltinOptions
 from uwf_agent_builtin.protection import Protection
-from uwf_agent_builtin.tools.folders import GLOB
+from uwf_agent_builtin.tools.folders import LIST_FILES
 from uwf_agent_builtin.tools.grep import GREP
 from uwf_agent_builtin.tools.record import CallContext
 from uwf_agent_builtin.workspace import Workspace
@@ -57,7 +57,7 @@ class _Server:
     """A model that lists the folder for ever."""
 
     def __init__(self) -> None:
-        function = {"name": "list_dir", "arguments": "{}"}
+        function = {"name": "list_files", "arguments": "{}"}
         call = {"id": "1", "type": "function", "function": function}
         message = {"role": "assistant", "content": None, "tool_calls": [call]}
         choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
@@ -133,7 +133,7 @@ def turns(folder: Path, length: int) -> Iterator[Figure]:
                 bare.append(median(_bare(client, server.url) for _ in range(100)))
                 ours.append(median(_run(folder / f"short-{number}", server.url, 50)))
         ms = (min(ours) - min(bare)) * 1000
-        yield Figure("builtin, overhead of a turn", ms, "ms", note="list_dir included, median")
+        yield Figure("builtin, overhead of a turn", ms, "ms", note="list_files included, median")
         yield Figure("builtin, a turn", min(ours) / min(bare), "x a bare httpx call")
         yield from _long(folder / "long", server, length)
 
@@ -194,7 +194,7 @@ def imports(rounds: int) -> Iterator[Figure]:
 
 
 def search(folder: Path, files: int) -> Iterator[Figure]:
-    """grep and glob on a large tree, beside git and ripgrep."""
+    """grep and list_files on a large tree, beside git and ripgrep."""
     work = _tree(folder / "tree", files)
     workspace = Workspace(str(work), Protection())
     call = Call(thread="T", role="r", step_number=1, cwd=str(work), env=dict(os.environ))
@@ -202,7 +202,7 @@ def search(folder: Path, files: int) -> Iterator[Figure]:
         workspace=workspace, call=call, options=BuiltinOptions(), seconds_left=lambda: 60.0
     )
     grep = _best(lambda: GREP.run({"pattern": "needle_[0-9]+x"}, bench))
-    glob = _best(lambda: GLOB.run({"pattern": "*7.py"}, bench))
+    found = _best(lambda: LIST_FILES.run({"pattern": "*7.py"}, bench))
     workspace.close()
     peers: dict[str, list[str]] = {
         "git grep": ["git", "grep", "-E", "--untracked", "needle_[0-9]+x"],
@@ -215,7 +215,7 @@ def search(folder: Path, files: int) -> Iterator[Figure]:
         note = f"{grep:.2f} s on {files:,} files" if there else f"no {argv[0]} here"
         yield Figure("builtin grep", ratio, f"x {name}", note=note)
     listed = _best(lambda: _status(["git", "ls-files", "-co", "--exclude-standard"], work))
-    yield Figure("builtin glob", glob / listed, "x git ls-files", note=f"{glob:.2f} s")
+    yield Figure("builtin list_files", found / listed, "x git ls-files", note=f"{found:.2f} s")
 
 
 def _tree(work: Path, files: int) -> Path:

@@ -68,7 +68,7 @@ def call_here(desk, monkeypatch, capsys):
 
 
 def test_a_call_answers_with_one_line_and_tells_events(desk):
-    server = desk.model(turn(use("list_dir")), DONE)
+    server = desk.model(turn(use("list_files")), DONE)
     code, reply, told = call(desk, server, "--prompt", "short", prompt="The whole prompt.")
     assert (code, reply["output"]) == (0, DONE)
     assert server.requests[0].messages[1]["content"] == "The whole prompt."
@@ -161,7 +161,7 @@ def test_chat_says_what_is_wrong(desk, monkeypatch, capsys):
 def test_chat_uses_a_model_of_the_configuration_by_the_protocol_of_its_service(
     desk, monkeypatch, capsys, protocol
 ):
-    server = desk.model(turn(use("list_dir")), "Nothing.")
+    server = desk.model(turn(use("list_files")), "Nothing.")
     url = {"anthropic": server.anthropic_url, "gemini": server.gemini_url}
     desk.state.mkdir(mode=0o700)
     (desk.state / "config.yaml").write_text(

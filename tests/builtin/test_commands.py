@@ -176,7 +176,22 @@ def test_what_is_no_secret_is_there(desk):
     answered = desk.tool(
         "run_command", desk.context(allow_shell="workspace"), command="echo $HARMLESS $PWD"
     )
-    assert answered.text == f"harmless {desk.work}\n[exit code 0]"
+    assert answered.text == f"harmless {desk.work}"
+
+
+@pytest.mark.parametrize(
+    ("command", "result"),
+    [
+        ("echo said", "said"),
+        ("true", "[no output; exit code 0]"),
+        ("false", "[no output; exit code 1]"),
+        ("echo said; exit 7", "said\n[exit code 7]"),
+        ("echo said; kill -9 $$", "said\n[exit code -9]"),
+    ],
+)
+def test_an_exit_code_is_shown_unless_a_command_succeeded_with_output(desk, command, result):
+    context = desk.context(allow_shell="workspace")
+    assert desk.tool("run_command", context, command=command).text == result
 
 
 def alive(number: str) -> list[str]:
@@ -211,7 +226,10 @@ def test_a_command_ends_with_its_time_and_its_whole_tree_with_it(desk):
     started = time.monotonic()
     context = desk.context(allow_shell="workspace")
     answered = desk.tool(
-        "run_command", context, command=f"echo before; (sleep {number}) ; echo after", seconds=2
+        "run_command",
+        context,
+        command=f"echo before; (sleep {number}) ; echo after",
+        timeout_seconds=2,
     )
     assert answered.text.startswith("before\n[it was ended after")
     assert time.monotonic() - started < 30

@@ -114,8 +114,7 @@ class ModelPeer(Peer):
         command = f'printf %s "${{{act.name}-unset}}"'
 
         def answer(request):
-            result = request.messages[-1]["content"]
-            return ModelTurn(text=result.rpartition("\n[exit")[0])
+            return ModelTurn(text=request.messages[-1]["content"])
 
         return [{"toolCalls": [{"name": "run_command", "arguments": {"command": command}}]}, answer]
 

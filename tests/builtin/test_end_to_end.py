@@ -97,7 +97,7 @@ def after_red_tests(request):
 
 
 def after_green_tests(request):
-    assert "OK" in last_result(request) and "exit code 0" in last_result(request)
+    assert last_result(request).rstrip().endswith("OK"), "an exit code of 0 is not shown"
     return ModelTurn(text=DONE)
 
 
@@ -108,7 +108,7 @@ def model_turn(name, arguments):
 
 
 SOLVE = [
-    turn(use("list_dir"), use("read_file", path="calc.py")),
+    turn(use("list_files"), use("read_file", path="calc.py")),
     turn(use("run_command", command=RUN_TESTS)),
     after_red_tests,
     turn(use("run_command", command=RUN_TESTS)),
@@ -212,7 +212,7 @@ def test_a_question_opens_no_tool_that_the_role_did_not_have(solved):
         step = solved.outcome.document["steps"][index]["step"]
         assert solved.project.uwf("step", "ask", step, "-p", "How?").exit_code == 0
         names.append(set(solved.model.requests[-1].tool_names))
-    assert names == [{"grep", "read_file"}, {"grep", "read_file", "glob", "list_dir"}]
+    assert names == [{"grep", "read_file"}, {"grep", "read_file", "list_files"}]
 
 
 def test_the_agent_as_a_command_works_with_the_same_tools_and_the_same_narrowing(tmp_path):

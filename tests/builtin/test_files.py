@@ -1,4 +1,4 @@
-"""read_file, write_file, edit_file, list_dir, glob, grep: what a model may rely on."""
+"""read_file, write_file, edit_file, list_files, grep: what a model may rely on."""
 
 import os
 import shutil
@@ -91,8 +91,8 @@ def test_a_folder_is_listed_with_kinds_and_sizes(desk):
     (desk.work / "sub").mkdir()
     (desk.work / "a.txt").write_text("12345")
     (desk.work / "link").symlink_to("a.txt")
-    assert desk.tool("list_dir").text == "a.txt  5\nlink -> a.txt\nsub/"
-    assert desk.tool("list_dir", path="sub").text == "[sub is empty]"
+    assert desk.tool("list_files").text == "a.txt  5\nlink -> a.txt\nsub/"
+    assert desk.tool("list_files", path="sub").text == "[sub is empty]"
 
 
 TREE = (
@@ -130,12 +130,12 @@ def tree(desk):
     ],
 )
 def test_glob_finds_what_is_not_ignored(tree, pattern, found):
-    assert tree.tool("glob", pattern=pattern).text.split("\n") == found.split("|")
+    assert tree.tool("list_files", pattern=pattern).text.split("\n") == found.split("|")
 
 
 def test_glob_below_a_folder_is_relative_to_it_and_still_ignores(tree):
-    assert tree.tool("glob", pattern="*.md", path="src").text.startswith("[no file")
-    assert tree.tool("glob", pattern="deep/*", path="src").text == "src/deep/test_x.py"
+    assert tree.tool("list_files", pattern="*.md", path="src").text.startswith("[no file")
+    assert tree.tool("list_files", pattern="deep/*", path="src").text == "src/deep/test_x.py"
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not here to be asked")
@@ -150,7 +150,7 @@ def test_what_is_ignored_is_what_git_ignores(tree):
         check=True,
     )
     names = [name.strip('"') for name in listed.stdout.split("\n") if name]
-    assert sorted(tree.tool("glob", pattern="**").text.split("\n")) == sorted(names)
+    assert sorted(tree.tool("list_files", pattern="**").text.split("\n")) == sorted(names)
 
 
 def test_grep_finds_lines_with_their_place(tree):

@@ -137,7 +137,7 @@ def test_an_image_that_the_session_lost_is_named_and_nothing_else_is_sent(desk, 
 
 def test_a_model_without_images_gets_the_reason_and_works_on(desk):
     (desk.work / "shot.png").write_bytes(PNG)
-    server = desk.model(LOOK, NO_IMAGES, turn(use("list_dir")), DONE, AGAIN)
+    server = desk.model(LOOK, NO_IMAGES, turn(use("list_files")), DONE, AGAIN)
     reply = desk.agent().run(desk.request(server), desk.sink)
     assert reply.text == DONE
     for request in server.requests[2:]:

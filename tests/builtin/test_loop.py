@@ -63,9 +63,24 @@ def test_the_parameters_of_resolve_are_the_schema_of_the_role(desk):
     }
     parameters = tools["resolve"]["parameters"]
     assert parameters["type"] == "object"
-    assert parameters["properties"]["$status"]["enum"] == ["done", "failed", "$SUSPEND"]
+    assert parameters["properties"]["$status"] == {
+        "type": "string",
+        "enum": ["done", "failed", "$SUSPEND"],
+        "description": "Its fields: done: note (optional); failed: why; $SUSPEND: reason",
+    }
     assert parameters["properties"]["why"] == {"type": "string"}
     assert not {"oneOf", "anyOf", "allOf", "not", "enum"} & set(parameters)
+
+
+def test_all_tools_and_the_rules_of_a_role_take_few_characters_of_each_request(desk):
+    """The benchmark beside mini-swe-agent measures whole runs; this keeps what they depend on."""
+    schema = {"properties": {"$status": {"const": "done"}}, "required": ["$status"]}
+    server = desk.model(DONE)
+    desk.agent(allow_shell="workspace").run(desk.request(server, schema=schema), desk.sink)
+    (request,) = server.requests
+    assert len(request.tool_names) == 8
+    assert len(json.dumps(request.body["tools"], separators=(",", ":"))) <= 2_300
+    assert len(request.messages[0]["content"]) <= 400
 
 
 def test_a_role_may_suspend_by_resolve(desk):
@@ -117,10 +132,10 @@ def test_several_calls_are_done_and_answered_in_their_order(desk):
         ({"name": "read_file", "arguments": "NaN"}, "not JSON"),
         ({"name": "resolve", "arguments": '{"$status": '}, "are not JSON"),
         (use("grep", pattern="("), "not a regular expression"),
-        (use("glob", pattern="../*"), "cannot leave"),
+        (use("list_files", pattern="../*"), "cannot leave"),
         (use("edit_file", path="missing", old="a", new="b"), "does not exist"),
         (use("read_file", path="missing"), "no such file"),
-        (use("list_dir", path="missing"), "no such file"),
+        (use("list_files", path="missing"), "no such file"),
     ],
     ids=lambda value: value if isinstance(value, str) else value["name"],
 )
@@ -135,7 +150,7 @@ def test_an_error_of_a_tool_is_an_answer(desk, call, words):
 
 
 def test_endless_tool_calls_end_with_max_turns_and_one_warning(desk):
-    server = desk.model(*[turn(use("list_dir"))] * 40)
+    server = desk.model(*[turn(use("list_files"))] * 40)
     with pytest.raises(MaxTurns) as failure:
         desk.agent(max_turns=8).run(desk.request(server), desk.sink)
     assert failure.value.session == desk.sink.sessions[0]
@@ -145,7 +160,7 @@ def test_endless_tool_calls_end_with_max_turns_and_one_warning(desk):
 
 
 def test_max_turns_is_thirty_by_default(desk):
-    server = desk.model(*[turn(use("list_dir"))] * 40)
+    server = desk.model(*[turn(use("list_files"))] * 40)
     with pytest.raises(MaxTurns):
         desk.agent().run(desk.request(server), desk.sink)
     assert len(server.requests) == 30
@@ -153,7 +168,7 @@ def test_max_turns_is_thirty_by_default(desk):
 
 def test_a_budget_of_tokens_ends_the_call(desk):
     usage = {"inputTokens": 400, "outputTokens": 100}
-    server = desk.model(*[turn(use("list_dir"), usage=usage)] * 10)
+    server = desk.model(*[turn(use("list_files"), usage=usage)] * 10)
     with pytest.raises(MaxBudget):
         desk.agent(max_tokens=2000).run(desk.request(server), desk.sink)
     assert len(server.requests) == 4
@@ -161,7 +176,7 @@ def test_a_budget_of_tokens_ends_the_call(desk):
 
 
 def test_time_ends_the_call_also_while_the_model_thinks(desk):
-    server = desk.model(turn(use("list_dir")), {"text": DONE, "hang": "start"})
+    server = desk.model(turn(use("list_files")), {"text": DONE, "hang": "start"})
     started = time.monotonic()
     limits = RunLimits(seconds=3.0, grace_seconds=1.0)
     with pytest.raises(TimedOut) as failure:
@@ -181,7 +196,7 @@ def test_cancel_ends_the_call_while_the_model_thinks(desk):
 
 
 def test_cancel_ends_the_call_while_a_command_runs(desk):
-    server = desk.model(turn(use("run_command", command="sleep 60"), use("list_dir")), DONE)
+    server = desk.model(turn(use("run_command", command="sleep 60"), use("list_files")), DONE)
     request = desk.request(server)
     threading.Timer(0.5, request.cancel.set, ("enough",)).start()
     started = time.monotonic()
@@ -192,7 +207,7 @@ def test_cancel_ends_the_call_while_a_command_runs(desk):
 
 def test_the_usage_of_all_replies_is_summed_and_the_cached_part_kept_apart(desk):
     usage = {"inputTokens": 10, "outputTokens": 5, "cacheReadTokens": 80}
-    reply = desk.run(turn(use("list_dir"), usage=usage), {"text": DONE, "usage": usage})
+    reply = desk.run(turn(use("list_files"), usage=usage), {"text": DONE, "usage": usage})
     assert reply.usage.turns == 2
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (20, 10)
     assert reply.usage.cache_read_tokens == 160
@@ -219,7 +234,7 @@ def test_reasoning_is_kept_apart(desk):
 
 
 def test_without_streaming_it_works_the_same(desk):
-    server = desk.model(turn(use("list_dir")), DONE)
+    server = desk.model(turn(use("list_files")), DONE)
     assert desk.agent(stream=False).run(desk.request(server), desk.sink).text == DONE
     assert not any(request.streams for request in server.requests)
 
@@ -243,7 +258,7 @@ def test_a_context_that_the_service_finds_too_long_is_shortened_once(desk):
         (desk.work / name).write_text(f"{name} {name}\n" * 2000)
     error = {"error": {"status": 400, "message": "maximum context length exceeded"}}
     calls = [turn(use("read_file", path=name)) for name in "abc"]
-    reply = desk.run(*calls, turn(use("list_dir")), error, DONE)
+    reply = desk.run(*calls, turn(use("list_files")), error, DONE)
     assert reply.text == DONE
 
 
@@ -409,7 +424,7 @@ def test_no_secret_reaches_the_model_or_the_transcript(desk):
 
 def test_the_beginning_of_the_prompt_stays_the_same_bytes(desk):
     """So that the provider's cache knows it: each request goes on where the last one ended."""
-    server = desk.model(*[turn(use("list_dir"))] * 4, DONE)
+    server = desk.model(*[turn(use("list_files"))] * 4, DONE)
     desk.agent().run(desk.request(server), desk.sink)
     bodies = [request.body for request in server.requests]
     for before, after in pairwise(bodies):

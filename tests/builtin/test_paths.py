@@ -285,8 +285,8 @@ def test_no_path_leads_out_of_the_workspace(shared, path):
     before = listing(shared.outside), listing(shared.work)
     for name, more in (
         ("read_file", {}),
-        ("list_dir", {}),
-        ("glob", {"pattern": "**"}),
+        ("list_files", {}),
+        ("list_files", {"pattern": "**"}),
         ("edit_file", {"old": "secret", "new": "stolen"}),
     ):
         answered = shared.tool(name, path=path, **more)
@@ -317,7 +317,7 @@ def test_what_is_protected_is_neither_read_nor_written(shared, path):
     before = listing(shared.work)
     for name, more in (
         ("read_file", {}),
-        ("list_dir", {}),
+        ("list_files", {}),
         ("edit_file", {"old": "protected", "new": "changed"}),
         ("write_file", {"content": "changed"}),
     ):
@@ -337,7 +337,7 @@ def test_git_alone_writes_into_its_folder(shared, path):
 def test_searching_shows_nothing_that_is_protected(full):
     found = full.tool("grep", pattern="protected|secret|inside")
     assert found.text == "a.txt:1: inside"
-    assert full.tool("glob", pattern="**").text == "a.txt"
+    assert full.tool("list_files", pattern="**").text == "a.txt"
 
 
 @pytest.mark.parametrize(
@@ -406,16 +406,16 @@ def test_the_folder_of_uwf_is_protected_whatever_it_is_called(desk):
     workspace = Workspace(str(desk.work), protection)
     context = replace(desk.context(), workspace=workspace)
     for path in ("Home of uwf/store.db", "to_home/store.db", "HOME OF UWF/store.db"):
-        for name, more in (("read_file", {}), ("write_file", {"content": "x"}), ("list_dir", {})):
+        for name, more in (("read_file", {}), ("write_file", {"content": "x"}), ("list_files", {})):
             assert desk.tool(name, context, path=path, **more).is_error
     assert desk.tool("grep", context, pattern="content|inside").text == "Home of uwf 2/a:1: inside"
-    assert desk.tool("glob", context, pattern="**").text == "Home of uwf 2/a"
+    assert desk.tool("list_files", context, pattern="**").text == "Home of uwf 2/a"
     workspace.close()
 
 
 def test_an_agent_whose_home_lies_in_the_workspace_does_not_read_it(desk):
     desk.state = desk.work / "kept"
-    answered = desk.run(turn(use("list_dir", path="kept/sessions")), DONE)
+    answered = desk.run(turn(use("list_files", path="kept/sessions")), DONE)
     assert answered.text == DONE
     assert "the folder of uwf" in desk.sink.calls()[0].result
 

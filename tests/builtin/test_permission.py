@@ -104,7 +104,9 @@ def test_never_runs_nothing_and_does_not_ask_again(desk):
 
 
 def test_calls_that_do_not_run_a_command_are_not_asked_about(desk):
-    mixed = turn(use("list_dir"), use("run_command", command=COMMAND), use("glob", pattern="*"))
+    mixed = turn(
+        use("list_files"), use("run_command", command=COMMAND), use("list_files", pattern="*")
+    )
     asked = Asked(desk, mixed, DONE)
     with pytest.raises(NeedsAnswer):
         asked.run()

@@ -44,7 +44,7 @@ def in_a_process(desk, server, **request):
 
 
 def test_another_process_continues_the_session(desk):
-    server = desk.model(turn(use("list_dir")), DONE, "---\n$status: done\n---\nMore.")
+    server = desk.model(turn(use("list_files")), DONE, "---\n$status: done\n---\nMore.")
     first = in_a_process(desk, server, prompt="Begin.")
     second = in_a_process(desk, server, prompt="Go on.", session=first["session"])
     assert second["session"] == first["session"]
@@ -58,7 +58,7 @@ def test_another_process_continues_the_session(desk):
 def test_thought_signatures_and_reasoning_outlast_the_process(desk):
     """Gemini rejects a conversation without its signatures, DeepSeek one without its reasoning."""
     signature = {"extra_content": {"google": {"thought_signature": "c2ln"}}}
-    call = {**use("list_dir"), "extra": signature}
+    call = {**use("list_files"), "extra": signature}
     server = desk.model(turn(call, reasoning="Look first."), DONE, DONE, DONE)
     first = in_a_process(desk, server, prompt="Begin.")
     in_a_process(desk, server, prompt="Go on.", session=first["session"])
@@ -87,7 +87,7 @@ def test_a_fork_knows_the_same_and_leaves_the_original_alone(desk):
 
 
 def test_a_fork_at_a_mark_knows_what_was_said_up_to_that_reply(desk):
-    server = desk.model(turn(use("list_dir")), DONE, "---\n$status: done\n---\nLate.", DONE)
+    server = desk.model(turn(use("list_files")), DONE, "---\n$status: done\n---\nLate.", DONE)
     first = desk.agent().run(desk.request(server, prompt="Begin."), desk.sink)
     desk.agent().run(desk.request(server, prompt="Go on.", session=first.session), desk.sink)
     forked = desk.agent().fork(first.session, desk.request(server), at=first.mark)
@@ -114,7 +114,7 @@ def test_a_question_is_answered_from_the_session(desk):
     assert (answer.continuation, answer.session) == ("continued", first.session)
     assert contents(server)[-2:] == [DONE, "Why?"]
     # A question changes nothing.
-    assert set(server.requests[-1].tool_names) == {"read_file", "list_dir", "glob", "grep"}
+    assert set(server.requests[-1].tool_names) == {"read_file", "list_files", "grep"}
 
 
 def test_a_question_without_a_session_gets_the_record(desk):

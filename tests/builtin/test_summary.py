@@ -6,7 +6,7 @@ from builtin_kit import DONE, turn, use
 
 from uwf_agent_builtin.sessions.transcript import Sessions
 
-LONG = "a line of a long file that the model writes\n" * 200
+LONG = "a line of a long file that the model writes\n" * 206
 SUMMARY = "I wrote f0 to f3; the total is 4711; f4 is left."
 
 

@@ -28,7 +28,7 @@ graph:
   worker:
     done: {role: $END, prompt: Done.}
 """
-LISTED = {"call": {"id": "1", "name": "list_dir", "arguments": "{}"}}
+LISTED = {"call": {"id": "1", "name": "list_files", "arguments": "{}"}}
 DELIVERED = {"call": {"id": "2", "name": "resolve", "arguments": '{"$status": "done"}'}}
 USED = {"usage": {"input": 7, "output": 3}}
 STREAMS = ([{"text": "I look. "}, LISTED, USED, {"stop": "calls"}], [DELIVERED, {"stop": "calls"}])

@@ -83,8 +83,14 @@ def test_a_model_plays_the_phases_and_is_not_believed_where_it_called_nothing(
     """The builtin agent plays all roles on a scripted model: it runs the checks of a phase with a
     broken command, says of the other phases that they passed, and writes the report.
     """
-    shell = {"name": "run_command", "arguments": {"command": "./phase store walk", "seconds": 300}}
-    report = {"name": "run_command", "arguments": {"command": "./phase report", "seconds": 300}}
+    shell = {
+        "name": "run_command",
+        "arguments": {"command": "./phase store walk", "timeout_seconds": 300},
+    }
+    report = {
+        "name": "run_command",
+        "arguments": {"command": "./phase report", "timeout_seconds": 300},
+    }
     told = [f"---\n$status: passed\ncommands: []\nseconds: 0\n---\n{name}" for name in BY_NAME]
     place = list(BY_NAME).index("store")
     script = [*told[:place], {"toolCalls": [shell]}, delivers_json, *told[place + 1 :],

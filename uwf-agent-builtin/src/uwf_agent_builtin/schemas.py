@@ -106,18 +106,15 @@ def flat(schema: Mapping[str, Any]) -> dict[str, Any]:
                 known = properties.setdefault(name, [])
                 known += [] if each in known else [each]
     names = [*dict.fromkeys(status for status, _ in forms), SUSPEND]
-    suspend = {
-        "type": "string",
-        "description": f"for {SUSPEND}, if you need a person to continue: what for",
-    }
     listed = {name: _one_of(each) for name, each in properties.items()}
+    needs = _needs(forms)
     return {
         "type": "object",
         "properties": {
-            STATUS: {"type": "string", "enum": names, "description": _needs(forms)},
+            STATUS: {"type": "string", "enum": names, **({"description": needs} if needs else {})},
             **listed,
-            **({} if "reason" in listed else {"reason": suspend}),
-            BODY: {"type": "string", "description": "Markdown for later roles."},
+            **({} if "reason" in listed else {"reason": {"type": "string"}}),
+            BODY: {"type": "string"},
         },
         "required": [STATUS],
     }
@@ -131,7 +128,7 @@ def flat_text(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _needs(forms: list[tuple[str, Mapping[str, Any]]]) -> str:
-    """Which fields go with which status, in words."""
+    """Which fields go with which status, in words; the prompt describes `$SUSPEND`."""
     told = []
     for status, form in forms:
         required = set(form.get("required", ()))
@@ -141,7 +138,7 @@ def _needs(forms: list[tuple[str, Mapping[str, Any]]]) -> str:
             if name != STATUS
         ]
         told += [f"{status}: {', '.join(fields)}"] if fields else []
-    return "How the work ended, and its fields: " + "; ".join([*told, f"{SUSPEND}: reason"])
+    return f"Its fields: {'; '.join([*told, f'{SUSPEND}: reason'])}" if told else ""
 
 
 def _one_of(schemas: list[Any]) -> Any:

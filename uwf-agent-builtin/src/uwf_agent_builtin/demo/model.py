@@ -182,10 +182,11 @@ def _results(messages: Sequence[Message]) -> list[str]:
 
 
 def _tests(result: str) -> TestRun:
-    output, _, ended = result.rpartition("\n[exit code ")
+    failed = re.search(r"\n\[[^\n]+\]\Z", result)
+    output = result[: failed.start()] if failed else result
     ran = re.search(r"^Ran (\d+) test", output, re.MULTILINE)
     count = int(ran[1]) if ran else 0
-    return TestRun(ended == "0]" and count > 0, count, output or result)
+    return TestRun(failed is None and count > 0, count, output)
 
 
 def _use(text: str, *calls: tuple[str, Mapping[str, str]]) -> ChatReply:

@@ -17,7 +17,9 @@ _ENDS = {
 
 
 def run_command(arguments: Arguments, context: CallContext) -> str:
-    """Run a command line with /bin/sh: what it prints, and how it ended."""
+    """Run a command line with /bin/sh: what it prints, and how it ended unless it succeeded. Each
+    result is sent again with each later request.
+    """
     allowed, command = context.options.allow_shell, arguments["command"]
     if not allowed:
         raise ToolError("commands are not allowed here (the option allowShell)")
@@ -27,7 +29,7 @@ def run_command(arguments: Arguments, context: CallContext) -> str:
         assert context.permission is not None
         context.permission.require(command, f"role {context.call.role}")
     most = context.options.command_seconds
-    seconds = max(0.1, min(arguments.get("seconds", most), most, context.seconds_left()))
+    seconds = max(0.1, min(arguments.get("timeout_seconds", most), most, context.seconds_left()))
     limits = replace(
         context.call.limits, seconds=seconds, idle_seconds=None, reply_bytes=OUTPUT_BYTES
     )
@@ -41,17 +43,19 @@ def run_command(arguments: Arguments, context: CallContext) -> str:
     how = _ENDS.get(result.end, "exit code {code}").format(
         seconds=result.duration_ms / 1000, code=result.exit_code
     )
-    return f"{said}\n[{how}]" if said else f"[no output; {how}]"
+    if not said:
+        return f"[no output; {how}]"
+    return said if result.end not in _ENDS and result.exit_code == 0 else f"{said}\n[{how}]"
 
 
 RUN_COMMAND = BuiltinTool(
     "run_command",
-    "Run a command with /bin/sh, without terminal or input, and end what it leaves running. The "
-    "middle of a long output is left out.",
+    "Run a command with /bin/sh without input: its output, and its exit code unless 0. What it "
+    "leaves running is ended.",
     parameters(
         ("command",),
         command={"type": "string"},
-        seconds={"type": "number", "exclusiveMinimum": 0, "description": "time limit"},
+        timeout_seconds={"type": "number", "exclusiveMinimum": 0},
     ),
     run_command,
 )

@@ -283,7 +283,7 @@ def fetch_url(arguments: Arguments, context: CallContext) -> str:
 
 FETCH_URL = BuiltinTool(
     "fetch_url",
-    f"Fetch a page of the public internet as text: at most {CHARACTERS} characters.",
+    "Fetch a public web page as text.",
     parameters(("url",), url={"type": "string"}),
     fetch_url,
 )

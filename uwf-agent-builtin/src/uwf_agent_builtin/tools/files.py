@@ -167,26 +167,24 @@ def _diff(before: bytes, after: bytes, name: str) -> str:
 
 READ_FILE = BuiltinTool(
     "read_file",
-    "Read an image, a text file, or some of its lines: at most "
-    f"{READ_LINES} lines or {READ_CHARACTERS} characters.",
+    "Read a text file, some of its lines, or an image.",
     parameters(
         ("path",),
         path=_PATH,
-        start_line={"type": "integer", "minimum": 1, "description": "from 1"},
+        start_line={"type": "integer", "minimum": 1},
         lines={"type": "integer", "minimum": 1},
     ),
     read_file,
 )
 WRITE_FILE = BuiltinTool(
     "write_file",
-    "Create a file and its folders, or replace its whole content.",
+    "Write a whole file; folders are created.",
     parameters(("path", "content"), path=_PATH, content={"type": "string"}),
     write_file,
 )
 EDIT_FILE = BuiltinTool(
     "edit_file",
-    "Replace `old` in a file: it must occur exactly, with its indentation, and once unless "
-    "replace_all is true.",
+    "Replace the exact text `old`, which must occur once unless replace_all.",
     parameters(
         ("path", "old", "new"),
         path=_PATH,

@@ -1,4 +1,4 @@
-"""list_dir and glob."""
+"""list_files: a folder, or the files that fit a pattern."""
 
 import os
 import stat
@@ -10,12 +10,17 @@ from uwf_agent_builtin.tools.walk import files_below
 
 LISTED = 1000
 FOUND = 500
-_FOLDER = {"type": "string"}
 
 
-def list_dir(arguments: Arguments, context: CallContext) -> str:
-    """The entries of a folder, one a line: `name/`, `name -> target`, `name  bytes`."""
-    with context.workspace.open_folder(arguments.get("path", ".")) as (descriptor, path):
+def list_files(arguments: Arguments, context: CallContext) -> str:
+    """The entries of a folder, or the files in it and below whose path fits a pattern."""
+    path, pattern = arguments.get("path", "."), arguments.get("pattern")
+    return _entries(path, context) if pattern is None else _fitting(pattern, path, context)
+
+
+def _entries(folder: str, context: CallContext) -> str:
+    """One a line: `name/`, `name -> target`, `name  bytes`."""
+    with context.workspace.open_folder(folder) as (descriptor, path):
         names = sorted(os.listdir(descriptor))  # noqa: PTH208 (a descriptor)
         lines = [_line(descriptor, name) for name in names[:LISTED]]
     if not lines:
@@ -38,9 +43,8 @@ def _line(folder: int, name: str) -> str:
     return f"{shown}  {status.st_size}"
 
 
-def glob(arguments: Arguments, context: CallContext) -> str:
-    """The files whose path fits a pattern; a pattern without `/` fits names at any depth."""
-    pattern, path = arguments["pattern"], arguments.get("path", ".")
+def _fitting(pattern: str, path: str, context: CallContext) -> str:
+    """Paths, one a line; a pattern without `/` fits names at any depth."""
     if pattern.startswith("/") or ".." in pattern.split("/"):
         raise ToolError("the pattern is relative to `path` and cannot leave it")
     expression = glob_expression(pattern if "/" in pattern else f"**/{pattern}")
@@ -66,16 +70,10 @@ def _depth_of(context: CallContext, path: str) -> int:
         return 0 if inner == "." else len(inner) + 1
 
 
-LIST_DIR = BuiltinTool(
-    "list_dir",
-    "List a folder, its files with their size in bytes.",
-    parameters((), path=_FOLDER),
-    list_dir,
-)
-GLOB = BuiltinTool(
-    "glob",
-    "Find files by a pattern such as `src/**/test_*.py`, without what .gitignore names: at most "
-    f"{FOUND}.",
-    parameters(("pattern",), pattern={"type": "string"}, path=_FOLDER),
-    glob,
+LIST_FILES = BuiltinTool(
+    "list_files",
+    "List a folder, or find files by a pattern such as `src/**/*.py`, without what .gitignore "
+    "names.",
+    parameters((), path={"type": "string"}, pattern={"type": "string"}),
+    list_files,
 )

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from uwf_agent_builtin.tools.errors import ToolError
 from uwf_agent_builtin.tools.record import Arguments, BuiltinTool, CallContext, cut, parameters
-from uwf_agent_builtin.tools.search import MATCHES
 from uwf_core.api import End, own_python
 
 SECONDS = 30.0
@@ -43,21 +42,15 @@ def grep(arguments: Arguments, context: CallContext) -> str:
 
 GREP = BuiltinTool(
     "grep",
-    "Search lines of files by a Python regular expression, without what .gitignore names: at most "
-    f"{MATCHES} matches.",
+    "Find lines by a Python regex in a file or folder, without what .gitignore names.",
     parameters(
         ("pattern",),
         pattern={"type": "string"},
-        path={"type": "string", "description": "file or folder"},
-        glob={"type": "string", "description": "files, such as *.py"},
+        path={"type": "string"},
+        glob={"type": "string"},
         ignore_case={"type": "boolean"},
-        literal={"type": "boolean", "description": "no regular expression"},
-        context={
-            "type": "integer",
-            "minimum": 0,
-            "maximum": 20,
-            "description": "lines around a match",
-        },
+        literal={"type": "boolean"},
+        context={"type": "integer", "minimum": 0, "maximum": 20},
     ),
     grep,
 )

@@ -10,14 +10,14 @@ from uwf_agent_builtin.tools.command import RUN_COMMAND
 from uwf_agent_builtin.tools.errors import ToolError
 from uwf_agent_builtin.tools.fetch import FETCH_URL
 from uwf_agent_builtin.tools.files import EDIT_FILE, READ_FILE, WRITE_FILE
-from uwf_agent_builtin.tools.folders import GLOB, LIST_DIR
+from uwf_agent_builtin.tools.folders import LIST_FILES
 from uwf_agent_builtin.tools.grep import GREP
 from uwf_agent_builtin.tools.record import BuiltinTool, CallContext, ImageAnswer, offered_schema
 from uwf_core.api import AgentFailure, AgentInterrupted, LoadedTool, NeedsAnswer, ToolContext
 from uwf_core.llm.chat import ChatTool, Image
 
-READING = (READ_FILE, LIST_DIR, GLOB, GREP)
-BUILTIN_TOOLS = (READ_FILE, WRITE_FILE, EDIT_FILE, LIST_DIR, GLOB, GREP, RUN_COMMAND, FETCH_URL)
+READING = (READ_FILE, LIST_FILES, GREP)
+BUILTIN_TOOLS = (READ_FILE, WRITE_FILE, EDIT_FILE, LIST_FILES, GREP, RUN_COMMAND, FETCH_URL)
 RESOLVE = "resolve"
 SERVER_PREFIX = "mcp__"
 """The names of the tools of servers begin with it: `mcp__<server>__<tool>`."""
