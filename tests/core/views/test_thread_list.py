@@ -10,8 +10,10 @@ import pytest
 from tests.core.engine.conftest import ONE_ROLE
 
 from uwf_core.client import Client, ThreadFilter
-from uwf_core.ids import number_of
+from uwf_core.ids import ThreadId, number_of
 from uwf_core.testing.project import Project
+from uwf_core.thread.lock import thread_lock
+from uwf_core.thread.types import STATUSES
 from uwf_core.views.thread_list import thread_rows
 
 ONLY_IN_SHOW = {
@@ -71,6 +73,36 @@ def test_threads_that_differ_in_figures_alone_each_show_their_own(project: Proje
         assert [row["steps"] for row in rows] == [1, 2, 0, 2, 1, 0]
         assert rows == shown(uwf, rows)
         assert uwf.list(ThreadFilter(workflow="one-role")) == rows
+
+
+@pytest.mark.parametrize("page", [1, 2, 512])
+def test_a_list_by_status_is_the_whole_list_filtered(
+    project: Project, monkeypatch: pytest.MonkeyPatch, page: int
+):
+    """It looks at fewer heads: those that wait or may do so, whatever page they are on."""
+    monkeypatch.setattr("uwf_core.views.thread_list.PAGE", page)
+    with project.client() as uwf:
+        made = [uwf.start("one-role", f"task {number}")["thread"] for number in range(7)]
+        crashed, failed, one, cancelled, lost, _, running = made
+        uwf.exec(failed, count=2)
+        uwf.exec(one)
+        uwf.cancel(cancelled)
+        head = uwf.show(lost)["head"]
+    project.uwf("thread", "exec", crashed, env={"UWF_TEST_CRASH": "reply:1"})
+    with closing(sqlite3.connect(project.home / "store.db")) as file, file:
+        file.execute("DELETE FROM node WHERE ref = ?", (number_of(head),))
+    with project.client() as uwf:
+        store = uwf._engine.store
+        with thread_lock(store, ThreadId(running), uwf._engine.now_ms()):
+            every = uwf.list()
+            statuses = [row["status"] for row in reversed(every)]
+            assert " ".join(statuses) == "suspended suspended idle cancelled corrupt idle running"
+            for status in STATUSES:
+                rows = [row for row in every if row["status"] == status]
+                assert uwf.list(ThreadFilter(statuses=(status,))) == rows
+                assert uwf.list(ThreadFilter(statuses=(status,), limit=1)) == rows[:1]
+                since = ThreadFilter(statuses=(status,), after_ms=ThreadId(one).created_ms)
+                assert uwf.list(since) == [row for row in rows if row["thread"] > one]
 
 
 def test_a_thread_without_its_newest_node_is_corrupt_and_its_neighbours_are_not(project: Project):

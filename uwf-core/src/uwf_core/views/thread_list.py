@@ -112,13 +112,15 @@ def _rows(engine: "Engine", wanted: ThreadFilter) -> Iterator[str]:
     statuses, tags = _statuses(wanted), _tag_filter(wanted)
     running, layouts = running_threads(engine.store), _Layouts()
     calling = threads_in_calls(engine.store)
+    possible = _possible(statuses, {*running, *calling})
     after = None if wanted.before_ms is None else HEADS + ThreadId.first_of(wanted.before_ms)
     size = PAGE if wanted.limit is None else min(PAGE, wanted.limit + wanted.offset + 8)
     while True:
         texts, damaged = engine.store.variable_texts(
             HEADS, tags=tags, after=after, limit=size, descending=True
         )
-        found = layouts.heads_of(texts)
+        left = texts if possible is None else [text for text in texts if possible(text)]
+        found = layouts.heads_of(left)
         if wanted.after_ms is not None:
             found = takewhile(partial(_began_after, wanted.after_ms), found)
         heads = list(found)
@@ -134,9 +136,35 @@ def _rows(engine: "Engine", wanted: ThreadFilter) -> Iterator[str]:
             damaged_shown = damaged
         rows = _rows_of(engine, shown, statuses, running, calling)
         yield from rows if not damaged_shown else _merged(rows, damaged_shown, statuses)
-        if len(heads) < len(texts) or len(texts) + len(damaged) < size:
+        if len(heads) < len(left) or len(texts) + len(damaged) < size:
             return
-        after, size = min([*(HEADS + parts[0] for _, parts in heads[-1:]), *damaged]), PAGE
+        after, size = min([*(text.partition("\0")[0] for text in texts[-1:]), *damaged]), PAGE
+
+
+def _possible(
+    statuses: Collection[str], changing: Collection[str]
+) -> "Callable[[str], bool] | None":
+    """Whether the text of a head can be that of a thread with one of these statuses; None if each
+    can, since any thread may turn out corrupt.
+
+    It searches the text, which takes a tenth of the time of a row: an inbox needs few of them.
+
+    Args:
+        statuses: the wanted ones.
+        changing: threads whose status is not the stored one: they run, or are part of a call.
+    """
+    if "corrupt" in statuses:
+        return None
+    marks = ["\0attempt\0", *(f"\0status\0{each}" for each in statuses)]
+    begin, end = len(HEADS), len(HEADS) + ThreadId.LENGTH
+
+    def possible(text: str) -> bool:
+        for mark in marks:  # `any` takes five times as long
+            if mark in text:
+                return True
+        return text[begin:end] in changing
+
+    return possible
 
 
 def _rows_of(
