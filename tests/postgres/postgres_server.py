@@ -109,6 +109,13 @@ class Server:
         self._process.wait(60)
         self._process = None
 
+    def cpu_seconds(self) -> float:
+        """What its processes have used, those that have ended included."""
+        if self._process is None:
+            return 0.0
+        own = self._process.pid
+        return cpu_seconds(own, children=True) + sum(map(cpu_seconds, _children(own)))
+
     def remove(self) -> None:
         """Stop it and delete its folder."""
         self.stop()
@@ -127,6 +134,26 @@ class Server:
             [self._programs / program, *map(str, words)],
             check=True, capture_output=True, cwd="/", **self._as,
         )  # fmt: skip
+
+
+def cpu_seconds(pid: int, *, children: bool = False) -> float:
+    """What a process has used, with its ended `children`; 0 if it is gone."""
+    found = _stat(pid)
+    return sum(map(int, found[11 : 15 if children else 13])) / os.sysconf("SC_CLK_TCK")
+
+
+def _children(pid: int) -> list[int]:
+    processes = [int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal()]
+    return [each for each in processes if _stat(each)[1:2] == [str(pid)]]
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of a process from its state on, none if it is gone."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return []
+    return text.rpartition(")")[2].split()
 
 
 def _exists(user: str) -> bool:

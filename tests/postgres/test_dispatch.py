@@ -1,5 +1,6 @@
 """Dispatch rows: written with the step, claimed by one worker, gone when the thread has ended."""
 
+import random
 import time
 
 import pytest
@@ -88,6 +89,44 @@ def test_a_worker_gets_what_it_can_run_by_priority(backend):
     assert [each and each.thread for each in claims] == ["c", "a", None]
     assert backend.claim("v", [*labels, "gpu"], {}, "b").thread == "b"
     assert backend.claim("v", [*labels, "gpu"], {}, "a") is None, "it is claimed"
+
+
+def test_a_worker_finds_all_that_it_can_run_whatever_its_labels_are(backend):
+    """The walk over the needs skips many of them, and never one that fits."""
+    chance, labels = random.Random(5), ["agent:a", "agent:b", "gpu", "host:x", "host:y", "ä"]
+    needs = {tuple(sorted(chance.sample(labels, chance.randrange(5)))) for _ in range(60)}
+    put(backend, *(row(f"t{n}", needs=each) for n, each in enumerate(sorted(needs))))
+    for _ in range(60):
+        has = chance.sample(labels, chance.randrange(7))
+        found = backend._rows("SELECT * FROM {s}.fitting_needs(%s::text[])", (has,))
+        assert sorted(tuple(each) for (each,) in found) == sorted(
+            n for n in needs if {*n} <= {*has}
+        )
+    claimed = [backend.claim("w", labels, {}) for _ in range(len(needs) + 1)]
+    assert len({each.thread for each in claimed if each}) == len(needs)
+    assert claimed[-1] is None
+
+
+def test_a_worker_that_can_run_nothing_reads_few_of_many_rows(url, server):
+    schema = url.partition("schema=")[2]
+    server.execute(
+        f"INSERT INTO {schema}.dispatch "
+        "(thread, seq, wanted, needs, uses, not_before, priority, most) SELECT 't' || i, 1, true, "
+        "ARRAY['agent:a' || i % 20, 'host:b'], '{}', 0, 0, 0 FROM generate_series(1, 5000) AS i"
+    )
+    idle = open_postgres(url, "")
+    for _ in range(10):
+        assert idle.claim("w", ["agent:a3", "agent:a7", "gpu", "host:c"], {}) is None
+    pid = idle._session.connection().info.backend_pid
+    idle.close()
+    while server.execute(f"SELECT FROM pg_stat_activity WHERE pid = {pid}"):
+        time.sleep(0.01)  # it reports what it has read when it ends
+    [(rows, entries)] = server.execute(
+        "SELECT sum(t.seq_tup_read), sum(i.idx_tup_read) FROM pg_stat_user_tables t "
+        f"JOIN pg_stat_user_indexes i USING (relid) WHERE i.indexrelname = 'dispatch_wanted' "
+        f"AND t.schemaname = '{schema}'"
+    )
+    assert (rows, entries <= 10 * 10) == (0, True), (rows, entries)
 
 
 def test_limits_are_counted_over_all_workers(backend):

@@ -27,6 +27,7 @@ from uwf_core.api import (
 )
 from uwf_core.api.store import Fact
 from uwf_store_postgres import rows, schema
+from uwf_store_postgres.arrays import bigints, texts
 from uwf_store_postgres.dispatch import DispatchTable, columns_of_dispatch
 from uwf_store_postgres.facts import facts_of
 from uwf_store_postgres.leases import Lease, Leases
@@ -148,11 +149,11 @@ class PostgresBackend(DispatchTable):
             columns = [
                 *rows.columns_of_records(commit.records),
                 *rows.columns_of_changes(commit.changes),
+                texts([each.name for each in own]),
+                bigints([each.token for each in own]),
             ]
         values = (
             *columns,
-            [each.name for each in own],
-            [each.token for each in own],
             commit.durable,
             self._place.touch_ms,
             *(columns_of_dispatch(commit.dispatch) if commit.dispatch else ()),

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 from uwf_core.api.dispatch import Claim, Dispatch, Request, WaitingRow, WorkerRow
+from uwf_store_postgres.arrays import PackedArray, bigints, booleans, integers, texts
 from uwf_store_postgres.place import Place
 from uwf_store_postgres.session import Row
 
@@ -26,14 +27,7 @@ _RELEASE = (
 )
 _BEAT = "SELECT {s}.beat_worker(%s, %s, %s, %s, %s::text[], %s, %s, %s, %s, %s)"
 _FREE = "d.wanted AND (d.worker IS NULL OR d.expires < clock_timestamp())"
-_NOW = "extract(epoch FROM clock_timestamp()) * 1000"
-_DUE = f"""
-UPDATE {{s}}.dispatch SET hinted = clock_timestamp() WHERE thread IN (
-    SELECT thread FROM {{s}}.dispatch d
-    WHERE {_FREE} AND d.not_before <= {_NOW} AND d.needs <@ %s::text[]
-        AND (d.hinted IS NULL OR d.hinted < clock_timestamp() - make_interval(secs => %s))
-    ORDER BY priority DESC, not_before, thread LIMIT %s FOR UPDATE SKIP LOCKED)
-RETURNING thread, needs"""
+_DUE = "SELECT thread, needs FROM {s}.due_dispatch(%s::text[], %s, %s)"
 _REQUEST = """
 WITH asked AS (
     UPDATE {s}.dispatch SET request = %s, version = version + 1
@@ -59,21 +53,21 @@ SELECT d.thread, d.needs, d.not_before, d.error, EXISTS (
 FROM {{s}}.dispatch d WHERE {_FREE} ORDER BY d.priority DESC, d.not_before, d.thread LIMIT %s"""
 
 
-def columns_of_dispatch(rows: Sequence[Dispatch]) -> list[list[Any]]:
+def columns_of_dispatch(rows: Sequence[Dispatch]) -> list[PackedArray]:
     """The arguments of `write_dispatch`, sorted by thread."""
     by_thread = sorted({each.thread: each for each in rows}.values(), key=lambda e: e.thread)
     return [
-        [each.thread for each in by_thread],
-        [each.seq for each in by_thread],
-        [each.is_wanted for each in by_thread],
-        [_joined(each.needs) for each in by_thread],
-        [_joined(each.uses) for each in by_thread],
-        [each.not_before_ms for each in by_thread],
-        [each.priority for each in by_thread],
-        [each.group for each in by_thread],
-        [each.most for each in by_thread],
-        [each.is_ended for each in by_thread],
-        [each.caller for each in by_thread],
+        texts([each.thread for each in by_thread]),
+        bigints([each.seq for each in by_thread]),
+        booleans([each.is_wanted for each in by_thread]),
+        texts([_joined(each.needs) for each in by_thread]),
+        texts([_joined(each.uses) for each in by_thread]),
+        bigints([each.not_before_ms for each in by_thread]),
+        integers([each.priority for each in by_thread]),
+        texts([each.group for each in by_thread]),
+        integers([each.most for each in by_thread]),
+        booleans([each.is_ended for each in by_thread]),
+        texts([each.caller for each in by_thread]),
     ]
 
 

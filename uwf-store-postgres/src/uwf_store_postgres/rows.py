@@ -2,11 +2,12 @@
 
 import json
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from uwf_core.api import Content, Holder, Record, StoreError, Variable, number_of, ref_of_number
 from uwf_core.api.store import VariableChange
+from uwf_store_postgres.arrays import PackedArray, bigints, blobs, texts
 
 RECORD = "ref, type, sha256, data, edges, created, touched"
 SMALL = 65_536
@@ -17,6 +18,9 @@ RECORD_OF_SMALL = RECORD.replace(
 
 VARIABLE = "name, value, tags, created, updated, checksum"
 LEASE = "name, pid, start, host, since, owner_pid, owner_start, owner_host, token"
+
+_OF_RECORDS = bigints, bigints, bigints, bigints, blobs, blobs, blobs
+_OF_CHANGES = texts, texts, texts, blobs, bigints, bigints, blobs, blobs
 
 MOST_BYTES = 64 * 1024 * 1024
 """The largest node."""
@@ -34,14 +38,14 @@ def number(ref: str) -> int:
     return found
 
 
-def columns_of_records(records: Sequence[Record]) -> list[list[Any]]:
-    """The arguments of `commit_step` for records: a list for each column, sorted by reference.
+def columns_of_records(records: Sequence[Record]) -> list[PackedArray]:
+    """The arguments of `commit_step` for records: an array for each column, sorted by reference.
 
     Raises:
         StoreError: a node is too large, or a reference is none.
     """
     rows = sorted((_row(each) for each in records), key=lambda row: row[0])
-    return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(7)]
+    return _columns(_OF_RECORDS, rows)
 
 
 def _row(record: Record) -> tuple[Any, ...]:
@@ -81,14 +85,21 @@ def numbers_of(edges: bytes) -> tuple[int, ...]:
     return struct.unpack(f">{whole}q", edges[: 8 * whole])
 
 
-def columns_of_changes(changes: Iterable[VariableChange]) -> list[list[Any]]:
+def columns_of_changes(changes: Iterable[VariableChange]) -> list[PackedArray]:
     """The arguments of `commit_step` for variables, sorted by name.
 
     Raises:
         UnicodeEncodeError: a text is not Unicode.
     """
     rows = [_row_of_change(*change) for change in sorted(changes, key=lambda e: e.name.encode())]
-    return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(8)]
+    return _columns(_OF_CHANGES, rows)
+
+
+def _columns(
+    kinds: Sequence[Callable[[Sequence[Any]], PackedArray]], rows: Sequence[Sequence[Any]]
+) -> list[PackedArray]:
+    columns = zip(*rows, strict=True) if rows else [()] * len(kinds)
+    return [kind(column) for kind, column in zip(kinds, columns, strict=True)]
 
 
 def _row_of_change(name: str, new: Variable | None, expected: bytes | None) -> tuple[Any, ...]:

@@ -10,6 +10,7 @@ import psycopg
 
 from uwf_core.api import UwfError
 from uwf_store_postgres import schema
+from uwf_store_postgres.arrays import register_arrays
 from uwf_store_postgres.faults import translated
 from uwf_store_postgres.place import Place
 
@@ -91,11 +92,13 @@ class Session:
             yield connection
 
     def _opened(self) -> Connection:
-        return psycopg.connect(
+        connection = psycopg.connect(
             self._place.conninfo,
             autocommit=True,
             prepare_threshold=None if self._place.pooled else 5,
         )
+        register_arrays(connection.adapters)
+        return connection
 
     @contextmanager
     def transaction(self, *begin: str) -> Iterator[Connection]:

@@ -23,7 +23,7 @@ JOB_SECONDS = 60.0
 MOST_JOBS = 1000
 """After how many jobs a worker starts anew, so that nothing that plugins leave behind adds up."""
 
-SWEEP_THREADS = 100
+SWEEP_THREADS = 8
 _QUIET_SECONDS = 30.0
 _PAUSE_SECONDS = 1.0
 _REAP_EVERY = 12

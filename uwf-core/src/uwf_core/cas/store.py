@@ -185,6 +185,10 @@ class Store(VariableStore):
         except CorruptNodeError as error:
             raise damaged(ref, error.message) from error
 
+    def is_known(self, ref: str) -> bool:
+        """Whether `payload` gives the node without a call of the backend."""
+        return ref in self._buffer.ahead or self._buffer.known(ref) is not None
+
     def read_ahead(self, refs: Collection[str]) -> None:
         """Have these nodes ready for `payload`. A hint: what fails is read again when needed."""
         if self._ahead is not None and refs:

@@ -47,11 +47,30 @@ machine, or `any` if its folder is the same on all.
 
 
 def rows_of(engine: "Engine", heads: "Sequence[Variable]") -> list[Dispatch]:
-    """The rows of threads, of their new heads. Within the transaction that moves them."""
-    rows = [row_of(engine, head_of(each)) for each in heads]
+    """The rows of threads, of their new heads. Within the transaction that moves them.
+
+    A worker that opens an attempt leaves the row as it is: it has the claim, and if it dies the
+    thread is still wanted, with the same needs.
+    """
+    states = [head_of(each) for each in heads]
+    rows = [
+        row_of(engine, each)
+        for each in states
+        if each.thread != engine.claimed or each.state.attempt is None
+    ]
     if engine.on_dispatch is not None:
         engine.on_dispatch(rows)
     return rows
+
+
+def row_now(engine: "Engine", head: Head) -> Dispatch:
+    """The row of the thread that this worker runs: the one that its last commit has written,
+    unless it also depends on other threads.
+    """
+    known = engine.known_row
+    if known is not None and known[0] == head.variable.checksum:
+        return known[1]
+    return row_of(engine, head)
 
 
 def row_of(engine: "Engine", head: Head) -> Dispatch:
@@ -66,7 +85,7 @@ def row_of(engine: "Engine", head: Head) -> Dispatch:
     host = tags.get(HOST, hostname())
     wanted |= set() if host == _ANY else {f"host:{host}"}
     priority = tags.get(PRIORITY, "")
-    return Dispatch(
+    row = Dispatch(
         thread=state.thread,
         seq=state.seq,
         is_wanted=is_wanted,
@@ -79,6 +98,9 @@ def row_of(engine: "Engine", head: Head) -> Dispatch:
         caller=None if state.caller is None else state.caller.thread,
         is_ended=state.status in FINISHED,
     )
+    if state.thread == engine.claimed and not engine.definition(state.workflow).calls:
+        engine.known_row = head.variable.checksum, row
+    return row
 
 
 def _wanted(engine: "Engine", state: "ThreadState") -> tuple[bool, float]:

@@ -61,6 +61,7 @@ class Engine:
         speaker: the person for whom a worker runs a thread, in place of the user of the process.
         worker_labels: those of a worker, which runs no other agent; None for all others.
         on_dispatch: gets the dispatch rows of a commit, before it.
+        claimed: the thread that a worker runs. known_row: the row of its newest head.
         imports_original: whether it imports a home of the original, so that no notice names it.
     """
 
@@ -92,6 +93,8 @@ class Engine:
         self.worker_labels: Collection[str] | None = None
         self.speaker: PersonPayload | None = None
         self.on_dispatch: Callable[[Sequence[Dispatch]], None] | None = None
+        self.claimed: str | None = None
+        self.known_row: tuple[bytes, Dispatch] | None = None
         self._starts: dict[str, StartPayload] = {}
         self.definitions: Definitions = (
             beside.definitions if beside else Definitions(lambda: self.store)

@@ -108,13 +108,23 @@ def newest_first(
 
 def _some_steps(store: "Store", ref: Ref, count: int) -> list[Step]:
     """At most `count` steps from `ref` back, fewer before one that cannot be read."""
-    if count > 1:
-        store.read_before(ref, count)
+    if count == 1:
+        return [read_step(store, ref)]
+    is_ahead = _read_ahead(store, ref, count)
     steps = [read_step(store, ref)]
     with suppress(StoreError):  # reported to who gets that far
         while len(steps) < count and (prev := steps[-1].payload["prev"]) is not None:
+            is_ahead = is_ahead or _read_ahead(store, prev, count - len(steps))
             steps.append(read_step(store, Ref(prev)))
     return steps
+
+
+def _read_ahead(store: "Store", ref: str, count: int) -> bool:
+    """Read `count` steps from `ref` back at once, unless this process has the first of them."""
+    if count == 1 or store.is_known(ref):
+        return False
+    store.read_before(ref, count)
+    return True
 
 
 def _refs_in(steps: Sequence[Step], fields: Sequence[str]) -> set[str]:

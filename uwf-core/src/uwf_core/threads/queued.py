@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.dispatch import Claim, Dispatch, DispatchBackend
-from uwf_core.engine.dispatching import own_labels, row_of
+from uwf_core.engine.dispatching import own_labels, row_now, row_of
 from uwf_core.engine.results import Outcome, Watch, exec_document
 from uwf_core.engine.run import RunOptions, exec_thread, locked_head
 from uwf_core.errors import AgentStuck, BusyError, UnknownIdError, UsageError, UwfError
@@ -96,11 +96,11 @@ class QueuedThreads:
         """
         engine, has = self._engine, frozenset(labels)
         asked = _said(claim, engine)
-        engine.worker_labels = has
+        engine.worker_labels, engine.claimed = has, claim.thread
 
         def goes_on(head: Head) -> bool:
             nonlocal asked
-            row, was_asked = row_of(engine, head), asked is not None
+            row, was_asked = row_now(engine, head), asked is not None
             asked = None
             is_due = was_asked or (row.is_wanted and row.not_before_ms <= engine.now_ms())
             return is_due and has.issuperset(row.needs) and may_go_on()
@@ -115,6 +115,8 @@ class QueuedThreads:
             return JobEnd(0, error, True)
         except UwfError as error:
             return JobEnd(0, error)
+        finally:
+            engine.claimed = engine.known_row = None
         is_stuck = isinstance(outcome.error, AgentStuck)
         return JobEnd(len(outcome.document["steps"]), outcome.error, is_stuck)
 
@@ -150,6 +152,7 @@ class QueuedThreads:
                 return end
             row, error = self._row(claim, end, was_stopped=was_stopped), end.error
             keeps = isinstance(error, BusyError) and there.said is not None and not was_stopped
+            keeps = keeps and there.seq == row.seq  # no attempt has begun with it
             now = claim._replace(version=there.version)
             text = (
                 None

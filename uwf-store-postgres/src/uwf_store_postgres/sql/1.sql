@@ -42,7 +42,10 @@ CREATE TABLE {schema}.lease (
 ) WITH (fillfactor = 40);
 
 -- Store a whole step: one statement, one round trip. Rows with a kind of conflict and no change, or
--- the records that existed before. Everything is locked in the order of names and references.
+-- the records that existed before. Everything is locked in the order of names and references. An
+-- assignment of an expression costs a tenth of a statement, so what needs no table is one. Planning
+-- costs as much as executing: each statement is planned once in a session, to use the indexes even if
+-- the tables were small then.
 CREATE FUNCTION {schema}.commit_step(
     p_refs bigint[], p_types bigint[], p_created bigint[], p_touched bigint[], p_edges bytea[],
     p_sha256 bytea[], p_data bytea[],
@@ -50,60 +53,69 @@ CREATE FUNCTION {schema}.commit_step(
     p_updated bigint[], p_checksums bytea[], p_expected bytea[],
     p_leases text[], p_tokens bigint[], p_durable boolean, p_lag bigint,
     OUT kind text, OUT name text, OUT ref bigint, OUT created bigint
-) RETURNS SETOF record LANGUAGE plpgsql AS $body$
+) RETURNS SETOF record LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off AS $body$
 #variable_conflict use_column
 DECLARE
-    v_wanted bigint;
+    v_created integer := cardinality(p_names) - cardinality(array_remove(p_expected, NULL));
+    v_deleted integer := cardinality(p_names) - cardinality(array_remove(p_checksums, NULL));
+    v_setting text := set_config('lock_timeout', '60s', true);
     v_done bigint;
     v_bad text;
     v_new bigint[];
+    v_is_same boolean;
+    v_is_late boolean;
+    v_touches boolean := false;
 BEGIN
     IF NOT p_durable THEN
-        PERFORM set_config('synchronous_commit', 'off', true);
+        v_setting := set_config('synchronous_commit', 'off', true);
     END IF;
-    PERFORM set_config('lock_timeout', '60s', true);
     -- Transactions that must be alone take this lock exclusively.
-    PERFORM pg_advisory_xact_lock_shared({lock_class}, hashtext('{schema}'));
+    v_setting := pg_advisory_xact_lock_shared({lock_class}, hashtext('{schema}'))::text;
 
     IF cardinality(p_leases) > 0 THEN
-        PERFORM FROM {schema}.lease l WHERE l.name = ANY (p_leases) ORDER BY l.name FOR SHARE;
-        FOR name IN
-            SELECT w.name FROM unnest(p_leases, p_tokens) AS w (name, token)
+        SELECT count(*) INTO v_done FROM (
+            SELECT FROM {schema}.lease l
+            WHERE (l.name, l.token) IN (SELECT * FROM unnest(p_leases, p_tokens))
+            ORDER BY l.name FOR SHARE) AS held;
+        IF v_done < cardinality(p_leases) THEN
+            RETURN QUERY
+            SELECT 'lost', w.name, NULL::bigint, NULL::bigint
+            FROM unnest(p_leases, p_tokens) AS w (name, token)
             WHERE NOT EXISTS (
-                SELECT FROM {schema}.lease l WHERE l.name = w.name AND l.token = w.token)
-        LOOP
-            kind := 'lost';
-            RETURN NEXT;
-        END LOOP;
-        IF kind IS NOT NULL THEN
+                SELECT FROM {schema}.lease l WHERE l.name = w.name AND l.token = w.token);
             RETURN;
         END IF;
     END IF;
 
     IF cardinality(p_names) > 0 THEN
-        PERFORM FROM {schema}.variable v WHERE v.name = ANY (p_names) ORDER BY v.name FOR UPDATE;
-        FOR name IN
-            SELECT w.name FROM unnest(p_names, p_expected) AS w (name, expected)
-            LEFT JOIN {schema}.variable v ON v.name = w.name
-            WHERE v.checksum IS DISTINCT FROM w.expected
-        LOOP
-            kind := 'moved';
-            RETURN NEXT;
-        END LOOP;
-        IF kind IS NOT NULL THEN
-            RETURN;
+        IF v_created < cardinality(p_names) THEN
+            RETURN QUERY
+            SELECT 'moved', w.name, NULL::bigint, NULL::bigint
+            FROM unnest(p_names, p_expected) AS w (name, expected)
+            LEFT JOIN (
+                SELECT v.name, v.checksum FROM {schema}.variable v WHERE v.name = ANY (p_names)
+                ORDER BY v.name FOR UPDATE) AS v ON v.name = w.name
+            WHERE v.checksum IS DISTINCT FROM w.expected;
+            IF FOUND THEN
+                RETURN;
+            END IF;
         END IF;
-        DELETE FROM {schema}.variable v USING unnest(p_names, p_checksums) AS w (name, checksum)
-        WHERE v.name = w.name AND w.checksum IS NULL;
-        UPDATE {schema}.variable v
-        SET value = w.value, status = w.status, tags = w.tags, created = w.since,
-            updated = w.updated, checksum = w.checksum
-        FROM unnest(p_names, p_values, p_statuses, p_tags, p_since, p_updated, p_checksums,
-                    p_expected) AS w (name, value, status, tags, since, updated, checksum, expected)
-        WHERE v.name = w.name AND v.checksum = w.expected AND w.checksum IS NOT NULL;
-        SELECT count(*) INTO v_wanted FROM unnest(p_checksums, p_expected) AS w (checksum, expected)
-        WHERE w.checksum IS NOT NULL AND w.expected IS NULL;
-        IF v_wanted > 0 THEN
+        IF v_deleted > 0 THEN
+            DELETE FROM {schema}.variable v USING unnest(p_names, p_checksums) AS w (name, checksum)
+            WHERE v.name = w.name AND w.checksum IS NULL;
+        END IF;
+        IF v_created + v_deleted < cardinality(p_names) THEN
+            UPDATE {schema}.variable v
+            SET value = w.value, status = w.status, tags = w.tags, created = w.since,
+                updated = w.updated, checksum = w.checksum
+            FROM unnest(p_names, p_values, p_statuses, p_tags, p_since, p_updated, p_checksums,
+                        p_expected)
+                AS w (name, value, status, tags, since, updated, checksum, expected)
+            WHERE v.name = w.name AND v.checksum = w.expected AND w.checksum IS NOT NULL;
+        END IF;
+        IF v_created > 0 THEN
             INSERT INTO {schema}.variable (name, value, status, tags, created, updated, checksum)
             SELECT w.name, w.value, w.status, w.tags, w.since, w.updated, w.checksum
             FROM unnest(p_names, p_values, p_statuses, p_tags, p_since, p_updated, p_checksums,
@@ -113,12 +125,12 @@ BEGIN
             ORDER BY w.name COLLATE "C"
             ON CONFLICT (name) DO NOTHING;
             GET DIAGNOSTICS v_done = ROW_COUNT;
-            IF v_done < v_wanted THEN  -- somebody created one after the comparison
+            IF v_done < v_created THEN  -- somebody else has created one
                 SELECT w.name INTO v_bad
                 FROM unnest(p_names, p_checksums, p_expected) AS w (name, checksum, expected)
                 JOIN {schema}.variable v ON v.name = w.name
                 WHERE w.expected IS NULL AND v.checksum IS DISTINCT FROM w.checksum LIMIT 1;
-                RAISE EXCEPTION 'moved' USING ERRCODE = 'UW001', DETAIL = coalesce(v_bad, '');
+                RAISE EXCEPTION 'moved' USING ERRCODE = 'UW001', DETAIL = coalesce(v_bad, p_names[1]);
             END IF;
         END IF;
     END IF;
@@ -131,14 +143,23 @@ BEGIN
             ON CONFLICT (ref) DO NOTHING RETURNING node.ref)
         SELECT coalesce(array_agg(added.ref), '{}') INTO v_new FROM added;
         IF cardinality(v_new) < cardinality(p_refs) THEN
-            SELECT w.ref INTO v_done
-            FROM unnest(p_refs, p_types, p_sha256, p_data) AS w (ref, type, sha256, data)
-            JOIN {schema}.node n ON n.ref = w.ref
-            WHERE w.ref <> ALL (v_new)
-                AND (n.type, n.sha256, n.data) IS DISTINCT FROM (w.type, w.sha256, w.data) LIMIT 1;
-            IF FOUND THEN
-                RAISE EXCEPTION 'differs' USING ERRCODE = 'UW002', DETAIL = v_done::text;
-            END IF;
+            kind := 'existing';
+            FOR ref, created, v_is_same, v_is_late IN
+                SELECT n.ref, n.created, (n.type, n.sha256, n.data) IS NOT DISTINCT FROM
+                    (w.type, w.sha256, w.data), n.touched + p_lag < w.touched
+                FROM unnest(p_refs, p_types, p_sha256, p_data, p_touched)
+                    AS w (ref, type, sha256, data, touched)
+                JOIN {schema}.node n ON n.ref = w.ref
+                WHERE w.ref <> ALL (v_new)
+            LOOP
+                IF NOT v_is_same THEN
+                    RAISE EXCEPTION 'differs' USING ERRCODE = 'UW002', DETAIL = ref::text;
+                END IF;
+                v_touches := v_touches OR v_is_late;
+                RETURN NEXT;
+            END LOOP;
+        END IF;
+        IF v_touches THEN
             UPDATE {schema}.node n SET touched = old.touched
             FROM (
                 SELECT o.ref, w.touched FROM unnest(p_refs, p_touched) AS w (ref, touched)
@@ -146,13 +167,6 @@ BEGIN
                 WHERE w.ref <> ALL (v_new) AND o.touched + p_lag < w.touched
                 ORDER BY o.ref FOR UPDATE OF o) old
             WHERE n.ref = old.ref;
-            kind := 'existing';
-            FOR ref, created IN
-                SELECT n.ref, n.created FROM {schema}.node n
-                WHERE n.ref = ANY (p_refs) AND n.ref <> ALL (v_new)
-            LOOP
-                RETURN NEXT;
-            END LOOP;
         END IF;
     END IF;
 END

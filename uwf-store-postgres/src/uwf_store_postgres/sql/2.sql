@@ -1,12 +1,13 @@
 -- What workers have to know of the threads that were handed to them: one row each until the thread
 -- ends. `version` counts writes, so that a worker that looked before does not overwrite a later one.
--- A step changes no column of an index unless the thread rests, so most writes are HOT.
+-- A step changes no column of an index unless the thread rests or needs something else, so most
+-- writes are HOT. The index begins with the needs, of which there are few: see `fitting_needs`.
 CREATE TABLE {schema}.dispatch (
     thread text COLLATE "C" PRIMARY KEY,
     seq bigint NOT NULL,
     version bigint NOT NULL DEFAULT 1,
     wanted boolean NOT NULL,
-    needs text[] NOT NULL,
+    needs text[] COLLATE "C" NOT NULL,
     uses text[] NOT NULL,
     not_before bigint NOT NULL,
     priority integer NOT NULL,
@@ -20,7 +21,8 @@ CREATE TABLE {schema}.dispatch (
     token bigint,
     expires timestamptz
 ) WITH (fillfactor = 50);
-CREATE INDEX dispatch_wanted ON {schema}.dispatch (priority DESC, not_before, thread) WHERE wanted;
+CREATE INDEX dispatch_wanted ON {schema}.dispatch (needs, priority DESC, not_before, thread)
+    WHERE wanted;
 CREATE INDEX dispatch_tree ON {schema}.dispatch (tree) WHERE tree IS NOT NULL;
 CREATE INDEX dispatch_claimed ON {schema}.dispatch (worker) WHERE worker IS NOT NULL;
 
@@ -56,13 +58,21 @@ CREATE FUNCTION {schema}.write_dispatch(
     p_threads text[], p_seqs bigint[], p_wanted boolean[], p_needs text[], p_uses text[],
     p_not_before bigint[], p_priorities integer[], p_trees text[], p_most integer[],
     p_ended boolean[], p_callers text[], p_said text
-) RETURNS void LANGUAGE plpgsql AS $body$
+) RETURNS void LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off AS $body$
 BEGIN
-    PERFORM FROM {schema}.dispatch d
-    WHERE d.thread = ANY (p_threads) OR (true = ANY (p_ended) AND d.thread = ANY (p_callers))
-    ORDER BY d.thread FOR UPDATE;
-    DELETE FROM {schema}.dispatch d USING unnest(p_threads, p_ended) AS w (thread, ended)
-    WHERE d.thread = w.thread AND w.ended;
+    IF true = ANY (p_ended) THEN
+        PERFORM FROM {schema}.dispatch d
+        WHERE d.thread = ANY (p_threads) OR d.thread = ANY (p_callers)
+        ORDER BY d.thread FOR UPDATE;
+        DELETE FROM {schema}.dispatch d USING unnest(p_threads, p_ended) AS w (thread, ended)
+        WHERE d.thread = w.thread AND w.ended;
+        IF NOT false = ANY (p_ended) THEN
+            PERFORM {schema}.wake_callers(p_callers, p_trees, p_ended);
+            RETURN;
+        END IF;
+    END IF;
     INSERT INTO {schema}.dispatch AS d (
         thread, seq, wanted, needs, uses, not_before, priority, tree, most, said)
     SELECT w.thread, w.seq, w.wanted, string_to_array(w.needs, E'\n'),
@@ -96,7 +106,7 @@ CREATE FUNCTION {schema}.commit_and_dispatch(
     p_not_before bigint[], p_priorities integer[], p_trees text[], p_most integer[],
     p_ended boolean[], p_callers text[],
     OUT kind text, OUT name text, OUT ref bigint, OUT created bigint
-) RETURNS SETOF record LANGUAGE plpgsql AS $body$
+) RETURNS SETOF record LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $body$
 DECLARE
     v_refused boolean := false;
 BEGIN
@@ -140,23 +150,81 @@ BEGIN
 END
 $body$;
 
+-- The different needs of wanted rows that a worker with these labels has: a walk through the
+-- index that skips all needs with a label that it lacks, so its cost does not grow with the rows.
+CREATE FUNCTION {schema}.fitting_needs(p_labels text[]) RETURNS SETOF text[] LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $body$
+DECLARE
+    v_from text[] := '{}';
+    v_needs text[];
+    v_place integer;
+    v_next text;
+BEGIN
+    LOOP
+        SELECT d.needs INTO v_needs FROM {schema}.dispatch d
+        WHERE d.wanted AND d.needs >= v_from ORDER BY d.needs LIMIT 1;
+        IF NOT FOUND THEN
+            RETURN;
+        END IF;
+        IF v_needs <@ p_labels THEN
+            RETURN NEXT v_needs;
+            v_from := v_needs || ''::text;  -- the least that comes after it
+            CONTINUE;
+        END IF;
+        v_place := 1;
+        WHILE v_needs[v_place] = ANY (p_labels) LOOP
+            v_place := v_place + 1;
+        END LOOP;
+        LOOP  -- the next label of the worker at the place of the one that it lacks, or before it
+            IF v_place = 0 THEN
+                RETURN;
+            END IF;
+            SELECT w.label INTO v_next FROM unnest(p_labels) AS w (label)
+            WHERE w.label COLLATE "C" > v_needs[v_place] ORDER BY w.label COLLATE "C" LIMIT 1;
+            EXIT WHEN FOUND;
+            v_place := v_place - 1;
+        END LOOP;
+        v_from := v_needs[1 : v_place - 1] || v_next;
+    END LOOP;
+END
+$body$;
+
 -- Claim a row that may be run. One without room is put off by a second.
 CREATE FUNCTION {schema}.claim_dispatch(
     p_worker text, p_token bigint, p_labels text[], p_limited text[], p_counts integer[],
     p_thread text, p_seconds float8
-) RETURNS SETOF {schema}.dispatch LANGUAGE plpgsql AS $body$
+) RETURNS SETOF {schema}.dispatch LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $body$
 DECLARE
     v_row {schema}.dispatch;
+    v_needs text[];
     v_now bigint;
+    v_setting text := set_config('synchronous_commit', 'off', true);
 BEGIN
-    PERFORM set_config('synchronous_commit', 'off', true);
     FOR turn IN 1 .. 50 LOOP
         v_now := extract(epoch FROM clock_timestamp()) * 1000;
-        SELECT * INTO v_row FROM {schema}.dispatch d
-        WHERE d.wanted AND d.not_before <= v_now
-            AND (d.worker IS NULL OR d.expires < clock_timestamp())
-            AND d.needs <@ p_labels AND (p_thread IS NULL OR d.thread = p_thread)
-        ORDER BY d.priority DESC, d.not_before, d.thread LIMIT 1 FOR UPDATE SKIP LOCKED;
+        IF p_thread IS NOT NULL THEN
+            SELECT * INTO v_row FROM {schema}.dispatch d
+            WHERE d.thread = p_thread AND d.wanted AND d.not_before <= v_now
+                AND (d.worker IS NULL OR d.expires < clock_timestamp()) AND d.needs <@ p_labels
+            FOR UPDATE SKIP LOCKED;
+        ELSE
+            SELECT f.needs INTO v_needs FROM {schema}.fitting_needs(p_labels) AS f (needs)
+            CROSS JOIN LATERAL (
+                SELECT d.priority, d.not_before, d.thread FROM {schema}.dispatch d
+                WHERE d.wanted AND d.needs = f.needs AND d.not_before <= v_now
+                    AND (d.worker IS NULL OR d.expires < clock_timestamp())
+                ORDER BY d.priority DESC, d.not_before, d.thread LIMIT 1) AS best
+            ORDER BY best.priority DESC, best.not_before, best.thread LIMIT 1;
+            IF NOT FOUND THEN
+                RETURN;
+            END IF;
+            SELECT * INTO v_row FROM {schema}.dispatch d
+            WHERE d.wanted AND d.needs = v_needs AND d.not_before <= v_now
+                AND (d.worker IS NULL OR d.expires < clock_timestamp())
+            ORDER BY d.priority DESC, d.not_before, d.thread LIMIT 1 FOR UPDATE SKIP LOCKED;
+            CONTINUE WHEN NOT FOUND;  -- others were faster
+        END IF;
         IF NOT FOUND THEN
             RETURN;
         END IF;
@@ -174,6 +242,34 @@ BEGIN
             UPDATE {schema}.dispatch d SET not_before = v_now + 1000, hinted = NULL
             WHERE d.thread = v_row.thread;
         END IF;
+    END LOOP;
+END
+$body$;
+
+-- Threads that a worker with these labels could run now, of which no queue was told lately.
+CREATE FUNCTION {schema}.due_dispatch(p_labels text[], p_quiet float8, p_most integer)
+RETURNS TABLE (thread text, needs text[]) LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $body$
+#variable_conflict use_column
+DECLARE
+    v_now timestamptz := clock_timestamp();
+    v_left integer := p_most;
+    v_found integer;
+    v_setting text := set_config('synchronous_commit', 'off', true);
+BEGIN
+    FOR needs IN SELECT * FROM {schema}.fitting_needs(p_labels) LOOP
+        EXIT WHEN v_left <= 0;
+        RETURN QUERY
+        UPDATE {schema}.dispatch d SET hinted = v_now WHERE d.thread = ANY (ARRAY(
+            SELECT o.thread FROM {schema}.dispatch o
+            WHERE o.wanted AND o.needs = due_dispatch.needs
+                AND o.not_before <= extract(epoch FROM v_now) * 1000
+                AND (o.worker IS NULL OR o.expires < v_now)
+                AND (o.hinted IS NULL OR o.hinted < v_now - make_interval(secs => p_quiet))
+            ORDER BY o.priority DESC, o.not_before, o.thread LIMIT v_left FOR UPDATE SKIP LOCKED))
+        RETURNING d.thread, d.needs;
+        GET DIAGNOSTICS v_found = ROW_COUNT;
+        v_left := v_left - v_found;
     END LOOP;
 END
 $body$;
