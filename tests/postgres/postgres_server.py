@@ -46,7 +46,11 @@ MISSING = (
 
 
 class Server:
-    """A running server. `url(…)` names its databases."""
+    """A running server. `url(…)` names its databases.
+
+    Attributes:
+        port: on 127.0.0.1. user: that it runs as, as arguments of a process.
+    """
 
     def __init__(self, **settings: str) -> None:
         found = programs()
@@ -55,12 +59,12 @@ class Server:
         self._root = Path(tempfile.mkdtemp(prefix="uwf-pg-", dir="/tmp"))
         self.data = self._root / "data"
         self._root.chmod(0o755)
-        self._as: dict[str, Any] = {}
+        self.user: dict[str, Any] = {}
         if os.getuid() == 0:
             user = next(each for each in USERS if _exists(each))
-            self._as = {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []}
+            self.user = {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []}
             shutil.chown(self._root, user)
-        self.port = _free_port()
+        self.port = free_port()
         self._settings = {**SETTINGS, **settings}
         self._process: subprocess.Popen[bytes] | None = None
         self._run("initdb", "-D", self.data, "-U", "uwf", "-E", "UTF8", "--locale=C", "-A", "trust",
@@ -80,7 +84,7 @@ class Server:
             self._process = subprocess.Popen(
                 [self._programs / "postgres", "-D", self.data, "-k", self._root,
                  "-h", "127.0.0.1", "-p", str(self.port), *options],
-                stdout=log, stderr=log, cwd="/", start_new_session=True, **self._as,
+                stdout=log, stderr=log, cwd="/", start_new_session=True, **self.user,
             )  # fmt: skip
         until = time.monotonic() + 60
         while not self.is_ready():
@@ -109,6 +113,22 @@ class Server:
         self._process.wait(60)
         self._process = None
 
+    def folder(self, name: str) -> Path:
+        """A new folder of its user, which is removed with the server."""
+        made = self._root / name
+        made.mkdir()
+        if self.user:
+            shutil.chown(made, self.user["user"])
+        return made
+
+    def give(self, source: Path, name: str) -> None:
+        """Copy a file into its folder; only the server can read it there."""
+        target = self.data / name
+        shutil.copyfile(source, target)
+        target.chmod(0o600)
+        if self.user:
+            shutil.chown(target, self.user["user"])
+
     def cpu_seconds(self) -> float:
         """What its processes have used, those that have ended included."""
         if self._process is None:
@@ -132,7 +152,7 @@ class Server:
     def _run(self, program: str, *words: object) -> None:
         subprocess.run(
             [self._programs / program, *map(str, words)],
-            check=True, capture_output=True, cwd="/", **self._as,
+            check=True, capture_output=True, cwd="/", **self.user,
         )  # fmt: skip
 
 
@@ -164,7 +184,8 @@ def _exists(user: str) -> bool:
     return True
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -60,6 +60,31 @@ _KINDS = {
 _UNREACHABLE = _Kind(
     StoreError, "cannot reach the database", "check that it runs, its address, and TLS (sslmode)"
 )
+
+# What libpq says of TLS has no SQLSTATE; by the text in it.
+_TLS = {
+    "does not match host name": _Kind(
+        StoreError,
+        "the certificate of the database is for another host",
+        "write the host as the certificate names it, or give the server one for this name",
+    ),
+    "certificate verify failed": _Kind(
+        StoreError,
+        "the certificate of the database is not signed by an authority that you trust",
+        "name the file of its authority: add `?sslrootcert=FILE` to the URL, or copy it to "
+        "~/.postgresql/root.crt",
+    ),
+    "root certificate file": _Kind(
+        StoreError,
+        "the file with the authority of the database's certificate is missing",
+        "correct `sslrootcert` in the URL",
+    ),
+    "does not support SSL": _Kind(
+        StoreError,
+        "the database offers no TLS, which uwf expects of another machine",
+        "turn on `ssl` in postgresql.conf; only in a network that you trust add `?sslmode=disable`",
+    ),
+}
 _OTHER = _Kind(StoreError, "the database failed", "next: uwf store check")
 
 
@@ -78,8 +103,15 @@ def translated(error: Exception, place: str) -> UwfError:
     state = getattr(error, "sqlstate", None) or ""
     kind = next((_KINDS[state[:size]] for size in (5, 3, 2) if state[:size] in _KINDS), None)
     if kind is None:
-        kind = _UNREACHABLE if isinstance(error, psycopg.OperationalError) else _OTHER
+        kind = _without_state(error)
     diagnostics = getattr(error, "diag", None)
     text = (diagnostics and diagnostics.message_primary) or str(error)
     line = " ".join(masked(text).split())
     return kind.error(f"{kind.message} ({line[:500]})", where=place, hint=kind.hint)
+
+
+def _without_state(error: Exception) -> _Kind:
+    if not isinstance(error, psycopg.OperationalError):
+        return _OTHER
+    found = (kind for words, kind in _TLS.items() if words in str(error))
+    return next(found, _UNREACHABLE)

@@ -53,17 +53,15 @@ class ProcrastinateEngine:
             raise
 
     async def _open(self) -> None:
-        pooled = self._place.pooled
-        options = f"-c search_path={self._place.schema} -c synchronous_commit=off"
-        conninfo = self._place.conninfo if pooled else make_conninfo(
-            self._place.conninfo, options=options, application_name="uwf queue"
-        )  # fmt: skip
+        pooled, given = self._place.pooled, {"application_name": "uwf queue"}
+        if not pooled:
+            given["options"] = f"-c search_path={self._place.schema} -c synchronous_commit=off"
         connector = procrastinate.PsycopgConnector(
-            conninfo=conninfo,
+            conninfo=make_conninfo(self._place.conninfo, **given),
             min_size=1,
             max_size=2,
             timeout=5.0,
-            kwargs={"prepare_threshold": None} if pooled else {},
+            kwargs=_pooled(self._place.schema) if pooled else {},
         )
         self._app = procrastinate.App(connector=connector)
         self._woken = asyncio.Event()
@@ -195,3 +193,18 @@ class ProcrastinateEngine:
             with suppress(*_FAULTS):
                 await self._jobs.unregister_worker(self._worker)
         await self._app.close_async()
+
+
+def _pooled(schema: str) -> dict[str, Any]:
+    """Options of connections behind a pooler: what is set for one lasts for a transaction, so each
+    statement is one.
+    """
+    settings = f"SET LOCAL search_path TO {schema}; SET LOCAL synchronous_commit TO off"
+
+    class PooledCursor(psycopg.AsyncCursor[Any]):
+        async def execute(self, *words: Any, **options: Any) -> "PooledCursor":
+            async with self.connection.transaction():
+                await psycopg.AsyncCursor(self.connection).execute(settings)
+                return await super().execute(*words, **options)
+
+    return {"prepare_threshold": None, "cursor_factory": PooledCursor}
