@@ -168,11 +168,12 @@ class SqliteBackend:
     def present(self, refs: Collection[str]) -> set[str]:
         """Those of `refs` that are stored."""
         names = {number_of(ref): ref for ref in refs}
-        found: set[str] = set()
+        found: list[Row] = []
         for batch in batches(names):
-            sql = f"SELECT ref FROM node WHERE ref IN ({marks(batch)})"
-            found.update(names[number] for (number,) in self._rows(sql, batch))
-        return found
+            found += self._rows(f"SELECT ref FROM node WHERE ref IN ({marks(batch)})", batch)
+        if len(found) == len(refs):  # most often, and no name is looked up
+            return set(refs)
+        return {names[number] for (number,) in found}
 
     def put(self, record: Record) -> Record | None:
         """Insert the record, or touch the existing one."""
