@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_agent_acp.protocol.errors import INTERNAL_ERROR, RpcError
@@ -10,13 +11,19 @@ from uwf_agent_acp.server.asking import Answer, Editor, ask_form, ask_permission
 from uwf_agent_acp.server.history import history
 from uwf_agent_acp.server.plan import Plan
 from uwf_agent_acp.server.questions import permission_options, question_text
-from uwf_agent_acp.server.updates import RunUpdates, message_update, result_updates
-from uwf_core.errors import ExitCode, PayloadError
+from uwf_agent_acp.server.updates import (
+    RunUpdates,
+    commands_update,
+    message_update,
+    result_updates,
+)
+from uwf_core.errors import ExitCode, PayloadError, UwfError
 
 if TYPE_CHECKING:
     from uwf_core.client import Cancel, Client, InboxItem, Outcome, StepResult, ThreadDocument
 
 CONTINUE = "/continue"
+"""The only command. Many editors send no message that begins with `/` unless it is announced."""
 MOST_FORMS = 5
 """So often an invalid form is asked again."""
 
@@ -48,6 +55,7 @@ class Conversation:
         self._plan: Plan | None = None
         self._updates: RunUpdates | None = None
         self._results: list[StepResult] = []
+        self._commands: Mapping[str, str] = {}
         self._lock = threading.Lock()
 
     def choose(self, workflow: str) -> None:
@@ -76,6 +84,7 @@ class Conversation:
         elif shown["stack"] and shown["suspendReason"] == "role":
             self._plan.begin(shown["stack"][0]["role"])
         self._show_plan()
+        self._show_commands(shown, again=True)
         if replay:
             self._tell_state(shown)
 
@@ -105,6 +114,9 @@ class Conversation:
             if reason == "cancelled":
                 self._plan.rest()
             self._show_plan()
+            if self.is_started:
+                with suppress(UwfError):  # the prompt itself has reported what is wrong
+                    self._show_commands(self._client.show(self.thread))
         return TurnEnd(reason, self._usage())
 
     def _course(self, text: str, cancel: "Cancel") -> str:
@@ -123,9 +135,31 @@ class Conversation:
         for update in self._plan.changed():
             self._editor.update(update)
 
+    def _show_commands(self, shown: "ThreadDocument", *, again: bool = False) -> None:
+        """Announce `/continue` while it runs something, and withdraw it afterwards."""
+        does = self._what_continues(shown)
+        commands = {} if does is None else {CONTINUE: does}
+        if commands != self._commands or (again and commands):
+            self._commands = commands
+            self._editor.update(commands_update(commands))
+
+    def _what_continues(self, shown: "ThreadDocument") -> str | None:
+        """What `/continue` does; None if it does nothing."""
+        reason = shown["suspendReason"]
+        if shown["status"] == "idle":
+            return f"Run {shown['currentRole']}, which is next"
+        if reason in (None, "role") or self._question() is not None:
+            return None
+        role = shown["suspendedRole"]
+        again = f"Run {role} again" if role else "Continue"
+        return "Grant the same allowance and continue" if reason == "limit" else again
+
     def _first(self, text: str, cancel: "Cancel") -> "Outcome | None":
         """The run that a prompt begins; None if it only got a message."""
         if not self.is_started:
+            if text.strip() == CONTINUE:
+                self._say("Nothing has begun yet: your next message is the task.")
+                return None
             return self._start(text, cancel)
         shown, item = self._client.show(self.thread), self._question()
         if item is not None:
@@ -139,7 +173,13 @@ class Conversation:
                 return None
             self._at_work(shown)
             return self._client.exec(self.thread, until_done=True, cancel=cancel)
-        if text.strip() == CONTINUE and shown["status"] != "completed":
+        if text.strip() == CONTINUE:
+            if shown["status"] == "completed":
+                self._say("The thread is completed. Your next message resumes it.")
+                return None
+            if self._what_continues(shown) is None:
+                self._tell_state(shown)
+                return None
             text = ""
         self._at_work(shown)
         return self._client.resume(self.thread, text or None, until_done=True, cancel=cancel)

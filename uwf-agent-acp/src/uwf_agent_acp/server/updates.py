@@ -184,6 +184,14 @@ def message_update(text: str) -> Update:
     return chunk("agent_message_chunk", f"\n\n{text}\n")
 
 
+def commands_update(commands: Mapping[str, str]) -> Update:
+    """The commands that a message can be, with their descriptions; they begin with `/`."""
+    offered = [
+        {"name": name.removeprefix("/"), "description": text} for name, text in commands.items()
+    ]
+    return {"sessionUpdate": "available_commands_update", "availableCommands": offered}
+
+
 def result_updates(id_: str, title: str, output: Mapping[str, Any], body: str) -> Iterator[Update]:
     """The result of a thread as its last message: what an agent above takes as the reply begins
     after the last tool call.
