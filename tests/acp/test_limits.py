@@ -1,4 +1,4 @@
-"""The option `timeout` in a thread: it ends the program, and the next exec continues the session."""
+"""`timeout` in a thread: it ends the program, and the next exec continues the session."""
 
 import json
 import os

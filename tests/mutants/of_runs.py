@@ -206,6 +206,14 @@ RUNS = (
     ),
     Mutant(
         "sessions",
+        "a failed attempt to copy a session records the other thread's as its own",
+        "engine/converse.py",
+        "others = request.session if request.forks else None",
+        "others = None",
+        "tests/core/engine/test_command_protocol.py::test_a_copy_that_fails_leaves_the_other_threads_session_alone",
+    ),
+    Mutant(
+        "sessions",
         "a lost session is not marked",
         "engine/converse.py",
         '        attempt.continuation = "restarted"',

@@ -444,12 +444,16 @@ def test_a_copy_that_is_none_is_a_lost_session_and_never_the_other_threads(
     assert (step["continuation"], step["session"]) == ("restarted", "new6")
 
 
-def test_a_copy_that_fails_leaves_the_other_threads_session_alone(command: Command) -> None:
-    failed = {"error": {"kind": "crashed", "message": "it broke"}, "sessionId": "new0"}
+@pytest.mark.parametrize("named", ["new0", None, "its own"])
+def test_a_copy_that_fails_leaves_the_other_threads_session_alone(
+    command: Command, named: str | None
+) -> None:
+    failed = {"error": {"kind": "crashed", "message": "it broke"}, "sessionId": named}
     with command.use("continue, fork", LOOPED) as uwf:
         _, fork = fork_that_is_made_with_a_prompt(command, uwf)
         command.answer([failed])
-        uwf.exec(fork)
+        attempt = uwf.exec(fork).document["steps"][-1]["step"]
+        assert uwf.step(attempt)["session"] == ("its own" if named == "its own" else None)
         command.answer([DONE])
         uwf.exec(fork)
     used = [call["words"].get("--session") for call in command.calls[4:]]

@@ -325,12 +325,17 @@ class Harness:
 
     def fork(self, session: str, act: Act, at: str | None = None) -> str:
         """A fork of the session, up to the mark `at`, made by an agent opened for it; by a prompt
-        where the agent forks only with one.
+        where the agent forks only with one. Raises AgentFailure.
         """
         request = self.request(act)
         with self.opened() as opened:
             forked = fork_call(opened, session, request, at)
-        return forked or self.reply(act, session=session, forks=True).session
+        if forked is not None:
+            return forked
+        outcome = self.call(self.request(act, session=session, forks=True))
+        if isinstance(outcome.error, AgentFailure):
+            raise outcome.error
+        return succeeded(outcome, act).session
 
     # -- what is left ----------------------------------------------------------------------------
 

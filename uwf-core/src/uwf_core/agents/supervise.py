@@ -243,7 +243,8 @@ class _Supervised(Generic[_CallType]):
             return TimedOut(
                 f"{origin} did not finish within {round(self._limits.seconds, 1):g} s",
                 session=session,
-                hint="raise the role's `timeout` or `limits -> runSeconds`; the next exec "
+                hint="raise the `timeout` of the role or agent, or `limits -> runSeconds`; the "
+                + "next exec "
                 + ("continues its session" if session else "runs it again"),
             )
         idle = self._limits.idle_seconds

@@ -68,6 +68,11 @@ ABOUT_SESSIONS = {
     "adds_usage_up": ("test_usage_is_of_this_call_alone",),
     "spends_the_session_by_forking": ("test_a_fork_is_another_session",),
     "tells_the_origin_of_a_fork": ("test_a_fork_tells_its_origin_nothing",),
+    "forks_with_a_prompt": (),
+    "tells_the_origin_of_a_copy": (
+        "test_a_fork_tells_its_origin_nothing",
+        "test_a_question_to_a_fork_leaves_the_session_alone",
+    ),
     "forks_what_is_gone": ("test_a_session_that_is_gone_cannot_be_forked",),
     "trims_answers_to_questions": ("test_a_question_to_a_session_is_answered",),
     "forks_the_whole_session_at_a_mark": ("test_a_fork_at_a_mark_ends_there",),

@@ -127,6 +127,31 @@ class forks_the_whole_session_at_a_mark(Puppet):
         return super().fork(session, request)
 
 
+class forks_with_a_prompt(Puppet):
+    """Right as well: a copy is made with its first prompt. Then no reply can have a mark."""
+
+    def run(self, request, sink):
+        return replace(super().run(request, sink), mark=None)
+
+    def fork(self, session, request, at=None):
+        return None
+
+    def session(self, request, act, sessions):
+        session, continuation, proof = super().session(request, act, sessions)
+        if not request.forks:
+            return session, continuation, proof
+        new = self.new_session(request)
+        sessions.copy(session, new, None)
+        return new, "forked", "its file was copied"
+
+
+class tells_the_origin_of_a_copy(forks_with_a_prompt):
+    def hear(self, sessions, session, request):
+        super().hear(sessions, session, request)
+        if request.forks:
+            sessions.add(request.session, request.prompt)
+
+
 class forks_what_is_gone(Puppet):
     def fork(self, session, request, at=None):
         try:
