@@ -46,11 +46,16 @@ SELECT w.id, w.host, w.pid, w.start, w.labels,
         ELSE 'running' END,
     w.jobs, w.thread, w.since, (extract(epoch FROM w.seen) * 1000)::bigint
 FROM {s}.worker w WHERE w.seen > clock_timestamp() - interval '1 day' ORDER BY w.since, w.id"""
+_SERVED = """EXISTS (
+    SELECT FROM {s}.worker w
+    WHERE w.expires >= clock_timestamp() AND NOT w.drains AND d.needs <@ w.labels)"""
 _WAITING = f"""
-SELECT d.thread, d.needs, d.not_before, d.error, EXISTS (
-    SELECT FROM {{s}}.worker w
-    WHERE w.expires >= clock_timestamp() AND NOT w.drains AND d.needs <@ w.labels)
-FROM {{s}}.dispatch d WHERE {_FREE} ORDER BY d.priority DESC, d.not_before, d.thread LIMIT %s"""
+SELECT d.thread, d.needs, d.not_before, d.error, {_SERVED}
+FROM {{s}}.dispatch d WHERE {_FREE} AND NOT (%s AND {_SERVED})
+ORDER BY d.priority DESC, d.not_before, d.thread LIMIT %s"""
+_QUEUED_AMONG = """
+SELECT thread FROM {s}.dispatch
+WHERE thread = ANY(%s) AND (wanted OR expires >= clock_timestamp())"""
 
 
 def columns_of_dispatch(rows: Sequence[Dispatch]) -> list[PackedArray]:
@@ -165,6 +170,10 @@ class DispatchTable:
         """The workers that were seen within a day."""
         return [WorkerRow(*row) for row in self._rows(_WORKERS)]
 
-    def waiting(self, limit: int) -> list[WaitingRow]:
+    def waiting(self, limit: int, *, unserved: bool = False) -> list[WaitingRow]:
         """Wanted rows that nobody runs."""
-        return [WaitingRow(*row) for row in self._rows(_WAITING, (limit,))]
+        return [WaitingRow(*row) for row in self._rows(_WAITING, (unserved, limit))]
+
+    def queued_among(self, threads: Collection[str]) -> set[str]:
+        """Those that are wanted, or that a worker runs."""
+        return {thread for (thread,) in self._rows(_QUEUED_AMONG, ([*threads],))}

@@ -154,5 +154,10 @@ class DispatchBackend(Protocol):
     def workers(self) -> list[WorkerRow]:
         """The workers that were seen within the last day."""
 
-    def waiting(self, limit: int) -> list[WaitingRow]:
-        """Wanted rows that nobody runs now, by priority."""
+    def waiting(self, limit: int, *, unserved: bool = False) -> list[WaitingRow]:
+        """Wanted rows that nobody runs now, by priority; `unserved`: only those whose labels no
+        live worker has.
+        """
+
+    def queued_among(self, threads: Collection[str]) -> set[str]:
+        """Those of `threads` that are wanted, or that a worker runs."""

@@ -22,6 +22,7 @@ _WORDS = {
     "failure": "failed",
     "limit": "reached a limit",
     "interrupted": "was interrupted",
+    "worker": "waits for a worker",
 }
 
 
@@ -31,8 +32,9 @@ def inbox(session: Session, answer: bool) -> int:
     """Show what waits for you, the longest wait first, with the commands that continue it.
 
     These are the questions of roles and agents, failures, limits and interrupted runs of all
-    threads. With --answer uwf asks you one after the other; an answer is stored at once, and its
-    thread continues in the background. Enter or Ctrl-C leaves a question as it is.
+    threads, and queued threads that no live worker can run. With --answer uwf asks you one after
+    the other; an answer is stored at once, and its thread continues in the background. Enter or
+    Ctrl-C leaves a question as it is.
     """
     from uwf_core.views.inbox import inbox as waiting
 
@@ -118,7 +120,7 @@ def _continue(session: Session, item: "InboxItem", texts: Mapping[str, str | Non
     is_alone = len(waiting_in(session.engine, item["root"])) == 1
     thread = item["root"] if is_alone else item["thread"]
     options = RunOptions(until_done=True)
-    if item["kind"] in ("failure", "interrupted"):
+    if item["kind"] in ("failure", "interrupted", "worker"):
         run_in_background(session.engine, "exec", thread, options)
     else:
         seen = options._replace(head=item["head"])

@@ -56,10 +56,12 @@ def _watch_one(session: Session, thread: "ThreadId", screen: "WatchScreen") -> i
     from uwf_core.views.following import Follower
 
     session.thread = thread
-    follower, runs = Follower(session.engine, thread), True
+    follower, runs, noted = Follower(session.engine, thread), True, ""
     while runs:
         for look in _looks(session, follower):
             screen.show({thread: look})
+            if not look.is_running and session.engine.has_workers:
+                noted = _note_unserved(session, thread, noted)
         runs = screen.answer(thread) or is_run(session.engine, thread)
     screen.stop()
     outcome = wait_thread(session.engine, thread)
@@ -84,8 +86,20 @@ def _looks(session: Session, follower: "Follower") -> "Iterator[Look]":
         time.sleep(_POLL_SECONDS)
 
 
+def _note_unserved(session: Session, thread: "ThreadId", noted: str) -> str:
+    """Report once why no worker continues the thread, or one below it."""
+    from uwf_core.views.unserved import unserved_below
+
+    message = unserved_below(session.engine, thread)
+    if message and message != noted:
+        session.note(message)
+    return message
+
+
 def _watch_all(session: Session, screen: "WatchScreen") -> int:
     """Until Ctrl-C, which is the end of it."""
+    from uwf_core.ids import ThreadId
+    from uwf_core.threads.control import is_run
     from uwf_core.views.following import Follower, running_roots
 
     followers: dict[str, Follower] = {}
@@ -103,7 +117,7 @@ def _watch_all(session: Session, screen: "WatchScreen") -> int:
                     del followers[root]
             screen.show(looks)
             for root, look in looks.items():
-                if not look.is_running:
+                if not look.is_running and not is_run(session.engine, ThreadId(root)):
                     del followers[root]
                     screen.left(root, look)
             time.sleep(_POLL_SECONDS)

@@ -128,8 +128,13 @@ class Engine:
         from uwf_core.cas.store import Store
 
         types = self._beside.store.types if self._beside else None
-        rows = self._dispatch if hasattr(self.backend, "claim") else None
+        rows = self._dispatch if self.has_workers else None
         return Store(self.backend, self.now_ms, types, durable=self.durable, dispatch=rows)
+
+    @property
+    def has_workers(self) -> bool:
+        """Whether the store keeps dispatch rows, so that workers can run its threads."""
+        return hasattr(self.backend, "claim")  # the contract itself is not for every command
 
     def _dispatch(self, heads: "Sequence[Variable]") -> "list[Dispatch]":
         from uwf_core.engine.dispatching import rows_of  # for threads of workers

@@ -72,17 +72,25 @@ def wait_thread(engine: "Engine", word: str, timeout_s: float | None = None) -> 
 
 
 def is_run(engine: "Engine", thread: ThreadId) -> bool:
-    """Whether a process runs the thread or one in its open calls. A process that resumes one of
-    these releases it a moment before it locks the thread itself.
+    """Whether a process runs the thread or one in its open calls, or a worker will. A process that
+    resumes one of these releases it a moment before it locks the thread itself.
     """
     for _ in range(2):
         below = open_below(engine.store, thread)
         if any(holder_of(engine.store, each) is not None for each in (thread, *below)):
             return True
+        if engine.has_workers and _is_queued(engine, [thread, *below]):
+            return True
         if not below or read_run(engine.home, thread) is not None:
             return False
         time.sleep(POLL_SECONDS)
     return False
+
+
+def _is_queued(engine: "Engine", threads: list[ThreadId]) -> bool:
+    from uwf_core.views.unserved import queued_among  # for threads of workers
+
+    return bool(queued_among(engine, threads))
 
 
 def stop_runs(engine: "Engine", thread: ThreadId) -> bool:

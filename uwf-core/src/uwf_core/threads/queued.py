@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.api.dispatch import Claim, Dispatch, DispatchBackend
+from uwf_core.api.dispatch import Claim, Dispatch, DispatchBackend, WaitingRow
 from uwf_core.engine.dispatching import own_labels, row_now, row_of
 from uwf_core.engine.results import Outcome, Watch, exec_document
 from uwf_core.engine.run import RunOptions, exec_thread, locked_head
@@ -19,6 +19,7 @@ from uwf_core.threads.start import StartOptions, start_thread
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.process.cancel import Cancel
+    from uwf_core.views.unserved import Unserved
 
 _ALL_STEPS = 1_000_000
 _SETTLE_TRIES = 5
@@ -74,6 +75,18 @@ class QueuedThreads:
     def limits(self) -> Mapping[str, int]:
         """How many threads with a label may run at a time."""
         return self._engine.settings.worker.limits
+
+    def waiting(self, limit: int) -> "list[tuple[WaitingRow, Unserved | None]]":
+        """The wanted rows that nobody runs now, by priority; with what is missing for those that
+        no live worker can run.
+        """
+        from uwf_core.views.unserved import live_labels, unserved
+
+        live = live_labels(self.backend.workers())
+        return [
+            (row, None if row.can_run else unserved(row.thread, row.needs, live))
+            for row in self.backend.waiting(limit)
+        ]
 
     def on_dispatch(self, call: Callable[[Sequence[Dispatch]], None]) -> None:
         """Have `call` get the dispatch rows of each commit of this client."""

@@ -1,11 +1,12 @@
 """What waits for a person: the questions, failures and limits of all threads."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from uwf_core.errors import UwfError
 from uwf_core.ids import ThreadId
-from uwf_core.thread.calls import asks_below, waiting_below
+from uwf_core.thread.calls import asks_below, calling_heads, waiting_below
 from uwf_core.thread.head import read_head
 from uwf_core.views.recorded import ThreadRecord
 from uwf_core.views.show import first_line, show_thread, until_done
@@ -14,9 +15,12 @@ from uwf_core.views.thread_list import ThreadFilter, list_threads
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.calls import Waiting
+    from uwf_core.views.unserved import Unserved
 
-InboxKind = Literal["question", "message", "failure", "limit", "interrupted"]
-"""`question` expects an answer to a form, `message` a text; the others a decision to continue."""
+InboxKind = Literal["question", "message", "failure", "limit", "interrupted", "worker"]
+"""`question` expects an answer to a form, `message` a text; `worker` a worker that can run the
+thread; the others a decision to continue.
+"""
 
 
 class InboxItem(TypedDict):
@@ -46,12 +50,56 @@ class InboxItem(TypedDict):
 
 def inbox(engine: "Engine") -> list[InboxItem]:
     """All threads that wait for a person, the longest wait first; takes no lock. Those of the
-    original uwf are read-only: nobody can answer them.
+    original uwf are read-only: nobody can answer them. What workers will repeat waits for nobody.
     """
     rows = list_threads(engine, ThreadFilter(statuses=("suspended",)))
     ours = [row["thread"] for row in rows if row["original"] is None]
     found = [item for thread in ours for item in waiting_in(engine, thread)]
+    if engine.has_workers:
+        found = _without_queued(engine, found) + _unserved(engine)
     return sorted(found, key=lambda item: item["sinceMs"])
+
+
+def _without_queued(engine: "Engine", items: list[InboxItem]) -> list[InboxItem]:
+    from uwf_core.views.unserved import queued_among  # for threads of workers
+
+    queued = queued_among(engine, [ThreadId(item["thread"]) for item in items])
+    return [item for item in items if item["thread"] not in queued]
+
+
+def _unserved(engine: "Engine") -> list[InboxItem]:
+    """The threads that no live worker can run."""
+    from uwf_core.views.unserved import unserved_threads
+
+    found = []
+    for each in unserved_threads(engine):
+        with suppress(UwfError):  # `thread list` and `cas verify` report it
+            found.append(_unserved_item(engine, each))
+    return found
+
+
+def _unserved_item(engine: "Engine", row: "Unserved") -> InboxItem:
+    head = read_head(engine.store, ThreadId(row.thread))
+    state = head.state
+    above = calling_heads(engine.store, state) if state.caller is not None else []
+    root = above[-1] if above else head
+    waits = state.suspension
+    role = state.attempt.role if state.attempt else state.current_role or (waits and waits.role)
+    return {
+        "thread": row.thread,
+        "root": root.thread,
+        "workflowName": root.state.workflow_name,
+        "task": first_line(ThreadRecord(engine, root).task),
+        "kind": "worker",
+        "role": role or "",
+        "message": row.message,
+        "failure": None,
+        "until": None,
+        "sinceMs": head.variable.updated_ms,
+        "head": head.ref,
+        "form": None,
+        "commands": [row.command, f"uwf thread exec {row.thread} --until-done"],
+    }
 
 
 def waiting_in(engine: "Engine", root: str) -> list[InboxItem]:

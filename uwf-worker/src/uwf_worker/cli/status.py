@@ -20,7 +20,11 @@ _COLUMNS = (
 
 @command("status", "uwf worker status", "uwf worker status --format json")
 def status(session: Session) -> None:
-    """Show the workers of the store, and the threads that wait for one."""
+    """Show the workers of the store, and the threads that wait for one.
+
+    A thread that no live worker can run is shown with the labels that are missing, and what to do.
+    `uwf inbox` shows it as well.
+    """
     from uwf_core.client import Client
 
     with Client.open(cwd=working_folder()) as client:
@@ -47,8 +51,11 @@ def status(session: Session) -> None:
                     "notBeforeMs": each.not_before_ms or None,
                     "error": each.error,
                     "canRun": each.can_run,
+                    "missing": [*lacking.missing] if lacking else [],
+                    "message": lacking.message if lacking else None,
+                    "next": lacking.command if lacking else None,
                 }
-                for each in backend.waiting(_MOST)
+                for each, lacking in client.queued.waiting(_MOST)
             ],
         }
     session.emit(document, _text)
@@ -64,9 +71,12 @@ def _text(document: Mapping[str, Any], screen: Screen) -> str:
     else:
         lines.append("no worker was seen within a day; next: uwf worker start")
     for each in waiting:
-        why = each["error"] or ("" if each["canRun"] else "no worker has all that it needs")
-        needs = ", ".join(each["needs"])
-        lines.append(f"{each['thread']} waits for {needs or 'a worker'}{why and f': {why}'}")
+        needs = ", ".join(each["needs"]) or "a worker"
+        lines.append(f"{each['thread']} waits for {needs}")
+        if each["error"]:
+            lines.append(f"  {each['error']}")
+        if not each["canRun"]:
+            lines += [f"  {each['message']}", screen.paint(f"  next: {each['next']}", "dim")]
     return "\n".join(lines)
 
 
