@@ -98,6 +98,15 @@ IMPROVE = {
 """The commands of `uwf improve`, in an order that works."""
 WORKER = {"start": (), "status": (), "drain": ("--all",), "migrate": ()}
 """The commands of `uwf worker`, which reject a store in a file."""
+SCHEDULE = {
+    "add": ("nightly", "0 0 * * *", "pair", "-p", "Go."),
+    "list": (),
+    "pause": ("nightly",),
+    "resume": ("nightly",),
+    "run": ("nightly",),
+    "rm": ("nightly",),
+}
+"""The commands of `uwf schedule`, which reject it as well."""
 TASKS = {
     "version": 1,
     "name": "tasks",
@@ -141,7 +150,7 @@ def test_the_plugins_here_would_be_executed_in_a_trusted_folder(place: Place, ex
 def test_every_command_is_tried_here():
     tried = {call.command for call in CALLS} | {f"eval {name}" for name in EVAL} | {"acp", "web"}
     tried |= {f"improve {name}" for name in IMPROVE} | {f"worker {name}" for name in WORKER}
-    tried |= {"distill"}
+    tried |= {"distill"} | {f"schedule {name}" for name in SCHEDULE}
     assert tree(Root()) - tried == set()
 
 
@@ -154,7 +163,8 @@ def test_no_command_executes_a_module_of_its_folder(words, place: Place, execute
 
 
 @pytest.mark.parametrize(
-    ("group", "commands"), [("eval", EVAL), ("improve", IMPROVE), ("worker", WORKER)]
+    ("group", "commands"),
+    [("eval", EVAL), ("improve", IMPROVE), ("worker", WORKER), ("schedule", SCHEDULE)],
 )
 def test_no_command_of_a_group_executes_a_module_of_its_folder(
     group, commands, place: Place, executed
@@ -164,7 +174,7 @@ def test_no_command_of_a_group_executes_a_module_of_its_folder(
     for name, words in commands.items():
         done = place.uwf(group, name, *words)
         assert not executed.exists(), f"{name}: {executed.read_text()}"
-        codes = (2,) if group == "worker" else (0, 5)
+        codes = (2,) if group in ("worker", "schedule") else (0, 5)
         assert done.returncode in codes, f"{name}: {done.stderr}"
 
 

@@ -11,7 +11,7 @@ import uwf_core
 from uwf_core.cli.command_table import COMMANDS, EVERYWHERE, RETIRED, Noun
 
 ROOT = Path(uwf_core.__file__).parent
-FOREIGN = {"acp", "eval", "improve", "web", "worker"}
+FOREIGN = {"acp", "eval", "improve", "schedule", "web", "worker"}
 PROSE = {"and", "cannot", "is", "on", "plugins", "runs"}
 """What follows the word uwf in a sentence that begins with it."""
 VALUE = "VALUE"

@@ -57,6 +57,16 @@ class Ended(NamedTuple):
     steps: int
 
 
+class Totals(NamedTuple):
+    """What a worker has done so far: `failures` are jobs that ended with an error."""
+
+    jobs: int = 0
+    steps: int = 0
+    failures: int = 0
+    busy_seconds: float = 0.0
+    is_busy: bool = False
+
+
 class Worker:
     """A worker of one process: one thread of a store at a time.
 
@@ -80,11 +90,17 @@ class Worker:
         self._ends, self._closed = threading.Event(), threading.Event()
         self._cancel: Cancel | None = None
         self._is_asked_to_stop = False
+        self._totals = Totals()
         self._hints: list[Hint] = []
         self._queues = dict.fromkeys(_usual_queues(options.labels))
         self._is_hungry = True
         self._lock = threading.Lock()
         self._queued.on_dispatch(self._note)
+
+    @property
+    def totals(self) -> Totals:
+        """What it has done so far. Safe in any thread."""
+        return self._totals._replace(is_busy=self._row.thread is not None)
 
     # -- control, from other threads and signals ---------------------------------------------------
 
@@ -104,29 +120,24 @@ class Worker:
         """Work until it drains, or should start anew. Failures of the database end nothing."""
         beat = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
         beat.start()
-        jobs = steps = 0
         is_stuck = False
         try:
-            while not (self._ends.is_set() or is_stuck or jobs >= self._options.most_jobs):
+            while not (
+                self._ends.is_set() or is_stuck or self._totals.jobs >= self._options.most_jobs
+            ):
                 try:
-                    taken, is_stuck = self._work()
+                    is_stuck = self._work()
                 except UwfError as error:
                     self._say(f"{error.message}; trying again")
                     self._ends.wait(_PAUSE_SECONDS)
-                    continue
-                if taken is not None:
-                    jobs, steps = jobs + 1, steps + taken
-                    self._row = self._row._replace(jobs=jobs)
         finally:
             self._closed.set()
             beat.join(10)
             self._leave()
-        return Ended(not self._ends.is_set(), jobs, steps)
+        return Ended(not self._ends.is_set(), self._totals.jobs, self._totals.steps)
 
-    def _work(self) -> tuple[int | None, bool]:
-        """Run the next thread, if there is one: how many steps it took, and whether an agent does
-        not end.
-        """
+    def _work(self) -> bool:
+        """Run the next thread, if there is one; whether an agent does not end."""
         job = None
         claim = self._claimed(None) if self._is_hungry else None
         if claim is None:
@@ -134,7 +145,7 @@ class Worker:
             job = self._hinted()
             claim = None if job is None else self._claimed(job.thread)
         try:
-            return (None, False) if claim is None else self._run(claim)
+            return claim is not None and self._run(claim)
         finally:
             if job is not None:
                 self._quietly(lambda: self._engine.finish(job))
@@ -152,7 +163,8 @@ class Worker:
             self._ends.wait(_PAUSE_SECONDS)
             return None
 
-    def _run(self, claim: Claim) -> tuple[int, bool]:
+    def _run(self, claim: Claim) -> bool:
+        begun = time.monotonic()
         cancel, until = Cancel(), float("inf")  # the first step is never too late
         self._cancel, self._is_asked_to_stop = cancel, False
         self._row = self._row._replace(thread=claim.thread)
@@ -172,7 +184,15 @@ class Worker:
         self._is_hungry = True
         took = f"thread {claim.thread}: {end.steps} step{'' if end.steps == 1 else 's'}"
         self._say(took if end.error is None else f"{took}; {end.error.message}")
-        return end.steps, end.is_stuck
+        jobs, steps, failures, seconds, _ = self._totals
+        self._totals = Totals(
+            jobs + 1,
+            steps + end.steps,
+            failures + (end.error is not None),
+            seconds + time.monotonic() - begun,
+        )
+        self._row = self._row._replace(jobs=jobs + 1)
+        return end.is_stuck
 
     # -- hints -------------------------------------------------------------------------------------
 

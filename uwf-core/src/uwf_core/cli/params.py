@@ -4,12 +4,15 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from uwf_core.cli.session import Session, now_ms
+from uwf_core.cli.session import Session, now_ms, working_folder
 from uwf_core.errors import UsageError
+
+if TYPE_CHECKING:
+    from uwf_core.threads.start import StartOptions
 
 _SPAN = r"([0-9]{1,6})(d|h|m|s)"
 _SPAN_SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
@@ -210,6 +213,43 @@ def fields_text(
 
     texts = [file_or_text(each, option) for each in given]
     return join_items([*first, *given], [*first, *texts], option, others)
+
+
+def new_thread(
+    session: Session,
+    workflow: str,
+    prompt: str,
+    cwd: str | None,
+    agents: tuple[str, ...],
+    inputs: tuple[str, ...],
+    tags: tuple[str, ...],
+    **limits: float | None,
+) -> "StartOptions":
+    """What the options of `start_options` ask for.
+
+    Raises:
+        UsageError: one of them is wrong.
+    """
+    from uwf_core.agents.bindings import parse_bindings
+    from uwf_core.thread.limits import WORDS
+    from uwf_core.thread.tags import parse_tags
+    from uwf_core.threads.start import StartOptions
+
+    bindings = parse_bindings(agents)
+    return StartOptions(
+        workflow=workflow,
+        prompt=prompt_text(session, prompt),
+        cwd=cwd if cwd is not None else working_folder(),
+        agent=bindings.agent,
+        input=fields_text(inputs, "--input"),
+        bindings=bindings.roles,
+        limits={
+            WORDS[name.removeprefix("max_")]: value
+            for name, value in limits.items()
+            if value is not None
+        },
+        tags=parse_tags(tags),
+    )
 
 
 def read_file(path: str, option: str) -> str:

@@ -9,9 +9,8 @@ from uwf_core.cli.command import command
 from uwf_core.cli.outcome import running, watch
 from uwf_core.cli.params import (
     background_option,
-    fields_text,
+    new_thread,
     no_input_option,
-    prompt_text,
     queue_option,
     start_options,
     step_argument,
@@ -19,11 +18,11 @@ from uwf_core.cli.params import (
     wait_limits_option,
 )
 from uwf_core.cli.render.colours import Screen
-from uwf_core.cli.session import Session, working_folder
+from uwf_core.cli.session import Session
 from uwf_core.errors import UwfError
 
 if TYPE_CHECKING:
-    from uwf_core.threads.start import StartOptions
+    pass
 
 
 @command(
@@ -58,7 +57,7 @@ def run(
     from uwf_core.engine.run import RunOptions, exec_thread, outcome_after
     from uwf_core.threads.start import start_thread
 
-    start = _new_thread(session, **what)
+    start = new_thread(session, **what)
     options, engine = RunOptions(until_done=True, wait_limits=wait_limits), session.engine
     if queue:
         from uwf_core.cli.thread_queue import hand_over
@@ -96,43 +95,11 @@ def start(session: Session, **what: Any) -> None:
     """
     from uwf_core.threads.start import start_thread
 
-    options = _new_thread(session, **what)
+    options = new_thread(session, **what)
     with watch(session) as live:
         started = start_thread(session.engine, options, live)
     session.thread = started["thread"]
     session.emit(started, started_text)
-
-
-def _new_thread(
-    session: Session,
-    workflow: str,
-    prompt: str,
-    cwd: str | None,
-    agents: tuple[str, ...],
-    inputs: tuple[str, ...],
-    tags: tuple[str, ...],
-    **limits: float | None,
-) -> "StartOptions":
-    from uwf_core.agents.bindings import parse_bindings
-    from uwf_core.thread.limits import WORDS
-    from uwf_core.thread.tags import parse_tags
-    from uwf_core.threads.start import StartOptions
-
-    bindings = parse_bindings(agents)
-    return StartOptions(
-        workflow=workflow,
-        prompt=prompt_text(session, prompt),
-        cwd=cwd if cwd is not None else working_folder(),
-        agent=bindings.agent,
-        input=fields_text(inputs, "--input"),
-        bindings=bindings.roles,
-        limits={
-            WORDS[name.removeprefix("max_")]: value
-            for name, value in limits.items()
-            if value is not None
-        },
-        tags=parse_tags(tags),
-    )
 
 
 @command(

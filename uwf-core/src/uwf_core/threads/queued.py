@@ -76,6 +76,20 @@ class QueuedThreads:
         """How many threads with a label may run at a time."""
         return self._engine.settings.worker.limits
 
+    def plan_start(self, options: StartOptions) -> dict[str, Any]:
+        """What to start later by `start_planned`, as JSON. Errors as `start_thread`."""
+        from uwf_core.threads.planned import plan_start
+
+        dispatch_backend(self._engine)
+        return plan_start(self._engine, options, self._watch)
+
+    def start_planned(self, plan: Mapping[str, Any], thread: str, tags: Mapping[str, str]) -> None:
+        """Create the thread of a plan for workers, unless it exists. Errors as `start_thread`."""
+        from uwf_core.threads.planned import start_planned
+
+        dispatch_backend(self._engine)
+        start_planned(self._engine, plan, thread, tags, self._watch)
+
     def waiting(self, limit: int) -> "list[tuple[WaitingRow, Unserved | None]]":
         """The wanted rows that nobody runs now, by priority; with what is missing for those that
         no live worker can run.

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from uwf_core.agents.choose import RolePlayer
     from uwf_core.engine.documents import StartedDocument
     from uwf_core.engine.engine import Engine
+    from uwf_core.workflow.discover import Resolved
 
 
 class StartOptions(NamedTuple):
@@ -54,13 +55,7 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
         DefinitionError: the workflow file has errors.
         WrongStateError: a thread has the wanted id.
     """
-    prompt = _checked_prompt(options.prompt)
-    cwd = named_folder(engine.cwd, options.cwd)
-    resolved = resolve_workflow(engine, options.workflow)
-    found = read_resolved(engine, resolved, watch)
-    name, player, schema = _entry(engine, found)
-    given = _input(engine, options, schema, name)
-    _check_agents(engine, options, cwd, found, player)
+    prompt, cwd, resolved, found, schema, given = _checked(engine, options, watch)
     caller = calling_attempt(engine, watch)
     depth = 0 if caller is None else caller.state.depth + 1
     now, store = engine.now_ms(), engine.store
@@ -99,6 +94,35 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
 
             queue_new(engine, thread)
     return {"workflow": workflow, "workflowName": definition.name, "thread": thread}
+
+
+def check_start(engine: "Engine", options: StartOptions, watch: Watch) -> None:
+    """Check what a thread would be started with; stores nothing. Errors as `start_thread`, but for
+    programs that the workflow may not run.
+    """
+    _checked(engine, options, watch)
+
+
+class _Checked(NamedTuple):
+    """The task, the folder, the workflow, the schema of its typed input, and that input."""
+
+    prompt: str
+    cwd: str
+    resolved: "Resolved"
+    found: Ref | dict[str, Any]
+    schema: Mapping[str, Any] | None
+    given: dict[str, Any] | None
+
+
+def _checked(engine: "Engine", options: StartOptions, watch: Watch) -> _Checked:
+    prompt = _checked_prompt(options.prompt)
+    cwd = named_folder(engine.cwd, options.cwd)
+    resolved = resolve_workflow(engine, options.workflow)
+    found = read_resolved(engine, resolved, watch)
+    name, player, schema = _entry(engine, found)
+    given = _input(engine, options, schema, name)
+    _check_agents(engine, options, cwd, found, player)
+    return _Checked(prompt, cwd, resolved, found, schema, given)
 
 
 def _wanted(engine: "Engine", word: str) -> ThreadId:

@@ -9,7 +9,7 @@ COMMANDS: Final[Mapping[str, Row]] = {
     "start": Row("start:start", "Run threads that were handed to workers, until it drains"),
     "status": Row("status:status", "Show the workers, and the threads that wait for one"),
     "drain": Row("status:drain", "Let workers end after their step"),
-    "migrate": Row("start:migrate", "Create the tables of the queue in the store"),
+    "migrate": Row("migrate:migrate", "Create the tables of the queue in the store"),
 }
 EXAMPLES: Final = (
     "uwf run fix-bug -p 'The total is off by one' --queue",

@@ -1,7 +1,8 @@
-"""`uwf worker start` and `migrate`."""
+"""`uwf worker start`."""
 
 import signal
 import sys
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -10,13 +11,19 @@ import click
 from uwf_core.commands import Session, command, working_folder
 
 if TYPE_CHECKING:
-    from uwf_core.client import Client
-    from uwf_store_postgres.place import Place
-    from uwf_worker.engines.engine import Engine
     from uwf_worker.worker import Worker
 
+METRICS_PORT = 9464
+"""The port of `--metrics` without a number: that of exporters of OpenTelemetry for Prometheus."""
 
-@command("start", "uwf worker start", "uwf worker start --label gpu --label eu", logged=True)
+
+@command(
+    "start",
+    "uwf worker start",
+    "uwf worker start --label gpu --label eu",
+    "uwf worker start --metrics 9464",
+    logged=True,
+)
 @click.option(
     "--label", "labels", multiple=True, metavar="LABEL",
     help="What this worker has, beside `worker.labels` (may be repeated).",
@@ -29,26 +36,39 @@ if TYPE_CHECKING:
     "--most-jobs", type=click.IntRange(1), default=1000, metavar="N",
     help="Start anew after N jobs (1000).",
 )  # fmt: skip
-def start(session: Session, labels: tuple[str, ...], engine: str, most_jobs: int) -> int:
+@click.option(
+    "--metrics", type=click.IntRange(0, 65535), is_flag=False, flag_value=METRICS_PORT,
+    metavar="[PORT]", help=f"Serve figures for Prometheus on 127.0.0.1:PORT ({METRICS_PORT}).",
+)  # fmt: skip
+def start(
+    session: Session, labels: tuple[str, ...], engine: str, most_jobs: int, metrics: int | None
+) -> int:
     """Run threads that were handed to workers (`--queue`), until it drains.
 
-    It runs one thread at a time; start several for more. A signal (Ctrl-C, SIGTERM) or `uwf worker
-    drain` lets it end after its step, a second signal at once.
+    It runs one thread at a time; start several for more. It also starts the threads of schedules.
+    A signal (Ctrl-C, SIGTERM) or `uwf worker drain` lets it end after its step, a second signal at
+    once.
     """
     from uwf_core.api import own_python
     from uwf_core.client import Client
+    from uwf_worker.cli.opening import open_at, open_queue, place_of_store, serving_metrics
+    from uwf_worker.schedules.firing import firing_schedules
     from uwf_worker.worker import Worker, WorkerOptions, restart
 
     with Client.open(cwd=working_folder(), via="worker", on_notice=session.note) as client:
         own = [*client.queued.own_labels(), *labels]  # before anything connects
-        place = _place(client)
-        queue = _engine(place, engine)
+        place = place_of_store(client)
+        queue = open_queue(place, engine)
         try:
             options = WorkerOptions([*dict.fromkeys(own)], place.lease_seconds, most_jobs)
             worker = Worker(client, queue, options, session.note)
             _obey_signals(worker)
             session.note(f"worker {worker.id} has {', '.join(options.labels)}")
-            ended = worker.run()
+            with (
+                serving_metrics(session, worker, client, metrics),
+                firing_schedules(place, partial(open_at, client, session), session.note),
+            ):
+                ended = worker.run()
         finally:
             queue.close()  # after the last step was recorded
     if ended.starts_anew:
@@ -57,30 +77,6 @@ def start(session: Session, labels: tuple[str, ...], engine: str, most_jobs: int
     document = {"worker": worker.id, "jobs": ended.jobs, "steps": ended.steps}
     session.emit(document, lambda shown, _: f"drained after {shown['jobs']} jobs")
     return 0
-
-
-def _place(client: "Client") -> "Place":
-    from uwf_store_postgres.place import place_of
-
-    assert client.queued.backend
-    return place_of(client.queued.store_url)
-
-
-def _engine(place: "Place", name: str) -> "Engine":
-    if name == "none":
-        from uwf_worker.engines.memory import MemoryEngine
-
-        return MemoryEngine()
-    from uwf_core.api import StoreError
-    from uwf_worker.engines.engine import EngineError
-    from uwf_worker.engines.procrastinate import ProcrastinateEngine
-    from uwf_worker.migrating import check_queue
-
-    check_queue(place)
-    try:
-        return ProcrastinateEngine(place)
-    except EngineError as error:
-        raise StoreError(f"the queue failed: {error}", where=place.shown) from error
 
 
 def _obey_signals(worker: "Worker") -> None:
@@ -93,17 +89,3 @@ def _obey_signals(worker: "Worker") -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, obey)
-
-
-@command("migrate", "uwf worker migrate", logged=True)
-def migrate(session: Session) -> None:
-    """Create the tables of the queue in the schema of the store.
-
-    The role needs the right to create tables there; `uwf worker start` needs none.
-    """
-    from uwf_core.client import Client
-    from uwf_worker.migrating import migrate_queue
-
-    with Client.open(cwd=working_folder()) as client:
-        applied = migrate_queue(_place(client))
-    session.emit({"applied": applied}, lambda shown, _: ", ".join(shown["applied"]) or "up to date")

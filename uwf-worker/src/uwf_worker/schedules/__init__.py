@@ -1,0 +1,1 @@
+"""Schedules: threads that workers start at the times of a cron expression."""

@@ -1,0 +1,196 @@
+"""The rows of schedules, in the schema of the store."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import psycopg
+
+from uwf_store_postgres.faults import translated
+from uwf_store_postgres.place import Place
+
+if TYPE_CHECKING:
+    from uwf_worker.schedules.times import Missed, Overlap
+
+CREATE = """
+CREATE TABLE {schema}.schedule (
+    name text COLLATE "C" PRIMARY KEY,
+    cron text NOT NULL,
+    zone text NOT NULL,
+    missed text NOT NULL CHECK (missed IN ('skip', 'once')),
+    overlap text NOT NULL CHECK (overlap IN ('skip', 'queue')),
+    plan text NOT NULL,
+    host text,
+    paused boolean NOT NULL DEFAULT false,
+    next bigint NOT NULL,
+    waiting integer NOT NULL DEFAULT 0,
+    pending text NOT NULL,
+    thread text,
+    fired bigint,
+    skipped text,
+    error text
+);
+CREATE INDEX schedule_due ON {schema}.schedule (next) WHERE NOT paused;
+"""
+"""`pending` is the id of the thread that the next start creates: a start that is repeated after a
+crash finds it, so no time is fired twice. `plan`: what to start, as JSON.
+"""
+
+_COLUMNS = (
+    "name, cron, zone, missed, overlap, plan, host, paused, next, waiting, pending, thread, "
+    "fired, skipped, error"
+)
+_NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+_DUE = f"""
+SELECT name FROM {{s}}.schedule
+WHERE NOT paused AND (host IS NULL OR host = %s) AND (waiting > 0 OR next <= {_NOW})
+ORDER BY next, name"""
+_CLAIM = f"""
+SELECT {_COLUMNS}, {_NOW} FROM {{s}}.schedule
+WHERE name = %s AND NOT paused AND (waiting > 0 OR next <= {_NOW}) FOR UPDATE SKIP LOCKED"""
+_IDLE = "SELECT set_config('idle_in_transaction_session_timeout', '60s', true)"
+_SAVE = """
+UPDATE {s}.schedule SET next = %s, waiting = %s, pending = %s, thread = %s, fired = %s,
+    skipped = %s, error = %s
+WHERE name = %s"""
+_ADD = (
+    "INSERT INTO {s}.schedule (name, cron, zone, missed, overlap, plan, host, next, pending) "
+    "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING RETURNING name"
+)
+_PAUSE = "UPDATE {s}.schedule SET paused = true WHERE name = %s RETURNING name"
+_RESUME = (
+    "UPDATE {s}.schedule SET paused = false, next = %s, waiting = 0 WHERE name = %s RETURNING name"
+)
+
+
+class Schedule(NamedTuple):
+    """A schedule.
+
+    Attributes:
+        name: unique in the store. cron, zone, missed, overlap, next_ms, waiting: see `Timing`.
+        plan: what to start. host: the machine whose workers fire it; None: any.
+        is_paused: nobody fires it.
+        pending: the id of the thread that the next start creates.
+        thread, fired_ms: that of the last start, and when.
+        skipped: why the last time was skipped. error: why the last start failed.
+    """
+
+    name: str
+    cron: str
+    zone: str
+    missed: "Missed"
+    overlap: "Overlap"
+    plan: Mapping[str, Any]
+    host: str | None
+    is_paused: bool
+    next_ms: int
+    waiting: int
+    pending: str
+    thread: str | None = None
+    fired_ms: int | None = None
+    skipped: str | None = None
+    error: str | None = None
+
+
+class ScheduleTable:
+    """The schedules of a store. Each call may raise StoreError. Close it."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+
+    def all(self) -> list[Schedule]:
+        """All schedules by name."""
+        rows = self._rows(f"SELECT {_COLUMNS} FROM {{s}}.schedule ORDER BY name", ())
+        return [_schedule(row) for row in rows]
+
+    def find(self, name: str) -> Schedule | None:
+        """A schedule."""
+        sql = f"SELECT {_COLUMNS} FROM {{s}}.schedule WHERE name = %s"
+        return next((_schedule(row) for row in self._rows(sql, (name,))), None)
+
+    def add(self, new: Schedule) -> bool:
+        """Store a schedule; False: there is one with its name."""
+        plan = json.dumps(new.plan, ensure_ascii=False)
+        values = (
+            *(new.name, new.cron, new.zone, new.missed, new.overlap, plan, new.host),
+            *(new.next_ms, new.pending),
+        )
+        return bool(self._rows(_ADD, values))
+
+    def pause(self, name: str) -> bool:
+        """Let nobody fire it; False: there is none."""
+        return bool(self._rows(_PAUSE, (name,)))
+
+    def resume(self, name: str, next_ms: int) -> bool:
+        """Let it fire again, first at `next_ms`; False: there is none."""
+        return bool(self._rows(_RESUME, (next_ms, name)))
+
+    def remove(self, name: str) -> bool:
+        """Delete it; False: there is none."""
+        return bool(self._rows("DELETE FROM {s}.schedule WHERE name = %s RETURNING name", (name,)))
+
+    def due(self, host: str) -> list[str]:
+        """The names of those that workers of a machine may fire now, or could if the thread
+        before had ended.
+        """
+        return [name for (name,) in self._rows(_DUE, (host,))]
+
+    @contextmanager
+    def claimed(self, name: str) -> Iterator[tuple[Schedule, int] | None]:
+        """A schedule that is due and the server's time in ms, which nobody else gets until the
+        end; None: it is not due any more, or another worker has it.
+        """
+        with self._faults(), self._connected().transaction():
+            self._execute(_IDLE, ())  # a worker that is stopped does not keep it
+            rows = self._execute(_CLAIM, (name,))
+            yield (_schedule(rows[0][:-1]), rows[0][-1]) if rows else None
+
+    @contextmanager
+    def locked(self, name: str) -> Iterator[Schedule | None]:
+        """A schedule which nobody else changes until the end; waits for others."""
+        sql = f"SELECT {_COLUMNS} FROM {{s}}.schedule WHERE name = %s FOR UPDATE"
+        with self._faults(), self._connected().transaction():
+            rows = self._execute(sql, (name,))
+            yield _schedule(rows[0]) if rows else None
+
+    def save(self, one: Schedule) -> None:
+        """Write what a start has changed. Within `claimed` or `locked`."""
+        values = one.next_ms, one.waiting, one.pending, one.thread, one.fired_ms, one.skipped
+        self._execute(_SAVE, (*values, one.error and one.error[:2000], one.name))
+
+    def close(self) -> None:
+        """Close the connection; the next call opens another one."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        with self._faults():
+            return self._execute(sql, values)
+
+    def _execute(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        text = cast("Any", sql.replace("{s}", self._place.schema))
+        cursor = self._connected().execute(text, values)
+        return [] if cursor.description is None else cursor.fetchall()
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error as error:
+            self.close()
+            raise translated(error, self._place.shown) from error
+
+    def _connected(self) -> "psycopg.Connection[tuple[Any, ...]]":
+        if self._connection is None:
+            self._connection = psycopg.connect(
+                self._place.conninfo, autocommit=True, prepare_threshold=None
+            )
+        return self._connection
+
+
+def _schedule(row: Sequence[Any]) -> Schedule:
+    one = Schedule(*row)
+    return one._replace(plan=json.loads(row[5]))
