@@ -9,6 +9,7 @@ from test_dispatch import TWO, work
 from test_threads import BOTH
 
 from uwf_core.client import Client, ThreadFilter
+from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
 from uwf_store_postgres.place import Place, place_of
 from uwf_worker.schedules import firing as firing_module
@@ -130,8 +131,8 @@ def test_two_workers_fire_one_time_once(project, place, table, due):
     names = [f"s{number}" for number in range(4)]
     first = add(project, names[0])
     one = table.find(first["name"])
-    for number, name in enumerate(names[1:], 1):
-        assert table.add(one._replace(name=name, pending=f"{one.pending[:-1]}{number}"))
+    for name in names[1:]:
+        assert table.add(one._replace(name=name, pending=ThreadId.new(one.next_ms)))
     due()
     both, barrier = [Fires(project, place), Fires(project, place)], threading.Barrier(2)
     counts: list[int] = []
@@ -230,6 +231,19 @@ def test_a_folder_that_is_gone_stops_no_other_schedule(project, place, table, du
     assert Fires(project, place).sweep() == 1
     assert "gone" in table.find("a").error
     assert len(threads_of(project, "b")) == 1
+
+
+@pytest.mark.parametrize("plan", ["", "[]", "{}", '{"folder": ".", "word": 1}'])
+def test_a_row_that_others_wrote_stops_no_other_schedule(project, place, table, due, server, plan):
+    add(project, "a")
+    one = table.find("a")
+    assert table.add(one._replace(name="b", pending=ThreadId.new(one.next_ms)))
+    server.execute(f"UPDATE {place.schema}.schedule SET plan = '{plan}' WHERE name = 'a'")
+    due()
+    assert Fires(project, place).sweep() == 1
+    assert table.find("a").error
+    assert threads_of(project, "a") == []
+    assert project.uwf("schedule", "list").document["schedules"][0]["workflow"] in (None, "two")
 
 
 def test_a_worker_fires_while_it_runs(project, place, table, due, server, monkeypatch):

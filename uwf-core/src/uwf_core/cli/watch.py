@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from uwf_core.views.following import Follower, Look
 
 _POLL_SECONDS = 0.25
+_NOTE_EVERY = 20
+"""After how many looks the store is asked whether a worker can run the thread."""
 
 
 @command("watch", "uwf watch @last", "uwf watch", "uwf watch 01JD8 --format json")
@@ -58,9 +60,10 @@ def _watch_one(session: Session, thread: "ThreadId", screen: "WatchScreen") -> i
     session.thread = thread
     follower, runs, noted = Follower(session.engine, thread), True, ""
     while runs:
-        for look in _looks(session, follower):
+        for number, look in enumerate(_looks(session, follower)):
             screen.show({thread: look})
-            if not look.is_running and session.engine.has_workers:
+            asks = number % _NOTE_EVERY == 0 and session.engine.has_workers
+            if asks and not look.is_running:
                 noted = _note_unserved(session, thread, noted)
         runs = screen.answer(thread) or is_run(session.engine, thread)
     screen.stop()

@@ -52,10 +52,10 @@ def run(session: Session, name: str) -> None:
     The times of the schedule stay as they are.
     """
     from uwf_core.client import Client
-    from uwf_worker.schedules.firing import start
+    from uwf_worker.schedules.firing import folder_of, start
 
     with Client.open(cwd=working_folder()) as client, schedules_of(client) as found:
-        folder = _found(found.find(name), name).plan["folder"]
+        folder = folder_of(_found(found.find(name), name))
         with (
             found.locked(name) as one,
             Client.open(cwd=folder, via="schedule", on_notice=session.note) as at_folder,

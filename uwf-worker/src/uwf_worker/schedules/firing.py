@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from uwf_core.api import hostname
-from uwf_core.errors import BusyError, StoreError, UnknownIdError, UwfError
+from uwf_core.errors import BusyError, StoreError, UnknownIdError, UsageError, UwfError
 from uwf_core.ids import ThreadId
 from uwf_worker.migrating import has_schedules
 from uwf_worker.schedules.table import Schedule, ScheduleTable
@@ -65,7 +65,7 @@ class Firing:
         """Do what is to be done with a schedule that is due; whether a thread was started."""
         timing = Timing(one.cron, one.zone, one.missed, one.overlap, one.next_ms, one.waiting)
         try:
-            with self._open(one.plan["folder"]) as client:
+            with self._open(folder_of(one)) as client:
                 decision = decide(timing, now_ms, is_open=_is_open(client, one))
                 after = one._replace(
                     next_ms=decision.next_ms,
@@ -92,6 +92,20 @@ class Firing:
             return _failed(one, error)
         self._say(f"schedule {one.name}: thread {started.thread}")
         return started._replace(fired_ms=now_ms)
+
+
+def folder_of(one: Schedule) -> str:
+    """The folder in which a schedule was added, where its workflow is looked up.
+
+    Raises:
+        UsageError: the row has none; others wrote it.
+    """
+    folder = one.plan.get("folder")
+    if not isinstance(folder, str):
+        raise UsageError(
+            f"the plan of schedule {one.name} has no folder", hint="add the schedule again"
+        )
+    return folder
 
 
 def start(client: "Client", one: Schedule) -> Schedule:

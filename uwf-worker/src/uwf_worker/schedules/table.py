@@ -192,5 +192,8 @@ class ScheduleTable:
 
 
 def _schedule(row: Sequence[Any]) -> Schedule:
-    one = Schedule(*row)
-    return one._replace(plan=json.loads(row[5]))
+    try:
+        plan = json.loads(row[5])
+    except ValueError:  # others wrote it; its start reports that
+        plan = None
+    return Schedule(*row)._replace(plan=plan if isinstance(plan, dict) else {})
