@@ -9,6 +9,7 @@ from uwf_core.config.keys import Config
 from uwf_core.shape.kinds import AnyOf, ListOf, MapOf, RecordOf, Shape
 from uwf_core.shape.shapes import shape_of
 from uwf_core.workflow.definition import Workflow
+from uwf_eval.calibration.records import CalibrationFile
 from uwf_eval.task.model import TaskFile
 
 INTRODUCTION = """\
@@ -24,6 +25,10 @@ FORMATS = {
         "The [settings](../guides/configuration.md) of a user or project.",
     ),
     "task.yaml": (TaskFile, "A [task](../guides/is-my-workflow-better.md) of uwf-eval."),
+    "Calibration set": (
+        CalibrationFile,
+        "Labelled results for [a judge](../guides/calibrate-judges.md) of uwf-eval.",
+    ),
     "Reply of a command": (
         CommandReply,
         "The last line on stdout of a [command agent](../guides/write-agent.md). Unknown keys are "

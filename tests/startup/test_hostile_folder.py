@@ -70,6 +70,7 @@ FURTHER = (
 EVAL = {
     "new": ("task",),
     "check": ("task",),
+    "calibrate": ("tasks/quality", "--dry-run"),
     "run": ("task", "--repeat", "2", "--budget", "1trials", "--name", "first"),
     "resume": ("first", "--budget", "9trials"),
     "report": ("first",),
@@ -113,8 +114,12 @@ TASKS = {
     "workflow": "pair",
     "agent": "sh -c 'echo no reply'",
     "cases": [{"name": f"c{number}", "prompt": f"Go {number}."} for number in range(13)],
-    "judges": [{"name": "form", "builtin": "frontmatter-compliance"}],
+    "judges": [
+        {"name": "form", "builtin": "frontmatter-compliance"},
+        {"name": "quality", "builtin": "rubric", "weight": 0, "calibration": "set.yaml"},
+    ],
 }
+LABELLED = {"items": [{"name": f"i{n}", "result": "r", "gold": n} for n in range(2)]}
 
 
 def tree(command: click.Command, words: tuple[str, ...] = ()) -> set[str]:
@@ -171,6 +176,7 @@ def test_no_command_of_a_group_executes_a_module_of_its_folder(
 ):
     (place.project / "tasks").mkdir()
     (place.project / "tasks" / "task.yaml").write_text(json.dumps(TASKS))
+    (place.project / "tasks" / "set.yaml").write_text(json.dumps(LABELLED))
     for name, words in commands.items():
         done = place.uwf(group, name, *words)
         assert not executed.exists(), f"{name}: {executed.read_text()}"

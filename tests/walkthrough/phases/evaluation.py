@@ -52,6 +52,29 @@ def _is_reported(uwf: Uwf, run: Any) -> None:
     uwf.same("the test cases", len(suites.findall(".//testcase")), 2)
 
 
+@check("eval calibrate")
+def a_judge_is_measured_against_labels(uwf: Uwf) -> None:
+    uwf("eval new task")
+    folder = uwf.folder / "task"
+    items = [{"name": f"i{n}", "result": "ab" * n, "gold": n % 2} for n in range(6)]
+    (folder / "set.yaml").write_text(json.dumps({"items": items}))
+    (folder / "labels").mkdir()
+    (folder / "labels" / "odd.py").write_text(
+        "import json\nprint(json.dumps({'score': 1}))  # it always passes\n"
+    )
+    file = folder / "task.yaml"
+    judge = {"name": "odd", "entry": "labels/odd.py", "calibration": "set.yaml"}
+    file.write_text(file.read_text().replace("judges:\n", f"judges:\n  - {json.dumps(judge)}\n"))
+    uwf("eval check task", has={"valid": True})
+    uwf("eval calibrate task/odd --dry-run", has={"calibrations.0.asked": 23})
+    found = uwf("eval calibrate task/odd --runs 2 --fail-if cannot_tell", code=1,
+                has={"calibrations.0.verdict": "cannot_tell", "calibrations.0.weight": 0,
+                     "calibrations.0.judgedPassing": 6})  # fmt: skip
+    uwf.expect(found["calibrations"][0]["needed"] > 6, "a set of six items is enough")
+    uwf("eval calibrate task/spelling", code=2, fails="no calibration set")
+    uwf("eval run task --name lost", has={"tasks.0.judges.0.calibration": "cannot_tell"})
+
+
 @check("improve plan")
 def a_sealed_test_is_planned(uwf: Uwf) -> None:
     planned = uwf("improve plan --tasks 40 --cost-per-trial 0.5", has={"runs": 240, "costUsd": 120})

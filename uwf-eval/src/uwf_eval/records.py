@@ -9,7 +9,7 @@ All times are ms since 1970, durations ms. The payloads of nodes are these recor
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import reduce
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from uwf_core.api import Usage
 from uwf_core.api.record import record
@@ -200,9 +200,55 @@ class Budget:
     trials: int | None = None
 
 
+Calibrated = Literal["reached", "below", "cannot_tell", "missing", "no_set"]
+"""What is known of a judge: it reaches its bar, misses it, or the set is too small; `missing`: it
+was not calibrated with this identity and set.
+"""
+WHY_NOT: Final[Mapping[Calibrated, str]] = {
+    "below": "below its bar",
+    "cannot_tell": "cannot tell, its set is too small",
+    "missing": "not calibrated",
+}
+"""Why a judge with a calibration set has weight 0."""
+
+
+@record
+class JudgeIdentity:
+    """What the scores of a judge depend on.
+
+    Attributes:
+        judge: as in `JudgeResult`.
+        prompt: digest of the code that writes its prompt, or the version of its plugin.
+        model: name, provider, address and further options of the model; "" without one.
+        options: digest of its options.
+    """
+
+    judge: str
+    prompt: str
+    model: str
+    options: str
+
+
+@record
+class RunJudge:
+    """A judge of a run that may ask a model.
+
+    Attributes:
+        weight: with which it counts in the run: 0 if it has a calibration set and does not reach
+            its bar.
+    """
+
+    name: str
+    weight: float
+    identity: JudgeIdentity
+    calibration: Calibrated
+
+
 @record
 class RunTask:
-    """A task of a run: its origin (`folder`, `archive`, `distribution`) and its digest."""
+    """A task of a run: its origin (`folder`, `archive`, `distribution`), its digest, and its judges
+    that may ask a model.
+    """
 
     name: str
     source: str
@@ -211,6 +257,7 @@ class RunTask:
     description: str = ""
     tags: Sequence[str] = ()
     pass_score: float = 1.0
+    judges: Sequence[RunJudge] = ()
 
 
 @record

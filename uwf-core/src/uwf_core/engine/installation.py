@@ -52,6 +52,14 @@ class Installation:
         """
         return self._engine.plugins.found(group, name).target
 
+    def origin(self, group: str, name: str) -> str:
+        """The plugin of an entry point with its distribution and version.
+
+        Raises:
+            PluginError: as `entry_point`.
+        """
+        return str(self._engine.plugins.found(group, name))
+
     def check_agent(self, word: str | None, folder: str | PathLike[str]) -> None:
         """Check that a word names an agent that may be used.
 

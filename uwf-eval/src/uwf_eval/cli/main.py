@@ -10,6 +10,7 @@ COMMANDS: Final[Mapping[str, Row]] = {
     "resume": Row("run:resume", "Run the remaining trials of a run"),
     "new": Row("tasks:new", "Create an example task"),
     "check": Row("tasks:check", "Validate tasks and report every error"),
+    "calibrate": Row("calibrate:calibrate", "Measure judges against gold labels"),
     "report": Row("report:report", "Report the results of a run"),
     "list": Row("results:list_", "List the runs"),
     "diff": Row("results:diff", "Show what changed between two runs"),

@@ -11,6 +11,7 @@ import click
 from uwf_core.client import Client
 from uwf_core.commands import Screen, Session, cancel_on_signals, clean, fields, working_folder
 from uwf_core.errors import UsageError
+from uwf_eval.calibration.weigh import notices
 from uwf_eval.judges.launcher import hide
 from uwf_eval.plan.budget import read_budget
 from uwf_eval.records import Budget
@@ -100,6 +101,8 @@ def conduct(
 
 def _watched(session: Session, prepared: Prepared) -> Progress:
     session.note(f"run {prepared.run.run}: {prepared.run.trials} trials")
+    for line in notices(prepared.run.tasks):
+        session.note(f"note: {line}")
     return Progress(session, prepared.run, prepared.trials)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from uwf_core.commands import duration
-from uwf_eval.records import Run, Trial, TrialState
+from uwf_eval.records import WHY_NOT, Run, Trial, TrialState
 from uwf_eval.report.groups import COUNTED, States
 from uwf_eval.report.numbers import (
     NONE,
@@ -108,7 +108,7 @@ def tables(report: Report, most_tasks: int) -> list[Table]:
         configurations(report),
         tasks(report, most_tasks),
         *recorded_tables(report.recorded),
-        _judges(report.overall.judges),
+        _judges(report),
         _roles(report.roles),
         _routes(report.routes),
         _failures(report.failures),
@@ -171,7 +171,7 @@ def _line(label: str, line: Line, number: int | None, *, inner: bool = False) ->
     return Row(cells, inner)
 
 
-def _judges(judges: Sequence[JudgeShare]) -> Table:
+def _judges(report: Report) -> Table:
     headings = (
         Heading("Judge", least=8),
         Heading("Weight", "number", rank=2, page=False),
@@ -186,8 +186,26 @@ def _judges(judges: Sequence[JudgeShare]) -> Table:
         "difference between repetitions of one judgement. A judge with low agreement cannot "
         "distinguish workflows."
     )
-    rows = [Row(_judge(each)) for each in judges]
-    return Table("Judges", headings, rows, note, "No judge has given a score yet.")
+    rows = [_judge(each) for each in report.overall.judges]
+    known = _calibrated(report.run)
+    if known:
+        headings = (*headings, Heading("Calibrated", least=8, rank=2))
+        note += " A judge with a calibration set counts only if it has reached its bar."
+        cells = [known.get((each.name, each.judge), NONE) for each in report.overall.judges]
+        rows = [(*row, cell) for row, cell in zip(rows, cells, strict=True)]
+    return Table("Judges", headings, list(map(Row, rows)), note, "No judge has given a score yet.")
+
+
+def _calibrated(run: Run) -> Mapping[tuple[str, str], Value]:
+    """Whether judges with a calibration set count, by their names and kinds."""
+    judges = [one for task in run.tasks for one in task.judges if one.calibration != "no_set"]
+    judges.sort(key=lambda one: one.calibration in WHY_NOT)  # one that does not count goes last
+    return {
+        (one.name, one.identity.judge): Value(
+            WHY_NOT.get(one.calibration, "yes"), (one.identity.model,)
+        )
+        for one in judges
+    }
 
 
 def _judge(each: JudgeShare) -> Sequence[Content]:

@@ -13,8 +13,9 @@ from uwf_core.client import Client
 from uwf_core.errors import PayloadError, UsageError, UwfError
 from uwf_core.ids import Ref
 from uwf_eval import __version__
+from uwf_eval.calibration.weigh import check_identities, check_weights, run_judges, weighed
 from uwf_eval.plan.matrix import Matrix, Published, planned
-from uwf_eval.records import Budget, Run, RunTask, Trial
+from uwf_eval.records import Budget, Run, RunJudge, RunTask, Trial
 from uwf_eval.run.folder import RunFolder
 from uwf_eval.task.check import INPUT_HINT, workflow_file
 from uwf_eval.task.load import find_task, take_task, task_top
@@ -81,6 +82,9 @@ def prepare(client: Client, request: Request, run: str, folder: RunFolder) -> Pr
         TreeError: a task cannot be copied.
     """
     tasks = list(_tasks(client, request, folder))
+    judges = {task.name: run_judges(client, task) for task in tasks}
+    for task in tasks:
+        check_weights(task, judges[task.name])
     agents: Sequence[str | None] = list(dict.fromkeys(request.agents)) or [None]
     models: Sequence[str | None] = list(dict.fromkeys(request.models)) or [None]
     _check_choices(client, request, tasks, agents)
@@ -99,11 +103,16 @@ def prepare(client: Client, request: Request, run: str, folder: RunFolder) -> Pr
         },
     )
     return Prepared(
-        run=_run(request, run, matrix), tasks=tasks, trials=planned(matrix, run), cwd=request.cwd
+        run=_run(request, run, matrix, judges),
+        tasks=[weighed(each, judges[each.name]) for each in tasks],
+        trials=planned(matrix, run),
+        cwd=request.cwd,
     )
 
 
-def _run(request: Request, run: str, matrix: Matrix) -> Run:
+def _run(
+    request: Request, run: str, matrix: Matrix, judges: Mapping[str, Sequence[RunJudge]]
+) -> Run:
     from uwf_core import __version__ as engine_version
 
     published = [each for group in matrix.workflows.values() for each in group]
@@ -115,7 +124,7 @@ def _run(request: Request, run: str, matrix: Matrix) -> Run:
         seed=request.seed,
         repeat=request.repeat,
         jobs=request.jobs,
-        tasks=[_run_task(each) for each in matrix.tasks],
+        tasks=[_run_task(each, judges[each.name]) for each in matrix.tasks],
         workflows=list(dict.fromkeys(each.ref for each in published)),
         agents=matrix.agents,
         models=matrix.models,
@@ -127,8 +136,9 @@ def _run(request: Request, run: str, matrix: Matrix) -> Run:
     )
 
 
-def _run_task(task: Task) -> RunTask:
-    return RunTask(**{each.name: getattr(task, each.name) for each in fields(RunTask)})
+def _run_task(task: Task, judges: Sequence[RunJudge]) -> RunTask:
+    own = [each.name for each in fields(RunTask) if each.name != "judges"]
+    return RunTask(**{name: getattr(task, name) for name in own}, judges=judges)
 
 
 def _tasks(client: Client, request: Request, folder: RunFolder) -> Iterator[Task]:
@@ -257,13 +267,21 @@ def _ready(client: Client, task: Task, word: str, shown: str, cwd: Path) -> Publ
     return Published(word=shown, ref=ref, name=client.nodes.get(ref)["name"])
 
 
-def reload_tasks(run: Run, folder: RunFolder) -> Sequence[Task]:
-    """Read the tasks of a resumed run from its copies.
+def reload_tasks(
+    client: Client, run: Run, folder: RunFolder, env: Mapping[str, str]
+) -> Sequence[Task]:
+    """Read the tasks of a resumed run from its copies; their judges keep the weights of the run.
 
     Raises:
-        UwfError: a copy is missing or was changed.
+        UwfError: a copy is missing or was changed. UsageError: the model of a judge was changed.
     """
-    return [_reloaded(known, folder.task(index)) for index, known in enumerate(run.tasks)]
+    tasks = [_reloaded(known, folder.task(index)) for index, known in enumerate(run.tasks)]
+    if any(known.judges for known in run.tasks):
+        # Trials use the configuration of the folder in which the run was started.
+        with Client.open(env=env, cwd=folder.cwd, beside=client) as there:
+            for known, task in zip(run.tasks, tasks, strict=True):
+                check_identities(known, run_judges(there, task))
+    return [weighed(task, known.judges) for known, task in zip(run.tasks, tasks, strict=True)]
 
 
 def _reloaded(known: RunTask, folder: Path) -> Task:

@@ -16,7 +16,9 @@ from uwf_core.definitions import (
     schema_problems,
 )
 from uwf_core.errors import DefinitionError, PayloadError, UnknownIdError, UwfError
+from uwf_eval.calibration.set import read_set
 from uwf_eval.judges.api import judge_problems
+from uwf_eval.judges.identity import asks_a_model
 from uwf_eval.judges.script import interpreter_of
 from uwf_eval.task.globs import glob_problem
 from uwf_eval.task.model import RECORDED, JudgeSpec, Task, different_inputs, fixture_of
@@ -169,6 +171,7 @@ def _judges(task: Task, root: YamlMapping, client: Client) -> Iterator[Problem]:
     for index, judge in enumerate(task.judges):
         yield from _entry(task, judge, index, root)
         yield from _schema(judge, index, root)
+        yield from _calibration(task, judge, index, root)
         for problem in judge_problems(judge, client):
             at = place_at(root, ("judges", index, problem.key))
             yield error_at(at, "bad-judge", problem.message, problem.hint)
@@ -176,6 +179,24 @@ def _judges(task: Task, root: YamlMapping, client: Client) -> Iterator[Problem]:
         place = place_at(root, ("judges",))
         message = "no judge has a weight above 0"
         yield error_at(place, "no-judge", message, "a trial without such a judge has no score")
+
+
+def _calibration(task: Task, judge: JudgeSpec, index: int, root: YamlMapping) -> Iterator[Problem]:
+    if judge.calibration is None:
+        return
+    place = place_at(root, ("judges", index, "calibration"))
+    file = task.folder / judge.calibration
+    if not asks_a_model(judge):
+        message = f"{judge.judge} asks no model, so it has nothing to calibrate"
+        yield error_at(place, "bad-calibration", message, "remove the key")
+    elif _leads_out(task.folder, judge.calibration):
+        yield error_at(place, "outside", f"{judge.calibration!r} points outside the task",
+                       "put it beside task.yaml")  # fmt: skip
+    elif not file.is_file():
+        yield error_at(place, "missing-file", f"missing file {judge.calibration!r}",
+                       "the path is relative to task.yaml")  # fmt: skip
+    else:
+        yield from read_set(file).problems
 
 
 def _entry(task: Task, judge: JudgeSpec, index: int, root: YamlMapping) -> Iterator[Problem]:

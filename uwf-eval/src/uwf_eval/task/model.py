@@ -39,6 +39,11 @@ class JudgeSpec:
     ] = field(default_factory=dict)
     repeat: Annotated[int, "How often it is asked.", between(1, 1000)] = 1
     timeout: Annotated[_Seconds, "Seconds for one time."] = 300.0
+    calibration: Annotated[
+        Text | None,
+        "Its calibration set, relative to the task's folder. It counts only while "
+        "`uwf-eval calibrate` has shown that it reaches the set's bar.",
+    ] = None
 
     @property
     def judge(self) -> str:

@@ -8,7 +8,7 @@ from the material.
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from uwf_core.api import Cancel, JudgeRequest, Model, Usage, priced
 from uwf_core.api.record import record
@@ -17,6 +17,7 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_eval.judges.builtin.material import cut, fenced
 from uwf_eval.judges.failed import JudgeFailed
 
+Part = TypeVar("Part")
 MANIPULATION = "manipulation"
 """The key of an answer for parts of the material that try to influence the verdict."""
 _ROUNDS = 2
@@ -48,11 +49,13 @@ class ModelOptions:
         max_tokens: of an answer; None: the default of the service.
         characters: the most that the model gets of a section; the middle of longer ones is left
             out.
+        order: of the sections, and of criteria; `uwf-eval calibrate` asks in both.
     """
 
     temperature: float | None = None
     max_tokens: int | None = None
     characters: int = 60_000
+    order: Literal["given", "reversed"] = "given"
 
     def __post_init__(self) -> None:
         if self.characters < 200:
@@ -110,9 +113,8 @@ class Examiner:
         from uwf_core.llm.chat import ChatRequest, Message
         from uwf_core.llm.client import ChatClient
 
-        shown = {
-            name: cut(text, self._options.characters) for name, text in question.sections.items()
-        }
+        sections = in_order(list(question.sections.items()), self._options)
+        shown = {name: cut(text, self._options.characters) for name, text in sections}
         schema = _schema(question.properties)
         checked = CompiledSchema(schema)
         material, mark = fenced(shown)
@@ -144,6 +146,11 @@ class Examiner:
             f"the model {self._model.name} gave no valid answer: {problems[0]}",
             hint="try another model: modelOverrides.judge",
         )
+
+
+def in_order(parts: Sequence[Part], options: ModelOptions) -> Sequence[Part]:
+    """The parts of a question in the order of the options."""
+    return parts if options.order == "given" else parts[::-1]
 
 
 def _rules(task: str, schema: Mapping[str, Any], mark: str) -> str:

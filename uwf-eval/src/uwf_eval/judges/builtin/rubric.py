@@ -12,6 +12,7 @@ from uwf_eval.judges.builtin.ask_model import (
     Examiner,
     ModelOptions,
     Question,
+    in_order,
     quote_problem,
 )
 from uwf_eval.judges.builtin.material import whole
@@ -113,7 +114,8 @@ def _files(folder: Path, globs: Sequence[str]) -> str:
 
 
 def _words(options: RubricOptions, *, with_files: bool) -> str:
-    listed = [f"- {each.name}: {each.description or each.name}" for each in options.criteria]
+    criteria = in_order(options.criteria, options)
+    listed = [f"- {each.name}: {each.description or each.name}" for each in criteria]
     return _TASK.format(
         criteria="\n".join(listed),
         most=options.points,

@@ -1,0 +1,111 @@
+"""`uwf-eval calibrate`."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from uwf_core.commands import Session, command, working_folder
+from uwf_core.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from uwf_core.client import Client
+    from uwf_eval.calibration.ask import Bench
+    from uwf_eval.task.model import JudgeSpec, Task
+
+
+@command("calibrate", "uwf-eval calibrate my-task/quality", "uwf-eval calibrate my-task --runs 5",
+         logged=True)  # fmt: skip
+@click.argument("judge", metavar="JUDGE")
+@click.option("--runs", type=click.IntRange(2, 100), default=3, show_default=True, metavar="K",
+              help="How often each item is judged as it is.")  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Print the number of judgements and ask nothing.")
+@click.option("--fail-if", "fatal", multiple=True, type=click.Choice(("below", "cannot_tell")),
+              help="Exit with 1 if a judge has this verdict; repeatable.")  # fmt: skip
+def calibrate(session: Session, judge: str, runs: int, dry_run: bool, fatal: Sequence[str]) -> int:
+    """Measure a judge against gold labels: agreement with itself and with people, and bias by
+    position and length.
+
+    JUDGE is TASK/NAME, or a TASK for all its judges with a calibration set. A judge that does not
+    reach the bar of its set has weight 0 in every run, until its prompt, model, options or set
+    change and it is calibrated again.
+    """
+    from uwf_core.client import Client
+    from uwf_core.commands import cancel_on_signals
+    from uwf_eval.calibration.ask import Bench
+    from uwf_eval.calibration.text import calibrations_text
+
+    found = []
+    with (
+        Client.open(env=session.env, cwd=working_folder()) as client,
+        TemporaryDirectory(prefix="uwf-calibrate-") as scratch,
+        cancel_on_signals(session) as cancel,
+    ):
+        task, specs = _judges(client, judge, Path(scratch))
+        for spec in specs:
+            bench = Bench(task=task, client=client, folder=Path(scratch), env=session.env,
+                          cancel=cancel, progress=lambda _: None)  # fmt: skip
+            found.append(_measured(session, bench, spec, runs, dry_run=dry_run))
+    session.emit({"calibrations": found}, calibrations_text)
+    return ExitCode.FAILED if {each["verdict"] for each in found} & set(fatal) else ExitCode.DONE
+
+
+def _judges(client: "Client", word: str, scratch: Path) -> "tuple[Task, Sequence[JudgeSpec]]":
+    """The judges that a word means, with a copy of their task."""
+    from uwf_core.definitions import suggestion
+    from uwf_core.errors import UnknownIdError
+    from uwf_eval.task.load import find_task, take_task
+
+    head, _, name = word.rpartition("/")
+    cwd = Path(working_folder())
+    try:
+        place, name = find_task(word, client, cwd), ""
+    except UnknownIdError:
+        if not head:
+            raise
+        place = find_task(head, client, cwd)
+    task = take_task(place, scratch / "task", client).require()
+    named = {each.name: each for each in task.judges if name in ("", each.name)}
+    if not named:
+        names = [each.name for each in task.judges]
+        raise UnknownIdError(
+            f"unknown judge {name!r} of task {task.name!r}",
+            hint=suggestion(name, names) or f"there are: {', '.join(names)}",
+        )
+    with_set = [each for each in named.values() if each.calibration is not None]
+    if not with_set:
+        who = f"the judge {name!r}" if name else "no judge"
+        raise UsageError(
+            f"{who} of task {task.name!r} has {'no' if name else 'a'} calibration set",
+            where=place.place,
+            hint="add `calibration: FILE` to the judge in task.yaml",
+        )
+    return task, with_set
+
+
+def _measured(
+    session: Session, bench: "Bench", spec: "JudgeSpec", runs: int, *, dry_run: bool
+) -> dict[str, Any]:
+    """Calibrate one judge and store the result."""
+    from dataclasses import replace
+
+    from uwf_core.api.fields import write_record
+    from uwf_eval.calibration.ask import calibrate as calibrate_judge
+    from uwf_eval.calibration.ask import judgements
+    from uwf_eval.calibration.catalog import save_calibration
+    from uwf_eval.calibration.set import read_set
+
+    items = read_set(bench.task.folder / (spec.calibration or "")).require()
+    planned, total = judgements(spec, items, runs), len(items.items)
+    head: Mapping[str, Any] = {"task": bench.task.name, "name": spec.name, "set": spec.calibration}
+    session.note(f"{spec.name}: {total} items, {planned} judgements")
+    if dry_run:
+        return {**head, "asked": planned, "items": total, "verdict": None}
+    tick = replace(bench, progress=lambda n: session.note(f"{spec.name}: {n} of {total} items")
+                   if n % 10 == 0 and n < total else None)  # fmt: skip
+    done = calibrate_judge(tick, spec, items, runs)
+    ref = save_calibration(bench.client, done)
+    weight = spec.weight if done.verdict == "reached" else 0.0
+    return {**head, "weight": weight, **write_record(done), "ref": ref}
