@@ -172,7 +172,7 @@ def _line(label: str, line: Line, number: int | None, *, inner: bool = False) ->
 
 
 def _judges(report: Report) -> Table:
-    headings = (
+    headings: tuple[Heading, ...] = (
         Heading("Judge", least=8),
         Heading("Weight", "number", rank=2, page=False),
         Heading("Score", "number", beside="95%", drawn="Mean score"),

@@ -267,9 +267,7 @@ def _ready(client: Client, task: Task, word: str, shown: str, cwd: Path) -> Publ
     return Published(word=shown, ref=ref, name=client.nodes.get(ref)["name"])
 
 
-def reload_tasks(
-    client: Client, run: Run, folder: RunFolder, env: Mapping[str, str]
-) -> Sequence[Task]:
+def reload_tasks(run: Run, folder: RunFolder, env: Mapping[str, str]) -> Sequence[Task]:
     """Read the tasks of a resumed run from its copies; their judges keep the weights of the run.
 
     Raises:
@@ -278,7 +276,7 @@ def reload_tasks(
     tasks = [_reloaded(known, folder.task(index)) for index, known in enumerate(run.tasks)]
     if any(known.judges for known in run.tasks):
         # Trials use the configuration of the folder in which the run was started.
-        with Client.open(env=env, cwd=folder.cwd, beside=client) as there:
+        with Client.open(env=env, cwd=folder.cwd) as there:
             for known, task in zip(run.tasks, tasks, strict=True):
                 check_identities(known, run_judges(there, task))
     return [weighed(task, known.judges) for known, task in zip(run.tasks, tasks, strict=True)]

@@ -116,7 +116,7 @@ def resume_run(
             hint=f"`uwf-eval report {run.run}` shows its results",
         )
     with folder.held():
-        tasks = reload_tasks(client, run, folder, services.env)
+        tasks = reload_tasks(run, folder, services.env)
         prepared = Prepared(run=run, tasks=tasks, trials=trials, cwd=folder.cwd)
         return _run_trials(client, prepared, budget or run.budget, services, folder)
 
