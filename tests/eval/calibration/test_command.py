@@ -6,6 +6,11 @@ from random import Random
 import pytest
 from calibration_kit import CRITERIA, fair
 
+from uwf_core.client import Client
+from uwf_eval.calibration.catalog import copy_calibrations
+from uwf_eval.calibration.weigh import run_judges
+from uwf_eval.task.load import find_task, take_task
+
 FORM = {"name": "form", "builtin": "frontmatter-compliance"}
 
 
@@ -138,3 +143,16 @@ def test_a_run_is_not_resumed_with_another_model_as_judge(desk):
     desk.configure(desk.url, name="second")
     _, said = desk.call("resume", "half", code=2)
     assert "not the one with which the run began" in said
+
+
+def test_a_calibration_counts_in_a_store_that_it_was_copied_to(desk, tmp_path):
+    desk.task()
+    desk.calibrate()
+    other = {"UWF_HOME": str(desk.home), "UWF_STORE": f"sqlite:{tmp_path / 'sealed.db'}"}
+    with Client.open(cwd=desk.folder) as here, Client.open(env=other) as there:
+        found = find_task("task", here, desk.folder)
+        task = take_task(found, tmp_path / "copy", here).require()
+        assert [each.calibration for each in run_judges(there, task)] == ["missing"]
+        for _ in range(2):
+            copy_calibrations(here, there)
+        assert [each.calibration for each in run_judges(there, task)] == ["reached"]

@@ -37,6 +37,16 @@ def find_calibration(client: Client, identity: JudgeIdentity, digest: str) -> Ca
     return read_payload(Calibration, client.nodes.get(found.ref))
 
 
+def copy_calibrations(source: Client, target: Client) -> None:
+    """Copy all calibrations into another store, so that judges count in its runs too."""
+    names = source.nodes.names(_NAMES)
+    source.nodes.copy([each.ref for each in names], target.nodes)
+    for each in names:
+        before = target.nodes.name(each.name)
+        if before is None or before.ref != each.ref:
+            target.nodes.set_name(each.name, each.ref, each.tags, before)
+
+
 def _name(identity: JudgeIdentity, digest: str) -> str:
     parts = (identity.judge, identity.prompt, identity.model, identity.options, digest)
     return _NAMES + hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]

@@ -15,6 +15,7 @@ from uwf_core.api.record import record
 from uwf_core.client import Client
 from uwf_core.commands import Session, working_folder
 from uwf_core.errors import ExitCode, UsageError, UwfError
+from uwf_eval.calibration.catalog import copy_calibrations
 from uwf_eval.records import Trial
 from uwf_eval.run.run_loop import LEFT
 from uwf_eval.run.start import RunOutcome
@@ -172,6 +173,7 @@ def _run(
     env = {**session.env, "UWF_STORE": Sets(client).sealed_store(state.set)}
     with Client.open(env=env, cwd=working_folder()) as sealed:
         client.nodes.copy([edit.champion, edit.challenger], sealed.nodes)
+        copy_calibrations(client, sealed)
         for ref in match.workflows:
             sealed.unattended.publish(ref, str(_folder(edit)))
         known = run_named(sealed, match.name)
