@@ -23,7 +23,7 @@ def test_a_fair_judge_reaches_its_bar_and_counts(desk):
     assert {each["verdict"] for each in figures.values()} == {"reached"}
     assert figures["kappa"]["value"] == 1.0 and figures["kappa"]["low"] < 1.0
     assert found["identity"]["model"].startswith("first of local (127.0.0.1")
-    assert "kappa with the labels" in text and "counts with weight 2" in text
+    assert "kappa       1.00" in text and "counts with weight 2" in text
 
 
 def longer(seen):

@@ -7,6 +7,7 @@ from typing import Final
 
 from uwf_core.api.fields import payload_schema, read_payload, write_record
 from uwf_core.client import Client
+from uwf_core.ids import Ref
 from uwf_eval.calibration.records import Calibration
 from uwf_eval.records import JudgeIdentity
 
@@ -44,7 +45,7 @@ def copy_calibrations(source: Client, target: Client) -> None:
     for each in names:
         before = target.nodes.name(each.name)
         if before is None or before.ref != each.ref:
-            target.nodes.set_name(each.name, each.ref, each.tags, before)
+            target.nodes.set_name(each.name, Ref(each.ref), each.tags, before)
 
 
 def _name(identity: JudgeIdentity, digest: str) -> str:

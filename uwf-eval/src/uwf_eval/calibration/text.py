@@ -10,12 +10,6 @@ from uwf_eval.calibration.records import Calibration, Figure
 from uwf_eval.report.numbers import NONE, cost_of, percent, score, tokens_of
 from uwf_eval.report.tables import Heading, Row, Table, table_text
 
-_MEANING: Final = {
-    "agreement": "agreement with itself",
-    "kappa": "kappa with the labels",
-    "position": "change by another order",
-    "length": "change by twice the text",
-}
 _WORDS: Final = {
     "reached": "reached",
     "below": "below the bar",
@@ -83,7 +77,7 @@ def _figure(each: Figure) -> tuple[str, ...]:
     least = each.name in ("agreement", "kappa")
     low, high = each.low, each.high
     return (
-        _MEANING[each.name],
+        each.name,
         score(each.value),
         NONE if low is None or high is None else f"{low:.2f} … {high:.2f}",
         f"{'≥' if least else '≤'} {each.bar:g}",
