@@ -124,7 +124,7 @@ def _at_least(name: FigureName, value: float, seen: Interval, bar: float, items:
 
 
 def _at_most(name: FigureName, a: Sequence[float], b: Sequence[float], bar: float) -> Figure:
-    """The figure for the mean of b - a, of which either sign is a fault."""
+    """The figure for the mean of b - a, which is wrong with either sign."""
     if not a:
         return _unmeasured(name, bar)
     found = paired_difference(a, b, _LEVEL)
