@@ -78,11 +78,11 @@ def claude_code(variable: str, version: str) -> Wanted:
     return npm(variable, package, version, "claude-code", f"{package}-*/claude")
 
 
-def hermes(variable: str, version: str) -> Wanted:
-    """A version of Hermes in an environment of its own, since it pins everything it needs."""
+def pypi(variable: str, package: str, version: str, program: str) -> Wanted:
+    """A version of a program in PyPI, in an environment of its own: some pin all that they need."""
 
     def install(folder: Path) -> None:
-        requirement = f"hermes-agent[acp]=={version}"
+        requirement = f"{package}=={version}"
         environment, uv = folder / "environment", os.environ.get("UWF_UV")
         python = str(environment / "bin" / "python")
         if uv is None:
@@ -93,7 +93,10 @@ def hermes(variable: str, version: str) -> Wanted:
             run([uv, "pip", "install", "--quiet", "--python", python, requirement], folder)
 
     return Wanted(
-        variable, f"hermes-{version}", install, lambda folder: folder / "environment/bin/hermes"
+        variable,
+        f"{program}-{version}",
+        install,
+        lambda folder: folder / "environment" / "bin" / program,
     )
 
 
@@ -113,7 +116,8 @@ WANTED = (
     npm("UWF_REAL_GEMINI", "@google/gemini-cli", "0.61.0", "gemini", ".bin/gemini"),
     claude_code("UWF_REAL_CLAUDE_CODE", CLAUDE_CODE),
     claude_code("UWF_REAL_CLAUDE_CODE_NEWER", CLAUDE_CODE_NEWER),
-    hermes("UWF_REAL_HERMES", HERMES),
+    pypi("UWF_REAL_HERMES", "hermes-agent[acp]", HERMES, "hermes"),
+    pypi("UWF_REAL_MINI", "mini-swe-agent", "2.4.6", "mini"),
 )
 
 
