@@ -1,6 +1,9 @@
 """Sealed sets: the bar comes first, a side is fixed, the chain is whole, nothing is shown."""
 
 import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 from desk import GOOD, NULL, Desk
@@ -68,6 +71,27 @@ def test_a_chain_with_a_record_taken_out_is_rejected(desk):
         client.nodes.set_name("@uwf/improve/set/notes/000001", name.ref, forged.tags, forged)
         with pytest.raises(StoreError, match="does not follow"):
             sets.read("notes")
+
+
+def test_deleting_the_newest_records_does_not_win_a_test_back(desk):
+    """The chain that is left is whole; the end that was there is named outside of the store."""
+    desk.call(*desk.seal())
+    edit = desk.call(*desk.text("roles.writer.goal", GOOD)).document["edit"]
+    with desk.client() as client:
+        state = Sets(client).read("notes")
+        for _ in range(2):
+            state = Sets(client).append(state, "extended")
+    [store] = Path(desk.env["UWF_HOME"]).glob("*.db")
+    for last, word in ((3, "newest record"), (2, "newest 2 records"), (1, "newest 3 records")):
+        with closing(sqlite3.connect(store)) as rows, rows:
+            name = f"@uwf/improve/set/notes/{last:06}"
+            assert rows.execute("DELETE FROM variable WHERE name = ?", (name,)).rowcount == 1
+        with desk.client() as client, pytest.raises(StoreError, match=word):
+            Sets(client).read("notes")
+    done = desk.call("decide", edit, "--set", "notes")
+    assert done.exit_code != 0 and "deleted" in done.stderr
+    again = desk.call(*desk.seal())
+    assert again.exit_code != 0 and "deleted" in again.stderr
 
 
 def test_a_call_that_ends_before_its_first_trial_spends_nothing(desk):

@@ -1,5 +1,6 @@
 """The stored sets. Each record of a set has a name, `@uwf/improve/set/<SET>/<NUMBER>`, so that none
-is collected, and contains the reference of the one before it, so that none can be taken out.
+is collected, and contains the reference of the one before it, so that none can be taken out; the
+newest one is also named outside of the store.
 """
 
 import fcntl
@@ -17,6 +18,7 @@ from uwf_core.client import Client
 from uwf_core.errors import BusyError, StoreError, UnknownIdError, UsageError
 from uwf_improve.gate.bar import MOST_TESTS
 from uwf_improve.gate.sides import sealed_units
+from uwf_improve.sealed.anchor import check_anchor, write_anchor
 from uwf_improve.sealed.records import Event, SetRecord
 
 _SET: Final = "@uwf/improve/set/"
@@ -51,14 +53,14 @@ class Sets:
         """Whether there is a set of that name.
 
         Raises:
-            UsageError: the name is not valid.
+            UsageError: the name is not valid. StoreError: its records were deleted.
         """
         if not _NAME.match(name):
             raise UsageError(
                 f"{name!r} is not a valid name of a set",
                 hint="use a letter, then letters, digits, `.`, `_` and `-`; at most 64 characters",
             )
-        return bool(self._nodes.names(f"{_SET}{name}/"))
+        return self._read(name) is not None
 
     def all(self) -> Sequence[SetRecord]:
         """All sets by name."""
@@ -81,6 +83,7 @@ class Sets:
             ref = self._nodes.put(kind, write_record(new), trusted=True)
             tags = {"event": event, "format": FORMAT}
             self._nodes.set_name(_name(new.set, new.number), ref, tags, None)
+        write_anchor(self.folder(new.set), new.number, str(ref))
         return new
 
     @contextmanager
@@ -124,6 +127,8 @@ class Sets:
                     hint="its tests cannot be trusted; seal a new set of new tasks",
                 )
             prev = each.ref
+        refs = {number: str(each.ref) for number, each in enumerate(records, 1)}
+        check_anchor(self.folder(name), name, refs)
         return newest
 
 
