@@ -77,3 +77,11 @@ def test_a_prompt_ends_at_the_timeout_and_its_session_is_continued(tmp_path, of_
     heard = map(json.loads, (place.sessions / "heard.jsonl").read_text().splitlines())
     loaded = [each["params"]["sessionId"] for each in heard if each.get("method") == "session/load"]
     assert loaded[:1] == ["s1"], "the next exec continues it"
+
+
+def test_agent_check_tries_an_agent_in_a_folder_that_you_trust(tmp_path):
+    place = Place(tmp_path)
+    place.use("")
+    checked = place.project.uwf("agent", "check", "me", "--trial")
+    assert {each["name"]: each["state"] for each in checked.document["checks"]}["trial"] == "ok"
+    assert checked.exit_code == 0

@@ -331,6 +331,7 @@ def _request(engine: "Engine", record: Any, word: str, *, trial: bool) -> "Check
         model=engine.model_of(record.capabilities),
         options=options,
         env=engine.agent_env((*record.env, *choice.env)),
+        trusted=engine.trusts(engine.cwd),
         name=choice.word,
         state_dir=folder_of_agent(engine.home, choice.word),
         trial=trial,
