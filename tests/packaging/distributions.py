@@ -26,9 +26,11 @@ IMPORT_EVERYTHING = """
 import importlib, pkgutil
 package = importlib.import_module({package!r})
 for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-    if not module.name.endswith("__main__"):
+    if not module.name.endswith("__main__") and module.name not in {optional!r}:
         importlib.import_module(module.name)
 """
+OPTIONAL = ("uwf_worker.metrics",)
+"""What an extra (`metrics`) brings a library for."""
 
 
 def main(wheels: Path, folder: Path, names: tuple[str, ...]) -> int:
@@ -51,7 +53,7 @@ def alone(source: Path, wheels: Path, folder: Path) -> list[str]:
     needed = (CORE, *dependencies_among_ours(source), name)
     environment = Environment(folder, *(str(wheel_in(wheels, each)) for each in needed))
     faults = demand_faults(source)
-    everything = IMPORT_EVERYTHING.format(package=name.replace("-", "_"))
+    everything = IMPORT_EVERYTHING.format(package=name.replace("-", "_"), optional=OPTIONAL)
     faults += environment.faults(f"{name}: imports", "python", "-W", "error", "-c", everything)
     if has_plugins(source):
         faults += environment.faults(f"{name}: check", "uwf", "plugin", "check", name)
