@@ -125,14 +125,6 @@ def test_a_plain_workflow_imports_nothing_of_what_it_does_not_use(words, place, 
     assert all(file.exists() for file in files)
 
 
-@pytest.mark.parametrize("words", ["thread list", "thread show {thread}"])
-def test_a_command_reads_an_unchanged_configuration_without_yaml(words, place, tmp_path):
-    """PyYAML takes as long as two bare Pythons."""
-    place.document("thread", "list")  # the place has moved since it was made
-    _, modules, _ = place.modules_of(words.format(**place.words).split(), tmp_path / "modules")
-    assert [each for each in modules if "yaml" in each] == []
-
-
 @pytest.mark.parametrize("words", ["thread list", "thread exec {thread}"])
 def test_a_short_command_imports_no_pathlib(words, place, tmp_path):
     """With what it needs it takes a quarter of a bare Python; plugins may still import it."""

@@ -32,7 +32,6 @@ from uwf_core.config.keys import (
     parse_key,
     shape_at,
 )
-from uwf_core.config.parsed_copy import read_user_file
 from uwf_core.config.trust import ProjectFolder, allowed, find_project
 from uwf_core.errors import ConfigError, DefinitionError
 from uwf_core.named_tuple import NamedTuple
@@ -169,7 +168,8 @@ def load_settings(
     project = find_project(home, cwd, env)
     values = _Values()
     notices: list[str] = []
-    user = read_user_file(home, read_settings)
+    user_file = os.path.join(home, CONFIG_FILE)
+    user = _read(user_file)
     values.add("user", _absolute(user, home, env))
     blocked = [*_blocked(user)]
     if project is not None:
