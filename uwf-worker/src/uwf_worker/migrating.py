@@ -64,11 +64,7 @@ def check_queue(place: Place) -> None:
     Raises:
         StoreError: they are not.
     """
-    try:
-        with closing(psycopg.connect(place.conninfo, autocommit=True)) as connection:
-            applied = _applied(connection, place)
-    except psycopg.Error as error:
-        raise translated(error, place.shown) from error
+    applied = _applied_at(place)
     if lacking := [name for name in _COMPONENTS if name not in applied]:
         raise StoreError(
             f"the store has no tables for the {lacking[0]} of workers",
@@ -91,9 +87,13 @@ def has_schedules(place: Place) -> bool:
     Raises:
         StoreError: it cannot be reached.
     """
+    return "schedule" in _applied_at(place)
+
+
+def _applied_at(place: Place) -> dict[str, int]:
     try:
         with closing(psycopg.connect(place.conninfo, autocommit=True)) as connection:
-            return "schedule" in _applied(connection, place)
+            return _applied(connection, place)
     except psycopg.Error as error:
         raise translated(error, place.shown) from error
 

@@ -1,7 +1,7 @@
 """Create threads: `uwf run`, `uwf thread start`, `fork`."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -20,9 +20,6 @@ from uwf_core.cli.params import (
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.errors import UwfError
-
-if TYPE_CHECKING:
-    pass
 
 
 @command(

@@ -42,7 +42,6 @@ class Bench:
 
     Attributes:
         folder: for the items' folders. env: of judges that are programs.
-        progress: gets the number of judged items after each.
     """
 
     task: Task
@@ -50,11 +49,17 @@ class Bench:
     folder: Path
     env: Mapping[str, str]
     cancel: Cancel
-    progress: Callable[[int], None]
 
 
-def calibrate(bench: Bench, spec: JudgeSpec, items: CalibrationFile, runs: int) -> Calibration:
+def calibrate(
+    bench: Bench,
+    spec: JudgeSpec,
+    items: CalibrationFile,
+    runs: int,
+    progress: Callable[[int], None],
+) -> Calibration:
     """Judge every item `runs` times as it is, once in the reversed order, and once longer.
+    `progress` gets the number of judged items after each.
 
     Raises:
         JudgeUnusableError: an item has no score in any run.
@@ -66,7 +71,7 @@ def calibrate(bench: Bench, spec: JudgeSpec, items: CalibrationFile, runs: int) 
         asked = _Asked(bench, spec, item, runs)
         judged.append(asked.judged())
         results += asked.results
-        bench.progress(number)
+        progress(number)
     found = agreement_with(judged, items.pass_)
     figures = figures_of(judged, items.pass_, items.bar)
     return Calibration(
@@ -133,14 +138,12 @@ class _Asked:
 
     def _evidence(self, item: CalibrationItem) -> Evidence:
         bench, folder = self._bench, self._bench.folder / "item"
-        (folder / "state").mkdir(parents=True)
-        for name, text in {".": "", **item.files}.items():
+        for name in ("state", "work"):
+            (folder / name).mkdir(parents=True)
+        for name, text in item.files.items():
             file = folder / "work" / name
             file.parent.mkdir(parents=True, exist_ok=True)
-            if name == ".":
-                file.mkdir()
-            else:
-                file.write_text(text, encoding="utf-8")
+            file.write_text(text, encoding="utf-8")
         return Evidence(
             cwd=folder / "work",
             thread="",

@@ -16,6 +16,7 @@ from uwf_core.definitions import (
 from uwf_core.errors import DefinitionError
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.calibration.records import CalibrationFile
+from uwf_eval.task.globs import glob_problem
 
 
 class CheckedSet(NamedTuple):
@@ -68,10 +69,9 @@ def _item_problems(file: CalibrationFile, root: YamlMapping) -> Iterator[Problem
             yield error_at(place, "duplicate-name", message, "rename one")
         seen.add(item.name)
         for name in item.files:
-            if name.startswith("/") or ".." in name.split("/"):
+            if problem := glob_problem(name):
                 place = place_at(root, ("items", index, "files", name))
-                yield error_at(place, "outside", f"{name!r} points outside the trial's folder",
-                               "write a path within it")  # fmt: skip
+                yield error_at(place, "outside", f"{name!r} {problem}", "write a path within it")
     passing = sum(item.gold >= file.pass_ for item in file.items)
     if passing in (0, len(file.items)):
         word = "pass" if file.items and passing else "fail"

@@ -44,9 +44,10 @@ def calibrate(session: Session, judge: str, runs: int, dry_run: bool, fatal: Seq
         cancel_on_signals(session) as cancel,
     ):
         task, specs = _judges(client, judge, Path(scratch))
+        bench = Bench(
+            task=task, client=client, folder=Path(scratch), env=session.env, cancel=cancel
+        )
         for spec in specs:
-            bench = Bench(task=task, client=client, folder=Path(scratch), env=session.env,
-                          cancel=cancel, progress=lambda _: None)  # fmt: skip
             found.append(_measured(session, bench, spec, runs, dry_run=dry_run))
     session.emit({"calibrations": found}, calibrations_text)
     return ExitCode.FAILED if {each["verdict"] for each in found} & set(fatal) else ExitCode.DONE
@@ -89,8 +90,6 @@ def _measured(
     session: Session, bench: "Bench", spec: "JudgeSpec", runs: int, *, dry_run: bool
 ) -> dict[str, Any]:
     """Calibrate one judge and store the result."""
-    from dataclasses import replace
-
     from uwf_core.api.fields import write_record
     from uwf_eval.calibration.ask import calibrate as calibrate_judge
     from uwf_eval.calibration.ask import judgements
@@ -103,9 +102,12 @@ def _measured(
     session.note(f"{spec.name}: {total} items, {planned} judgements")
     if dry_run:
         return {**head, "asked": planned, "items": total, "verdict": None}
-    tick = replace(bench, progress=lambda n: session.note(f"{spec.name}: {n} of {total} items")
-                   if n % 10 == 0 and n < total else None)  # fmt: skip
-    done = calibrate_judge(tick, spec, items, runs)
+
+    def note(judged: int) -> None:
+        if judged % 10 == 0 and judged < total:
+            session.note(f"{spec.name}: {judged} of {total} items")
+
+    done = calibrate_judge(bench, spec, items, runs, note)
     ref = save_calibration(bench.client, done)
     weight = spec.weight if done.verdict == "reached" else 0.0
     return {**head, "weight": weight, **write_record(done), "ref": ref}

@@ -52,14 +52,12 @@ def run(session: Session, name: str) -> None:
     The times of the schedule stay as they are.
     """
     from uwf_core.client import Client
+    from uwf_worker.cli.opening import open_at
     from uwf_worker.schedules.firing import folder_of, start
 
     with Client.open(cwd=working_folder()) as client, schedules_of(client) as found:
         folder = folder_of(_found(found.find(name), name))
-        with (
-            found.locked(name) as one,
-            Client.open(cwd=folder, via="schedule", on_notice=session.note) as at_folder,
-        ):
+        with found.locked(name) as one, open_at(client, session, folder) as at_folder:
             after = start(at_folder, _found(one, name))._replace(fired_ms=int(time.time() * 1000))
             found.save(after)
     session.emit(document_of(after), lambda shown, _: f"workers run thread {shown['thread']}")

@@ -33,20 +33,18 @@ def schedules_of(client: "Client") -> "Iterator[ScheduleTable]":
         UsageError: it keeps none. StoreError: its tables are missing.
     """
     from uwf_core.errors import UsageError
+    from uwf_worker.cli.opening import place_of_store
+    from uwf_worker.migrating import check_queue
+    from uwf_worker.schedules.table import ScheduleTable
 
     try:
-        _ = client.queued.backend
+        place = place_of_store(client)
     except UsageError as error:
         raise UsageError(
             "schedules need workers, and these a store of PostgreSQL",
             hint="next: uwf config set store postgresql://HOST/DATABASE; on one machine a timer of "
             "the system can start threads: uwf run WORKFLOW -p TASK --background",
         ) from error
-    from uwf_store_postgres.place import place_of
-    from uwf_worker.migrating import check_queue
-    from uwf_worker.schedules.table import ScheduleTable
-
-    place = place_of(client.queued.store_url)
     check_queue(place)
     found = ScheduleTable(place)
     try:

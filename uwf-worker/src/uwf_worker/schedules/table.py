@@ -3,12 +3,10 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import psycopg
-
-from uwf_store_postgres.faults import translated
 from uwf_store_postgres.place import Place
+from uwf_store_postgres.session import Session
 
 if TYPE_CHECKING:
     from uwf_worker.schedules.times import Missed, Overlap
@@ -97,18 +95,17 @@ class ScheduleTable:
     """The schedules of a store. Each call may raise StoreError. Close it."""
 
     def __init__(self, place: Place) -> None:
-        self._place = place
-        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._session = Session(place, retry_seconds=0.0)  # the next sweep tries again
 
     def all(self) -> list[Schedule]:
         """All schedules by name."""
-        rows = self._rows(f"SELECT {_COLUMNS} FROM {{s}}.schedule ORDER BY name", ())
-        return [_schedule(row) for row in rows]
+        sql = f"SELECT {_COLUMNS} FROM {{s}}.schedule ORDER BY name"
+        return [_schedule(row) for row in self._session.rows(sql)]
 
     def find(self, name: str) -> Schedule | None:
         """A schedule."""
         sql = f"SELECT {_COLUMNS} FROM {{s}}.schedule WHERE name = %s"
-        return next((_schedule(row) for row in self._rows(sql, (name,))), None)
+        return next((_schedule(row) for row in self._session.rows(sql, (name,))), None)
 
     def add(self, new: Schedule) -> bool:
         """Store a schedule; False: there is one with its name."""
@@ -117,78 +114,53 @@ class ScheduleTable:
             *(new.name, new.cron, new.zone, new.missed, new.overlap, plan, new.host),
             *(new.next_ms, new.pending),
         )
-        return bool(self._rows(_ADD, values))
+        return bool(self._session.rows(_ADD, values))
 
     def pause(self, name: str) -> bool:
         """Let nobody fire it; False: there is none."""
-        return bool(self._rows(_PAUSE, (name,)))
+        return bool(self._session.rows(_PAUSE, (name,)))
 
     def resume(self, name: str, next_ms: int) -> bool:
         """Let it fire again, first at `next_ms`; False: there is none."""
-        return bool(self._rows(_RESUME, (next_ms, name)))
+        return bool(self._session.rows(_RESUME, (next_ms, name)))
 
     def remove(self, name: str) -> bool:
         """Delete it; False: there is none."""
-        return bool(self._rows("DELETE FROM {s}.schedule WHERE name = %s RETURNING name", (name,)))
+        return bool(
+            self._session.rows("DELETE FROM {s}.schedule WHERE name = %s RETURNING name", (name,))
+        )
 
     def due(self, host: str) -> list[str]:
         """The names of those that workers of a machine may fire now, or could if the thread
         before had ended.
         """
-        return [name for (name,) in self._rows(_DUE, (host,))]
+        return [name for (name,) in self._session.rows(_DUE, (host,))]
 
     @contextmanager
     def claimed(self, name: str) -> Iterator[tuple[Schedule, int] | None]:
         """A schedule that is due and the server's time in ms, which nobody else gets until the
         end; None: it is not due any more, or another worker has it.
         """
-        with self._faults(), self._connected().transaction():
-            self._execute(_IDLE, ())  # a worker that is stopped does not keep it
-            rows = self._execute(_CLAIM, (name,))
+        with self._session.transaction("BEGIN", _IDLE):  # a worker that is stopped does not keep it
+            rows = self._session.rows(_CLAIM, (name,))
             yield (_schedule(rows[0][:-1]), rows[0][-1]) if rows else None
 
     @contextmanager
     def locked(self, name: str) -> Iterator[Schedule | None]:
         """A schedule which nobody else changes until the end; waits for others."""
         sql = f"SELECT {_COLUMNS} FROM {{s}}.schedule WHERE name = %s FOR UPDATE"
-        with self._faults(), self._connected().transaction():
-            rows = self._execute(sql, (name,))
+        with self._session.transaction("BEGIN"):
+            rows = self._session.rows(sql, (name,))
             yield _schedule(rows[0]) if rows else None
 
     def save(self, one: Schedule) -> None:
         """Write what a start has changed. Within `claimed` or `locked`."""
         values = one.next_ms, one.waiting, one.pending, one.thread, one.fired_ms, one.skipped
-        self._execute(_SAVE, (*values, one.error and one.error[:2000], one.name))
+        self._session.rows(_SAVE, (*values, one.error and one.error[:2000], one.name))
 
     def close(self) -> None:
         """Close the connection; the next call opens another one."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    def _rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        with self._faults():
-            return self._execute(sql, values)
-
-    def _execute(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        text = cast("Any", sql.replace("{s}", self._place.schema))
-        cursor = self._connected().execute(text, values)
-        return [] if cursor.description is None else cursor.fetchall()
-
-    @contextmanager
-    def _faults(self) -> Iterator[None]:
-        try:
-            yield
-        except psycopg.Error as error:
-            self.close()
-            raise translated(error, self._place.shown) from error
-
-    def _connected(self) -> "psycopg.Connection[tuple[Any, ...]]":
-        if self._connection is None:
-            self._connection = psycopg.connect(
-                self._place.conninfo, autocommit=True, prepare_threshold=None
-            )
-        return self._connection
+        self._session.close()
 
 
 def _schedule(row: Sequence[Any]) -> Schedule:
