@@ -55,8 +55,8 @@ class Place:
 
 
 @pytest.mark.parametrize(
-    ("of_role", "of_agent"), [("", 1.5), ("timeout: 1.5", 600)], ids=["agent", "role"]
-)
+    ("of_role", "of_agent"), [("", 6.0), ("timeout: 6", 600)], ids=["agent", "role"]
+)  # enough for a busy machine to start the program, also for the next exec
 def test_a_prompt_ends_at_the_timeout_and_its_session_is_continued(tmp_path, of_role, of_agent):
     place = Place(tmp_path)
     place.project.workflow("note", NOTE.format(timeout=of_role))
@@ -68,7 +68,7 @@ def test_a_prompt_ends_at_the_timeout_and_its_session_is_continued(tmp_path, of_
         seconds = time.monotonic() - started
         attempt = client.step(failed["step"])
     assert failed["failure"]["kind"] == "timeout"
-    assert 1.4 <= seconds < 60
+    assert 5.9 <= seconds < 60
     assert attempt["session"] == "s1", "it is kept"
     assert place.running() == []
     place.use("", timeout=600)
