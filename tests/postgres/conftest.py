@@ -68,5 +68,5 @@ def made_for_workers(server: Server, **options: str) -> str:
 
 @pytest.fixture
 def workers_url(server: Server) -> str:
-    """The URL of an empty store with a queue, whose leases last two seconds."""
-    return made_for_workers(server, lease="2")
+    """The URL of an empty store with a queue."""
+    return made_for_workers(server)

@@ -153,12 +153,10 @@ def test_a_row_that_others_wrote_meanwhile_is_not_overwritten(backend):
     assert backend.claim("w", [], {}) is None
 
 
-def test_an_expired_claim_is_taken_over_and_its_holder_writes_nothing(another_url, server):
-    url = another_url(lease="1")
-    backend = open_postgres(url, "")
+def test_an_expired_claim_is_taken_over_and_its_holder_writes_nothing(backend, url, server):
     put(backend, row("a"))
     first = backend.claim("w", [], {})
-    schema = url.partition("schema=")[2].partition("&")[0]
+    schema = url.partition("schema=")[2]
     server.execute(f"UPDATE {schema}.dispatch SET expires = now() - interval '1 s'")
     second = backend.claim("v", [], {})
     assert second is not None and second.token != first.token
@@ -167,7 +165,6 @@ def test_an_expired_claim_is_taken_over_and_its_holder_writes_nothing(another_ur
     assert backend.beat(worker) is None, "it renews nothing of the other"
     assert backend.request("a", "stop") == "asked"
     assert backend.beat(worker._replace(id="v")) == "stop"
-    backend.close()
 
 
 def test_a_refused_step_writes_no_row(backend):

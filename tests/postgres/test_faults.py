@@ -216,6 +216,7 @@ def test_a_server_that_restarts_keeps_every_acknowledged_step(how):
     server = Server(fsync="on")
     try:
         backend = open_postgres(server.url(), "")
+        backend._session._retry_seconds = 120.0  # however busy the machine of the tests is
         backend.migrate()
         before = None
         for number in range(12):

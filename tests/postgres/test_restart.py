@@ -12,6 +12,7 @@ import pytest
 from test_dispatch import TWO, started
 from test_threads import BOTH
 
+from conftest import made_for_workers
 from uwf_core.client import Client
 from uwf_core.testing.project import Project
 
@@ -79,9 +80,9 @@ class Process:
 
 
 @pytest.fixture
-def project(tmp_path, workers_url) -> Project:
+def project(tmp_path, server) -> Project:
     made = Project(tmp_path)
-    made.env["UWF_STORE"] = workers_url
+    made.env["UWF_STORE"] = made_for_workers(server, lease="6")  # so it looks for work each second
     made.workflow("two", TWO)
     made.script(BOTH, repeat=True)
     return made

@@ -13,7 +13,7 @@ from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
 from uwf_store_postgres.place import Place, place_of
 from uwf_worker.schedules import firing as firing_module
-from uwf_worker.schedules.firing import Firing, firing_schedules, start
+from uwf_worker.schedules.firing import Firing, begun, firing_schedules, start, start_now
 from uwf_worker.schedules.table import Schedule, ScheduleTable
 
 HOUR_MS = 3_600_000
@@ -132,7 +132,7 @@ def test_two_workers_fire_one_time_once(project, place, table, due):
     first = add(project, names[0])
     one = table.find(first["name"])
     for name in names[1:]:
-        assert table.add(one._replace(name=name, pending=ThreadId.new(one.next_ms)))
+        assert table.add(one._replace(name=name))
     due()
     both, barrier = [Fires(project, place), Fires(project, place)], threading.Barrier(2)
     counts: list[int] = []
@@ -152,18 +152,118 @@ def test_two_workers_fire_one_time_once(project, place, table, due):
     assert [each.sweep() for each in both] == [0, 0]
 
 
-def test_a_start_that_was_not_recorded_is_not_made_twice(project, place, table, due):
-    """The worker dies after the thread exists and before the schedule is written."""
+class Killed(BaseException):
+    """The process ends at this point."""
+
+
+@pytest.mark.parametrize("is_created", [False, True])
+def test_a_start_that_was_not_recorded_is_not_made_twice(project, place, table, due, is_created):
+    """The worker dies before or after it has created the thread. Also if the next time of the
+    schedule comes first, the start is finished, and that time is fired as well.
+    """
+    add(project, "one", "--overlap", "queue")
+    due()
+    with table.claimed("one") as found:
+        table.save(begun(*found)._replace(next_ms=found[1] + HOUR_MS))
+    if is_created:
+        with pytest.raises(Killed), table.claimed("one") as found:
+            with opened(project, str(project.folder)) as client:
+                start(client, *found)
+            raise Killed
+        assert len(threads_of(project, "one")) == 1
+    pending = table.find("one").pending
+    assert (table.find("one").thread, pending is None) == (None, False)
+    due()
+    assert Fires(project, place).sweep() == 1
+    assert threads_of(project, "one") == [pending] == [table.find("one").thread]
+    with project.client() as uwf:
+        work(uwf)
+    assert Fires(project, place).sweep() == 1
+    assert threads_of(project, "one") == [table.find("one").thread, pending]
+
+
+def test_a_killed_run_is_finished_by_its_repetition(project, place, table):
+    """Its time part is that of the first call, and the times of the schedule stay."""
+    add(project, "one")
+    project.uwf("schedule", "pause", "one")
+    before = table.find("one")
+    for where in (0, 1):  # before and after the thread is created
+        count = len(threads_of(project, "one"))
+
+        def killed(folder: str, where: int = where) -> Client:
+            if where == 0:
+                raise Killed
+            with opened(project, folder) as client:
+                start(client, table.find("one"), 0)
+            raise Killed
+
+        another = ScheduleTable(place)
+        with pytest.raises(Killed):
+            start_now(another, killed, "one")
+        another.close()
+        pending = table.find("one").pending
+        assert project.uwf("schedule", "run", "one").document["thread"] == pending
+        assert len(threads_of(project, "one")) == count + 1
+    after = table.find("one")
+    assert (after.next_ms, after.pending, after.is_paused) == (before.next_ms, None, True)
+
+
+def test_a_run_that_starts_nothing_leaves_no_trace(project, table):
+    add(project, "one")
+    before = table.find("one")
+    project.workflow("two", TWO.replace("role: writer,", "role: writr,"))
+    assert project.uwf("schedule", "run", "one").exit_code == 4
+    assert table.find("one") == before
+    assert start_now(table, lambda folder: opened(project, folder), "other") is None
+
+
+@pytest.mark.parametrize("is_created", [False, True])
+def test_a_pause_drops_a_start_that_was_interrupted(project, place, table, due, is_created):
+    """Unless its thread exists: then it is the last one of the schedule."""
     add(project, "one")
     due()
-    with pytest.raises(SystemExit), table.claimed("one") as found:
+    with table.claimed("one") as found:
+        table.save(begun(*found))
+        one, now_ms = begun(*found), found[1]
+    table.save(one)
+    if is_created:
         with opened(project, str(project.folder)) as client:
-            start(client, found[0])
-        raise SystemExit
-    [thread] = threads_of(project, "one")
-    assert table.find("one").thread is None
-    assert Fires(project, place).sweep() == 1
-    assert threads_of(project, "one") == [thread] == [table.find("one").thread]
+            start(client, one, now_ms)
+    project.uwf("schedule", "pause", "one")
+    assert project.uwf("schedule", "resume", "one").document["state"] == "active"
+    assert table.find("one").thread == (one.pending if is_created else None)
+    assert Fires(project, place).sweep() == 0
+    assert threads_of(project, "one") == ([one.pending] if is_created else [])
+
+
+def test_the_time_of_a_thread_is_when_it_was_created(project, place, table, due, server):
+    """Started ahead of time, late, after a pause, or after the thread before has ended."""
+    add(project, "one", "--missed", "once", "--overlap", "queue")
+    begins = time.time() * 1000 - 1
+    project.uwf("schedule", "run", "one")
+    with project.client() as uwf:
+        for late in (0, 26 * HOUR_MS, 0):
+            due(late)
+            Fires(project, place).sweep()
+            work(uwf)
+            Fires(project, place).sweep()
+            work(uwf)
+    found = threads_of(project, "one")
+    assert len(found) == 4
+    assert all(begins <= ThreadId(each).created_ms <= time.time() * 1000 + 1 for each in found)
+
+
+def test_the_threads_of_a_schedule_sort_as_they_were_started(project, table):
+    """Also within a millisecond, and when the clock of a machine goes back."""
+    add(project, "one")
+    one, now_ms = table.find("one"), 1_800_000_000_000
+    ids = []
+    for late in (0, 0, 0, 1, 0, 0, -HOUR_MS):
+        one = begun(one, now_ms + late)
+        ids.append(one.pending)
+        one = one._replace(thread=one.pending, pending=None)
+    assert ids == sorted({*ids})
+    assert [ThreadId(each).created_ms - now_ms for each in ids] == [0, 0, 0, 1, 1, 1, 1]
 
 
 def test_a_workflow_that_no_longer_checks_is_reported(project, place, table, due):
@@ -237,7 +337,7 @@ def test_a_folder_that_is_gone_stops_no_other_schedule(project, place, table, du
 def test_a_row_that_others_wrote_stops_no_other_schedule(project, place, table, due, server, plan):
     add(project, "a")
     one = table.find("a")
-    assert table.add(one._replace(name="b", pending=ThreadId.new(one.next_ms)))
+    assert table.add(one._replace(name="b"))
     server.execute(f"UPDATE {place.schema}.schedule SET plan = '{plan}' WHERE name = 'a'")
     due()
     assert Fires(project, place).sweep() == 1

@@ -5,11 +5,14 @@ import signal
 import threading
 import time
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
+from uwf_core.api import AgentReply
 from uwf_core.client import Client
 from uwf_core.errors import BusyError, LeaseLostError, StoreError
+from uwf_core.testing.mock import MockAgent
 from uwf_core.testing.project import Project
 
 TWO = """\
@@ -89,21 +92,27 @@ def test_of_two_clients_one_runs_the_thread_and_no_step_is_doubled(project):
             assert [step["number"] for step in first.steps(thread)] == [0, 1, 2]
 
 
-def test_a_run_that_lost_its_thread_is_refused_and_its_use_counts(project, server, url):
+def test_a_run_that_lost_its_thread_is_refused_and_its_use_counts(
+    project, server, url, monkeypatch
+):
     """While its agent works, another process takes the thread: the step is refused (75), kept
     beside the thread, and what it used is in the ledger. The thread continues where it was.
     """
     schema = url.partition("schema=")[2].partition("&")[0]
-    slow = {"role": "planner", "output": DONE, "usage": {"costUsd": 0.5}, "delayMs": 2000}
-    project.script([slow])
+    project.script([{"role": "planner", "output": DONE, "usage": {"costUsd": 0.5}}])
+    run = MockAgent.run
+
+    def run_without_the_lease(*words: Any) -> AgentReply:
+        reply = run(*words)
+        server.execute(f"UPDATE {schema}.lease SET token = 1, owner_host = 'moon'")
+        return reply
+
+    monkeypatch.setattr(MockAgent, "run", run_without_the_lease)
     with project.client() as uwf:
         thread = uwf.start("two", "The task.")["thread"]
-        taken = threading.Timer(
-            1, lambda: server.execute(f"UPDATE {schema}.lease SET token = 1, owner_host = 'moon'")
-        )
-        taken.start()
         with pytest.raises(LeaseLostError):
             uwf.exec(thread)
+        monkeypatch.undo()
         server.execute(f"DELETE FROM {schema}.lease")
     with project.client() as uwf:
         assert uwf.show(thread)["steps"] == 0
@@ -115,8 +124,11 @@ def test_a_run_that_lost_its_thread_is_refused_and_its_use_counts(project, serve
     assert verified["valid"], verified["problems"]
 
 
-def test_a_killed_run_is_continued_at_once_on_the_same_machine(project):
-    """kill -9 of a run frees its thread at once: its process is known to be dead."""
+def test_a_killed_run_is_continued_at_once_on_the_same_machine(project, another_url):
+    """kill -9 of a run frees its thread long before its lease ends: its process is known to be
+    dead.
+    """
+    project.env["UWF_STORE"] = another_url(lease="600")
     project.script([{"role": "planner", "output": DONE, "delayMs": 60000}])
     thread = project.uwf("thread", "start", "two", "-p", "Task.").document["thread"]
     child = project.start_uwf("thread", "exec", thread)
@@ -124,14 +136,12 @@ def test_a_killed_run_is_continued_at_once_on_the_same_machine(project):
     os.kill(child.pid, signal.SIGKILL)
     child.communicate()
     project.script(BOTH, repeat=True)
-    begun = time.monotonic()
     done = project.uwf("thread", "exec", thread, "--until-done")
     assert done.document["status"] == "completed", done
-    assert time.monotonic() - begun < 15
 
 
 def _wait(condition) -> None:
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < until
         time.sleep(0.2)

@@ -2,12 +2,16 @@
 
 import threading
 import time
+from typing import Any
 
 import chaos
 import pytest
 from test_dispatch import DONE, TWO, started
 
+from conftest import made_for_workers
+from uwf_core.api import AgentReply
 from uwf_core.client import Client
+from uwf_core.testing.mock import MockAgent
 from uwf_core.testing.project import Project
 from uwf_worker.engines.memory import MemoryEngine
 from uwf_worker.worker import Ended, Worker, WorkerOptions
@@ -89,14 +93,22 @@ def test_a_worker_starts_anew_after_many_jobs(project):
         assert Thread(project, most_jobs=2).join() == Ended(True, 2, 4)
 
 
-def test_drain_ends_after_the_step_and_another_worker_goes_on(project):
-    script(project, 700)
+def test_drain_ends_after_the_step_and_another_worker_goes_on(project, monkeypatch):
+    """Workers are asked while the agent of the first step runs."""
+    asked: list[int] = []
+    run = MockAgent.run
+
+    def run_and_drain(*words: Any) -> AgentReply:
+        if not asked:
+            asked.append(uwf.queued.backend.drain(None))
+            wait(worker.worker._ends.is_set)
+        return run(*words)
+
+    monkeypatch.setattr(MockAgent, "run", run_and_drain)
     with project.client() as uwf:
-        thread = started(uwf, "two")
         worker = Thread(project)
-        wait(lambda: uwf.show(thread)["status"] == "running")
-        assert uwf.queued.backend.drain(None) == 1
-        assert worker.join().steps == 1
+        thread = started(uwf, "two")
+        assert (worker.join().steps, asked) == (1, [1])
         assert uwf.show(thread)["steps"] == 1
         second = Thread(project)
         wait(lambda: is_done(uwf, thread))
@@ -143,14 +155,18 @@ def test_a_program_is_run_only_if_the_worker_allows_its_workflow(project):
         assert {"program:ABC", "gpu"} <= {*uwf.queued.own_labels()}
 
 
-def test_workers_that_are_killed_stopped_and_cut_off_lose_and_double_nothing(
-    server, workers_url, tmp_path
-):
+def test_workers_that_are_killed_stopped_and_cut_off_lose_and_double_nothing(server, tmp_path):
     """Eight workers. Each acknowledged step is once in its thread, in order; every thread is
     completed. `chaos.py` is the long form.
     """
     report = chaos.run(
-        server, workers_url, tmp_path, seed=7, workers=8, faults=FAULTS, patience=150
+        server,
+        made_for_workers(server, lease="2"),
+        tmp_path,
+        seed=7,
+        workers=8,
+        faults=FAULTS,
+        patience=150,
     )
     assert report.wrong == [], report
     assert report.acknowledged > 0

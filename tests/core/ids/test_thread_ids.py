@@ -42,6 +42,17 @@ def test_the_first_id_of_a_moment_sorts_before_every_ulid_made_then(
     assert ULID.from_str(first).milliseconds == at_ms
 
 
+@given(TIMES, RANDOM, TIMES)
+def test_an_id_after_another_sorts_behind_it(at_ms: int, random: bytes, now_ms: int) -> None:
+    """Whatever the clock says, and whatever the random bits of the first one are."""
+    before = str(ULID.from_bytes((at_ms - (at_ms > 0)).to_bytes(6, "big") + random))
+    after = ThreadId.after(before, now_ms)
+    assert before < after and ThreadId.matches(after)
+    assert now_ms <= after.created_ms or at_ms >= now_ms
+    same = ThreadId.after(before, ThreadId(before).created_ms)
+    assert before < same
+
+
 @given(st.text(B32, min_size=26, max_size=26))
 def test_26_letters_are_a_thread_id_where_they_are_a_ulid(text: str) -> None:
     try:

@@ -124,6 +124,18 @@ class ThreadId(str):
         return cls(b32((now_ms << 80) | int.from_bytes(os.urandom(10), "big"), cls.LENGTH))
 
     @classmethod
+    def after(cls, before: str, now_ms: int) -> Self:
+        """A fresh id that sorts after the id `before`, whose time part is `now_ms`, or that of
+        `before` if it is later.
+        """
+        fresh = cls.new(max(now_ms, cls(before).created_ms))
+        if fresh > before:
+            return fresh
+        # of the same ms: the next id, plus a random number below 2^64
+        number = _number(before) + 1 + int.from_bytes(os.urandom(8), "big")
+        return cls(b32(number, cls.LENGTH))
+
+    @classmethod
     def first_of(cls, at_ms: int) -> Self:
         """The lowest id that could be made at `at_ms`: ids made before it sort below it."""
         return cls(b32(at_ms << 80, cls.LENGTH))
@@ -131,7 +143,12 @@ class ThreadId(str):
     @property
     def created_ms(self) -> int:
         """When the id was made, in ms since 1970."""
-        number = 0
-        for letter in self[:10]:
-            number = number << 5 | _VALUE[letter]
-        return number
+        return _number(self[:10])
+
+
+def _number(text: str) -> int:
+    """The inverse of `b32`."""
+    number = 0
+    for letter in text:
+        number = number << 5 | _VALUE[letter]
+    return number

@@ -54,7 +54,6 @@ def add(
     from uwf_core.api import hostname
     from uwf_core.client import Client
     from uwf_core.errors import UsageError, WrongStateError
-    from uwf_core.ids import ThreadId
     from uwf_worker.cli.schedule_list import emit_schedule, schedules_of
     from uwf_worker.schedules.table import Schedule
     from uwf_worker.schedules.times import next_time
@@ -72,8 +71,7 @@ def add(
     ):
         plan = client.queued.plan_start(options)
         host = None if options.tags.get("host") == "any" else hostname()
-        pending = ThreadId.new(following)
-        new = Schedule(name, cron, zone, missed, overlap, plan, host, False, following, 0, pending)
+        new = Schedule(name, cron, zone, missed, overlap, plan, host, False, following, 0)
         if not table.add(new):
             raise WrongStateError(
                 f"the schedule {name!r} exists",

@@ -35,6 +35,9 @@ class Firing:
     """Fires schedules. Several processes may do so: the row of a schedule is locked meanwhile, and
     a start that is repeated creates no second thread.
 
+    A start has two transactions: the first one stores when the schedule is due next, and the id
+    of the thread; the second one starts the thread with this id and records that.
+
     Args:
         table: the schedules. open_client: opens a client in a folder.
         say: gets a line for people for each start and each failure.
@@ -54,44 +57,53 @@ class Firing:
         Raises:
             StoreError: the store cannot be reached.
         """
-        count = 0
-        for name in self._table.due(hostname()):
-            with self._table.claimed(name) as found:
-                if found is not None:
-                    count += self._attend(*found)
-        return count
+        return sum(self._attend(name) for name in self._table.due(hostname()))
 
-    def _attend(self, one: Schedule, now_ms: int) -> bool:
+    def _attend(self, name: str) -> bool:
         """Do what is to be done with a schedule that is due; whether a thread was started."""
+        with self._table.claimed(name) as found:
+            if found is not None and found[0].pending is None:
+                self._table.save(self._decided(*found))
+        with self._table.claimed(name) as found:
+            if found is None or found[0].pending is None:
+                return False
+            after = self._started(*found)
+            self._table.save(after)
+        return after.error is None
+
+    def _decided(self, one: Schedule, now_ms: int) -> Schedule:
+        """The schedule with its next time, and with an id if a thread is to be started now."""
         timing = Timing(one.cron, one.zone, one.missed, one.overlap, one.next_ms, one.waiting)
         try:
             with self._open(folder_of(one)) as client:
                 decision = decide(timing, now_ms, is_open=_is_open(client, one))
-                after = one._replace(
-                    next_ms=decision.next_ms,
-                    waiting=decision.waiting,
-                    skipped=decision.skipped or one.skipped,
-                )
-                if decision.fires:
-                    after = self._started(client, after, now_ms)
         except (StoreError, BusyError):
             raise
         except UwfError as error:  # of this schedule alone: its folder, its expression
-            after, decision = _failed(one, error)._replace(next_ms=_following(one, now_ms)), None
-            self._say(f"schedule {one.name}: {error.message}")
-        self._table.save(after)
-        return decision is not None and decision.fires and after.error is None
+            return self._failed(one, error)._replace(next_ms=_following(one, now_ms))
+        after = one._replace(
+            next_ms=decision.next_ms,
+            waiting=decision.waiting,
+            skipped=decision.skipped or one.skipped,
+        )
+        return begun(after, now_ms) if decision.fires else after
 
-    def _started(self, client: "Client", one: Schedule, now_ms: int) -> Schedule:
+    def _started(self, one: Schedule, now_ms: int) -> Schedule:
         try:
-            started = start(client, one)
+            with self._open(folder_of(one)) as client:
+                after = start(client, one, now_ms)
         except (StoreError, BusyError):
             raise
         except UwfError as error:
-            self._say(f"schedule {one.name}: {error.message}")
-            return _failed(one, error)
-        self._say(f"schedule {one.name}: thread {started.thread}")
-        return started._replace(fired_ms=now_ms)
+            return self._failed(one, error)._replace(pending=None)
+        self._say(f"schedule {one.name}: thread {after.thread}")
+        return after
+
+    def _failed(self, one: Schedule, error: UwfError) -> Schedule:
+        self._say(f"schedule {one.name}: {error.message}")
+        where = f" ({error.where})" if error.where else ""
+        hint = f"; {error.hint}" if error.hint else ""
+        return one._replace(error=f"{error.message}{where}{hint}")
 
 
 def folder_of(one: Schedule) -> str:
@@ -108,21 +120,79 @@ def folder_of(one: Schedule) -> str:
     return folder
 
 
-def start(client: "Client", one: Schedule) -> Schedule:
-    """Start the thread of a schedule now; the schedule afterwards.
+def begun(one: Schedule, now_ms: int) -> Schedule:
+    """The schedule with the id of a thread that is created now; a start that is under way already
+    keeps its own. Save it before `start`. The ids of a schedule sort as its starts.
+    """
+    if one.pending is not None:
+        return one
+    if one.thread is None or not ThreadId.matches(one.thread):
+        return one._replace(pending=ThreadId.new(now_ms))
+    return one._replace(pending=ThreadId.after(one.thread, now_ms))
+
+
+def start(client: "Client", one: Schedule, now_ms: int) -> Schedule:
+    """Start the thread of a start that has `begun`, unless it exists; the schedule afterwards.
 
     Raises:
         UwfError: as `uwf run`; nothing was started.
     """
+    if one.pending is None:
+        return one
     client.queued.start_planned(one.plan, one.pending, {TAG: one.name})
-    following = ThreadId.new(max(one.next_ms, ThreadId(one.pending).created_ms))
-    return one._replace(thread=one.pending, pending=following, skipped=None, error=None)
+    return recorded(one, now_ms)
 
 
-def _failed(one: Schedule, error: UwfError) -> Schedule:
-    where = f" ({error.where})" if error.where else ""
-    hint = f"; {error.hint}" if error.hint else ""
-    return one._replace(error=f"{error.message}{where}{hint}")
+def start_now(
+    table: ScheduleTable, open_client: "Callable[[str], Client]", name: str
+) -> Schedule | None:
+    """Start the thread of a schedule beside its times, also while another one is open; the
+    schedule afterwards, None if there is none. A call that is repeated after it was killed
+    finishes the start that it interrupted, unless a worker has done so.
+
+    Raises:
+        UwfError: as `uwf run`; nothing was started.
+    """
+    with table.locked(name) as found:
+        if found is None:
+            return None
+        before = begun(*found)
+        folder = folder_of(before)
+        table.save(before)
+    with table.locked(name) as found:
+        if found is None:
+            return None
+        one, failure = found[0]._replace(pending=before.pending), None
+        try:
+            with open_client(folder) as client:
+                after = start(client, one, found[1])
+        except (StoreError, BusyError):
+            raise
+        except UwfError as error:
+            after, failure = one._replace(pending=None), error
+        if found[0].pending == before.pending:  # else a worker was faster and has recorded it
+            table.save(after)
+    if failure is not None:
+        raise failure
+    return after
+
+
+def recorded(one: Schedule, now_ms: int) -> Schedule:
+    """The schedule after the thread of the start that is under way was created."""
+    return one._replace(thread=one.pending, pending=None, fired_ms=now_ms, skipped=None, error=None)
+
+
+def resumed(client: "Client", one: Schedule, now_ms: int) -> Schedule:
+    """The schedule with its times from now on. A start that was interrupted before the pause is
+    recorded if it has created its thread, and is dropped otherwise.
+
+    Raises:
+        UsageError: the expression or the time zone is unknown here.
+    """
+    if one.pending is not None and _exists(client, one.pending):
+        one = recorded(one, now_ms)
+    following = next_time(one.cron, one.zone, now_ms)
+    return one._replace(is_paused=False, next_ms=following, waiting=0, pending=None)
 
 
 def _following(one: Schedule, now_ms: int) -> int:
@@ -130,6 +200,14 @@ def _following(one: Schedule, now_ms: int) -> int:
         return next_time(one.cron, one.zone, now_ms)
     except UwfError:
         return now_ms + _AGAIN_MS
+
+
+def _exists(client: "Client", thread: str) -> bool:
+    try:
+        client.show(thread)
+    except UnknownIdError:
+        return False
+    return True
 
 
 def _is_open(client: "Client", one: Schedule) -> bool:

@@ -23,7 +23,7 @@ CREATE TABLE {schema}.schedule (
     paused boolean NOT NULL DEFAULT false,
     next bigint NOT NULL,
     waiting integer NOT NULL DEFAULT 0,
-    pending text NOT NULL,
+    pending text,
     thread text,
     fired bigint,
     skipped text,
@@ -31,8 +31,8 @@ CREATE TABLE {schema}.schedule (
 );
 CREATE INDEX schedule_due ON {schema}.schedule (next) WHERE NOT paused;
 """
-"""`pending` is the id of the thread that the next start creates: a start that is repeated after a
-crash finds it, so no time is fired twice. `plan`: what to start, as JSON.
+"""`pending` is the id of the thread of a start that was committed and is not recorded yet: a start
+that is repeated after a crash finds it, so no time is fired twice. `plan`: what to start, as JSON.
 """
 
 _COLUMNS = (
@@ -40,26 +40,23 @@ _COLUMNS = (
     "fired, skipped, error"
 )
 _NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+_IS_DUE = f"NOT paused AND (pending IS NOT NULL OR waiting > 0 OR next <= {_NOW})"
 _DUE = f"""
-SELECT name FROM {{s}}.schedule
-WHERE NOT paused AND (host IS NULL OR host = %s) AND (waiting > 0 OR next <= {_NOW})
+SELECT name FROM {{s}}.schedule WHERE (host IS NULL OR host = %s) AND {_IS_DUE}
 ORDER BY next, name"""
 _CLAIM = f"""
 SELECT {_COLUMNS}, {_NOW} FROM {{s}}.schedule
-WHERE name = %s AND NOT paused AND (waiting > 0 OR next <= {_NOW}) FOR UPDATE SKIP LOCKED"""
+WHERE name = %s AND {_IS_DUE} FOR UPDATE SKIP LOCKED"""
 _IDLE = "SELECT set_config('idle_in_transaction_session_timeout', '60s', true)"
 _SAVE = """
-UPDATE {s}.schedule SET next = %s, waiting = %s, pending = %s, thread = %s, fired = %s,
+UPDATE {s}.schedule SET paused = %s, next = %s, waiting = %s, pending = %s, thread = %s, fired = %s,
     skipped = %s, error = %s
 WHERE name = %s"""
 _ADD = (
-    "INSERT INTO {s}.schedule (name, cron, zone, missed, overlap, plan, host, next, pending) "
-    "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING RETURNING name"
+    "INSERT INTO {s}.schedule (name, cron, zone, missed, overlap, plan, host, next) "
+    "VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING RETURNING name"
 )
 _PAUSE = "UPDATE {s}.schedule SET paused = true WHERE name = %s RETURNING name"
-_RESUME = (
-    "UPDATE {s}.schedule SET paused = false, next = %s, waiting = 0 WHERE name = %s RETURNING name"
-)
 
 
 class Schedule(NamedTuple):
@@ -69,7 +66,7 @@ class Schedule(NamedTuple):
         name: unique in the store. cron, zone, missed, overlap, next_ms, waiting: see `Timing`.
         plan: what to start. host: the machine whose workers fire it; None: any.
         is_paused: nobody fires it.
-        pending: the id of the thread that the next start creates.
+        pending: the id of the thread of a start that is under way.
         thread, fired_ms: that of the last start, and when.
         skipped: why the last time was skipped. error: why the last start failed.
     """
@@ -84,7 +81,7 @@ class Schedule(NamedTuple):
     is_paused: bool
     next_ms: int
     waiting: int
-    pending: str
+    pending: str | None = None
     thread: str | None = None
     fired_ms: int | None = None
     skipped: str | None = None
@@ -112,17 +109,13 @@ class ScheduleTable:
         plan = json.dumps(new.plan, ensure_ascii=False)
         values = (
             *(new.name, new.cron, new.zone, new.missed, new.overlap, plan, new.host),
-            *(new.next_ms, new.pending),
+            new.next_ms,
         )
         return bool(self._session.rows(_ADD, values))
 
     def pause(self, name: str) -> bool:
         """Let nobody fire it; False: there is none."""
         return bool(self._session.rows(_PAUSE, (name,)))
-
-    def resume(self, name: str, next_ms: int) -> bool:
-        """Let it fire again, first at `next_ms`; False: there is none."""
-        return bool(self._session.rows(_RESUME, (next_ms, name)))
 
     def remove(self, name: str) -> bool:
         """Delete it; False: there is none."""
@@ -132,7 +125,7 @@ class ScheduleTable:
 
     def due(self, host: str) -> list[str]:
         """The names of those that workers of a machine may fire now, or could if the thread
-        before had ended.
+        before had ended, or whose start is under way.
         """
         return [name for (name,) in self._session.rows(_DUE, (host,))]
 
@@ -146,17 +139,22 @@ class ScheduleTable:
             yield (_schedule(rows[0][:-1]), rows[0][-1]) if rows else None
 
     @contextmanager
-    def locked(self, name: str) -> Iterator[Schedule | None]:
-        """A schedule which nobody else changes until the end; waits for others."""
-        sql = f"SELECT {_COLUMNS} FROM {{s}}.schedule WHERE name = %s FOR UPDATE"
-        with self._session.transaction("BEGIN"):
+    def locked(self, name: str) -> Iterator[tuple[Schedule, int] | None]:
+        """A schedule and the server's time in ms, which nobody else changes until the end; waits
+        for others. None: there is none.
+        """
+        sql = f"SELECT {_COLUMNS}, {_NOW} FROM {{s}}.schedule WHERE name = %s FOR UPDATE"
+        with self._session.transaction("BEGIN", _IDLE):
             rows = self._session.rows(sql, (name,))
-            yield _schedule(rows[0]) if rows else None
+            yield (_schedule(rows[0][:-1]), rows[0][-1]) if rows else None
 
     def save(self, one: Schedule) -> None:
-        """Write what a start has changed. Within `claimed` or `locked`."""
-        values = one.next_ms, one.waiting, one.pending, one.thread, one.fired_ms, one.skipped
-        self._session.rows(_SAVE, (*values, one.error and one.error[:2000], one.name))
+        """Write what has changed of a schedule. Within `claimed` or `locked`."""
+        values = (
+            *(one.is_paused, one.next_ms, one.waiting, one.pending, one.thread, one.fired_ms),
+            *(one.skipped, one.error and one.error[:2000], one.name),
+        )
+        self._session.rows(_SAVE, values)
 
     def close(self) -> None:
         """Close the connection; the next call opens another one."""
