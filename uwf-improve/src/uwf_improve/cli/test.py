@@ -6,7 +6,8 @@ from typing import Any
 import click
 
 from uwf_core.commands import Screen, Session, command, fields, working_folder
-from uwf_core.errors import ExitCode
+from uwf_core.errors import ExitCode, UsageError
+from uwf_eval.cli.recorded import recorded_options
 
 
 def _trial_options(function: Any) -> Any:
@@ -15,29 +16,59 @@ def _trial_options(function: Any) -> Any:
                      help="Number of trials that run at the same time."),
         click.option("--model", metavar="M", help="Configured model of all trials."),
         click.option("--agent", metavar="A", help="Agent of all trials, not that of each task."),
-        click.option("--set", "set_", required=True, metavar="SET", help="The set of tasks."),
         click.argument("edit", metavar="EDIT"),
     ):  # fmt: skip
         function = option(function)
     return function
 
 
-@command("try", "uwf improve try @last --set bugs --repeat 1 --jobs 4", logged=True)
+@command(
+    "try",
+    "uwf improve try @last --set bugs --repeat 1 --jobs 4",
+    "uwf improve try @last --from-workflow fix-bug --role reviewer --newest 20",
+    "uwf improve try @last --from-step 3KF9 --judges tasks/review",
+    logged=True,
+)
 @_trial_options
+@click.option("--set", "set_", metavar="SET", help="Try it on the open tasks of this set.")
+@recorded_options
+@click.option("--judges", "task", metavar="TASK",
+              help="With recorded steps: judge them as this task does.")  # fmt: skip
 @click.option("--repeat", type=click.IntRange(1, 1000), default=1, metavar="N",
               help="Number of trials of each task on each side.")  # fmt: skip
-def try_(session: Session, edit: str, set_: str, repeat: int, jobs: int, **options: Any) -> int:
-    """Try an edit on the open tasks of a set, beside the present version.
+def try_(
+    session: Session, edit: str, set_: str | None, task: str | None, repeat: int, **options: Any
+) -> int:
+    """Try an edit on the open tasks of a set, or on recorded steps, beside the present version.
 
-    This is for the search; it confirms nothing. `uwf eval compare` shows the difference.
+    This is for the search; it confirms nothing. With --from-step, --from-thread or --from-workflow,
+    each recorded step is made again alone, in both versions: one step costs less than a thread.
+    Steps of threads of which sealed tasks were made are refused. `uwf eval compare` shows the
+    difference.
     """
     from uwf_core.client import Client
+    from uwf_eval.cli.recorded import selection_of
     from uwf_improve.edit.catalog import Edits
     from uwf_improve.sealed.open_trials import try_edit
+    from uwf_improve.sealed.screening import screen_edit
+    from uwf_improve.sealed.trials import Match
 
+    wanted = selection_of((set_ or "",), options)
+    if (set_ is None) == wanted.is_empty:
+        raise UsageError("name either --set or recorded steps",
+                         hint="such as --set SET, or --from-workflow NAME --role ROLE")  # fmt: skip
+    if task is not None and wanted.is_empty:
+        raise UsageError("--judges needs recorded steps", hint="the tasks of a set have judges")
     with Client.open(env=session.env, cwd=working_folder()) as client:
         found, _ = Edits(client).find(edit)
-        document, code = try_edit(session, client, found, set_, repeat, jobs, **options)
+        match = Match(
+            name="", tasks=[task] if task else [], files=wanted.files, repeats=repeat,
+            workflows=[found.champion, found.challenger], **options,
+        )  # fmt: skip
+        if set_ is None:
+            document, code = screen_edit(session, client, found, wanted, match)
+        else:
+            document, code = try_edit(session, client, found, set_, match)
     session.emit_line(document, _tried_text)
     return code
 
@@ -47,7 +78,7 @@ def _tried_text(document: Mapping[str, Any], screen: Screen) -> str:
     return fields(
         (
             ("edit", document["edit"]),
-            ("run", document["run"]),
+            ("run", document["run"] + (" (a screening)" if document["screening"] else "")),
             ("trials", states),
             ("next", document["hint"]),
         ),
@@ -62,6 +93,7 @@ def _tried_text(document: Mapping[str, Any], screen: Screen) -> str:
     logged=True,
 )
 @_trial_options
+@click.option("--set", "set_", required=True, metavar="SET", help="The set of tasks.")
 @click.option("--dry-run", is_flag=True, help="Print the number and the cost of the runs.")
 @click.option("--fail-if", type=click.Choice(["not-accepted"]), metavar="VERDICT",
               help="not-accepted: exit with 1 on this verdict.")  # fmt: skip

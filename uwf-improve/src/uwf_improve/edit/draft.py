@@ -32,7 +32,8 @@ class Draft:
 
     Attributes:
         file: of the workflow. texts: the new files by their paths from its folder.
-        findings: that it answers. secrets: texts of tasks and judges that it must not contain.
+        findings: that it answers. seen: recorded steps whose texts the author got.
+        secrets: texts of tasks and judges that it must not contain.
     """
 
     file: Path
@@ -41,6 +42,7 @@ class Draft:
     why: str = ""
     author: str = "person"
     thread: str | None = None
+    seen: Sequence[str] = ()
     secrets: Iterable[tuple[str, str]] = ()
 
 
@@ -69,7 +71,7 @@ def draft_edit(client: Client, draft: Draft) -> WorkflowEdit:
     made = WorkflowEdit(
         edit=edit, workflow=workflow, file=str(draft.file), champion=champion,
         challenger=challenger, changes=changes, files=_files(draft), findings=draft.findings,
-        why=draft.why, author=draft.author, thread=draft.thread, replayed=replayed,
+        why=draft.why, author=draft.author, thread=draft.thread, seen=draft.seen, replayed=replayed,
         drafted_at_ms=time.time_ns() // 1_000_000,
     )  # fmt: skip
     Edits(client).save(made, Edits(client).state(edit) or "drafted")

@@ -19,6 +19,11 @@ def editable(shown: Mapping[str, Any]) -> dict[str, str]:
     return dict(_role_texts(shown["roles"])) | dict(_prompts(shown["graph"]))
 
 
+def targets(shown: Mapping[str, Any]) -> dict[str, str]:
+    """Place of a prompt -> the role that gets it."""
+    return {place: part.get("role") or "" for place, part in _edges(shown["graph"])}
+
+
 def guarded(shown: Mapping[str, Any]) -> dict[str, Any]:
     """What is left of a definition without these texts; `workflow` is its reference."""
     roles = {
@@ -45,10 +50,15 @@ def _role_texts(roles: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _prompts(graph: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for place, part in _edges(graph):
+        yield place, part.get("prompt") or ""
+
+
+def _edges(graph: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for source, edges in graph.items():
         for status, edge in edges.items():
             for place, part in _parts(edge):
-                yield f"graph.{source}.{status}{place}.prompt", part.get("prompt") or ""
+                yield f"graph.{source}.{status}{place}.prompt", part
 
 
 def _parts(edge: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

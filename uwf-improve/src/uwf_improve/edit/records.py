@@ -52,6 +52,7 @@ class WorkflowEdit:
         workflow: the name. file: the file of the workflow.
         champion, challenger: the published versions before and after.
         why: the reason, by the author. author: `person` or the agent; thread: of the agent.
+        seen: recorded steps whose texts the author got.
         replayed: how many recorded threads of each verdict were replayed with the challenger.
     """
 
@@ -66,6 +67,7 @@ class WorkflowEdit:
     why: str = ""
     author: str = "person"
     thread: str | None = None
+    seen: Sequence[str] = ()
     replayed: Mapping[str, int] = field(default_factory=dict)
     drafted_at_ms: int = 0
 

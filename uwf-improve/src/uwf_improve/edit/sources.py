@@ -13,7 +13,7 @@ from uwf_improve.edit.patch import patched
 from uwf_improve.edit.records import Citation
 from uwf_improve.edit.yaml_text import with_texts
 from uwf_improve.reflect.ask import ask
-from uwf_improve.reflect.prompt import prompt_of
+from uwf_improve.reflect.prompt import prompt_of, shown_steps
 from uwf_improve.reflect.reflection import Reflection
 
 _TASK: Final = (
@@ -92,6 +92,7 @@ def draft_of_agent(
         why=str(output["why"]),
         author=str(agent),
         thread=said["thread"],
+        seen=shown_steps(found),
     )
 
 

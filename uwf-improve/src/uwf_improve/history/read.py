@@ -13,6 +13,7 @@ from uwf_improve.history.visits import (
     RoleOutline,
     Visit,
 )
+from uwf_improve.sealed.origins import Origins
 
 if TYPE_CHECKING:
     from uwf_core.api.reading import RecordedStep, RecordedThread
@@ -25,7 +26,8 @@ _LONGEST: Final = 400
 def read_histories(
     client: Client, workflow: str, since_ms: int | None = None, limit: int | None = None
 ) -> Histories:
-    """Read the threads of a workflow, the newest `limit`, also those that others called.
+    """Read the threads of a workflow, the newest `limit`, also those that others called. Threads of
+    which sealed tasks were made are left out: who drafts an edit must not see them.
 
     Args:
         workflow: its name, a file or a reference.
@@ -37,19 +39,24 @@ def read_histories(
     wanted = ThreadFilter(
         all=True, workflow=outline.name, after_ms=since_ms, children=True, limit=limit
     )
-    found, unreadable = [], 0
+    found, unreadable, hidden = [], 0, 0
+    origins = Origins(client)
+    sealed = origins.sealed()
     for row in client.list(wanted):
+        if sealed and sealed & origins.marks(row["thread"]):
+            hidden += 1
+            continue
         try:
             found.append(_history(client.thread(row["thread"])))
         except StoreError:
             unreadable += 1
-    if not found and not unreadable:
+    if not found and not unreadable and not hidden:
         when = "" if since_ms is None else " in that time"
         raise UnknownIdError(
             f"the workflow {outline.name!r} has no threads{when}",
             hint="`uwf thread list --all` shows the threads of all workflows",
         )
-    return Histories(outline=outline, threads=found[::-1], unreadable=unreadable)
+    return Histories(outline=outline, threads=found[::-1], unreadable=unreadable, sealed=hidden)
 
 
 def outline_of(shown: Mapping[str, Any]) -> Outline:

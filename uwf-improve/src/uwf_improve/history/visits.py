@@ -95,11 +95,14 @@ class Outline:
 
 @record
 class Histories:
-    """What is known of a workflow: `unreadable` threads were left out."""
+    """What is known of a workflow. `unreadable` threads were left out, and those of which `sealed`
+    tasks were made.
+    """
 
     outline: Outline
     threads: Sequence[History] = field(default_factory=tuple)
     unreadable: int = 0
+    sealed: int = 0
 
     def visits(self) -> Iterator[Visit]:
         """All visits, thread by thread."""

@@ -26,6 +26,11 @@ DIAGNOSE: Final = (
 )
 
 
+def shown_steps(found: "Reflection") -> list[str]:
+    """The recorded steps of which the prompt has the texts."""
+    return list(dict.fromkeys(step for each in found.findings for step in each.steps[:_STEPS]))
+
+
 def prompt_of(client: Client, workflow: str, found: "Reflection", task: str = DIAGNOSE) -> str:
     """The whole prompt. Recorded texts are strings of one JSON document, in which no text can end
     its own quotation.

@@ -57,7 +57,8 @@ class Reflection:
 
     Attributes:
         workflow, ref: the name and the present version. versions: how many versions the threads
-            ran. unreadable: threads that were left out.
+            ran. unreadable: threads that were left out. sealed: threads that were left out because
+            sealed tasks were made of them.
     """
 
     workflow: str
@@ -66,6 +67,7 @@ class Reflection:
     completed: int
     versions: int
     unreadable: int
+    sealed: int
     roles: Sequence[RoleUse]
     edges: Sequence[EdgeUse]
     findings: Sequence[Finding]
@@ -81,6 +83,7 @@ def reflect(seen: Histories) -> Reflection:
         completed=sum(each.status == "completed" for each in seen.threads),
         versions=len({each.workflow for each in seen.threads}),
         unreadable=seen.unreadable,
+        sealed=seen.sealed,
         roles=[_use(seen, each.name) for each in seen.outline.roles],
         edges=list(_edges(seen)),
         findings=[replace(each, number=number) for number, each in enumerate(findings, 1)],

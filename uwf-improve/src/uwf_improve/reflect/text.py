@@ -27,6 +27,8 @@ def _lines(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     )
     if document["unreadable"]:
         yield f"{document['unreadable']} threads cannot be read; next: uwf cas verify"
+    if document["sealed"]:
+        yield f"{document['sealed']} threads are left out: sealed tasks were made of them"
     yield ""
     yield table(_ROLES, [_role(each) for each in document["roles"]], screen)
     yield ""

@@ -166,7 +166,7 @@ def _run(
     assert test is not None
     folder = Sets(client).folder(state.set) / "tasks"
     match = Match(
-        name=run_name(state), tasks=[folder / each.name for each in state.sealed],
+        name=run_name(state), tasks=[str(folder / each.name) for each in state.sealed],
         workflows=[edit.champion, edit.challenger], repeats=state.bar.repeats,
         jobs=options.jobs, agent=test.agent, model=test.model,
     )  # fmt: skip

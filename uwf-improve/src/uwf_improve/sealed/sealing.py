@@ -11,6 +11,7 @@ from uwf_core.errors import UsageError
 from uwf_improve.gate.bar import Bar
 from uwf_improve.gate.sides import Place, SidesError, assign, place_of, spend
 from uwf_improve.sealed.catalog import Sets
+from uwf_improve.sealed.origins import SOURCE, Origins
 from uwf_improve.sealed.records import SetRecord, SetTask
 from uwf_improve.sealed.tasks import TakenTask, split_key, take_tasks
 
@@ -88,11 +89,24 @@ def _assign(client: Client, record: SetRecord, taken: Sequence[TakenTask]) -> Ma
                     hint="a task is sealed in one set, since each test of it spends alpha",
                 )
     known = {mark: place for mark, place in elsewhere.items() if place.side == "open"}
+    known |= _seen(client, taken)
     sourced, key = [each.sourced for each in taken], split_key(client.home)
     try:
         return assign({**known, **record.places}, sourced, key, record.bar.sealed)
     except SidesError as error:
         raise UsageError(str(error), where=f"set {record.set}") from error
+
+
+def _seen(client: Client, taken: Sequence[TakenTask]) -> dict[str, Place]:
+    """The places of tasks that were made of threads which a search has seen: they are open."""
+    origins = Origins(client)
+    seen = origins.seen()
+    marks = [each.sourced.marks[0] for each in taken]
+    return {
+        mark: Place(side="open", unit=mark)
+        for mark in marks
+        if seen and seen & origins.marks(mark.removeprefix(SOURCE))
+    }
 
 
 def _set_task(task: TakenTask, places: Mapping[str, Place]) -> SetTask:

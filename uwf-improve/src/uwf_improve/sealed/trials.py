@@ -1,13 +1,16 @@
 """Run trials of uwf-eval: open ones as `uwf eval run` does, sealed ones without a figure."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.record import record
 from uwf_core.client import Client
 from uwf_core.commands import Session, cancel_on_signals, working_folder
+from uwf_core.errors import ExitCode
+from uwf_core.named_tuple import NamedTuple
 from uwf_eval.judges.launcher import hide
 from uwf_eval.records import Run, Trial
 from uwf_eval.run.pool import ProcessPool
@@ -16,6 +19,10 @@ from uwf_eval.run.progress import Progress
 from uwf_eval.run.start import RunOutcome, RunServices, resume_run, start_run
 from uwf_eval.run.worker_process import first_worker
 from uwf_eval.store.results import SEALED, Results
+from uwf_improve.edit.records import WorkflowEdit
+
+if TYPE_CHECKING:
+    from uwf_core.client import StepInput
 
 
 @record
@@ -23,27 +30,38 @@ class Match:
     """Trials of both versions of a workflow on the same tasks, interleaved.
 
     Attributes:
-        name: of the run. tasks: folders. workflows: the published versions.
+        name: of the run. tasks: their folders. workflows: the published versions.
         agent, model: None: those of each task.
+        steps: recorded steps in place of the cases of tasks. files: in place of recorded files.
     """
 
     name: str
-    tasks: Sequence[Path]
+    tasks: Sequence[str]
     workflows: Sequence[str]
     repeats: int
     jobs: int = 1
     agent: str | None = None
     model: str | None = None
+    steps: "Sequence[StepInput]" = ()
+    files: str | None = None
 
 
-class Counter:
+class Matched(NamedTuple):
+    """The trials of a match, its run, and the exit code of the command."""
+
+    trials: Sequence[Trial]
+    run: str
+    code: int
+
+
+class SealedCount:
     """Shows how many sealed trials have ended, and nothing else of them."""
 
     def __init__(self, session: Session, run: Run, trials: Sequence[Trial]) -> None:
         self._session, self._total = session, run.trials
         self._done = sum(each.state not in ("not_run", "infra_error") for each in trials)
 
-    def __enter__(self) -> "Counter":
+    def __enter__(self) -> "SealedCount":
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -72,7 +90,7 @@ def run_match(session: Session, client: Client, env: Mapping[str, str], match: M
     hide()  # judges and agents do not see this process
     with first_worker(working_folder(), env) as worker, cancel_on_signals(session) as cancel:
         watch: Callable[[Prepared], Any] = lambda run: (  # noqa: E731
-            Counter(session, run.run, run.trials)
+            SealedCount(session, run.run, run.trials)
             if sealed
             else Progress(session, run.run, run.trials)
         )
@@ -87,6 +105,30 @@ def run_match(session: Session, client: Client, env: Mapping[str, str], match: M
         return resume_run(client, known.run, None, services)
 
 
+def match_once(session: Session, client: Client, match: Match) -> Matched:
+    """Run the trials of a match that is not sealed. A run that was interrupted is resumed; one that
+    has ended is shown again.
+
+    Raises:
+        UwfError: as `uwf eval run`.
+    """
+    known = run_named(client, match.name)
+    if known is not None and known.finished_at_ms is not None:
+        return Matched(Results(client).trials(known.run), known.run, int(ExitCode.DONE))
+    outcome = run_match(session, client, session.env, match)
+    return Matched(outcome.trials, outcome.run.run, outcome.exit_code)
+
+
+def tried(edit: WorkflowEdit, matched: Matched) -> dict[str, Any]:
+    """The document of trials for the search."""
+    states = Counter(each.state for each in matched.trials)
+    compare = f"uwf eval compare {edit.champion} {edit.challenger} --by workflow"
+    return {
+        "edit": edit.edit, "run": matched.run, "trials": len(matched.trials),
+        "states": dict(sorted(states.items())), "hint": f"{compare} --run {matched.run}",
+    }  # fmt: skip
+
+
 def run_named(client: Client, name: str) -> Run | None:
     """The run of that name in the store of a client."""
     runs = Results(client, sealed=name.startswith(SEALED)).runs()
@@ -95,7 +137,7 @@ def run_named(client: Client, name: str) -> Run | None:
 
 def _request(match: Match) -> Request:
     return Request(
-        tasks=[str(each) for each in match.tasks],
+        tasks=match.tasks,
         agents=[] if match.agent is None else [match.agent],
         models=[] if match.model is None else [match.model],
         workflows=match.workflows,
@@ -104,5 +146,7 @@ def _request(match: Match) -> Request:
         seed=int.from_bytes(os.urandom(4)) >> 1,
         name=match.name,
         command=["improve"],
+        steps=match.steps,
+        files=match.files,
         cwd=Path(working_folder()),
     )
