@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from uwf_agent_acp.agent.known import ANY, CLAUDE_CODE, CODEX, OPENCODE
+from uwf_agent_acp.agent.known import ANY, CLAUDE_CODE, CODEX, GOOSE, OPENCODE
 from uwf_agent_acp.agent.options import AcpOptions
 from uwf_agent_acp.agent.permissions import Policy
 from uwf_agent_acp.protocol.client import PermissionRequest
@@ -24,6 +24,7 @@ from uwf_core.api import (
     CheckRequest,
     NeedsAnswer,
     NoSink,
+    PromptParts,
     RunLimits,
 )
 from uwf_testing.harness import RecordingSink
@@ -121,6 +122,18 @@ def test_a_load_without_evidence_is_a_lost_session(place):
     place.run()
     assert place.failure("loads-nothing", session="s1").kind.word == "session_lost"
     assert place.failure("", session="../unknown").kind.word == "session_lost"
+
+
+def test_a_session_of_goose_that_is_not_of_this_thread_is_lost(place):
+    """Its ids count: on another machine the same id is another conversation."""
+    place.run(known=GOOSE, prompt="You write. Task: A note to Ada. Begin.")
+    parts = PromptParts(task="Task: A note to Ada.")
+    again = place.run(known=GOOSE, prompt="Go on.", session="s1", parts=parts)
+    assert again.continuation == "continued"
+    others = PromptParts(task="Task: A note to Bob.")
+    failure = place.failure("", known=GOOSE, prompt="Go on.", session="s1", parts=others)
+    assert failure.kind.word == "session_lost"
+    assert len(place.heard("session/prompt")) == 2, "nobody else's session gets the prompt"
 
 
 @pytest.mark.parametrize("method", ["initialize", "session/new", "session/prompt"])
@@ -314,6 +327,48 @@ def test_only_what_the_model_says_is_the_answer(place, known, chunk, is_said):
     }
     reply = place.run("says-first", known=known, options={"environment": say_first(update)})
     assert reply.text == f"{chunk.text if is_said else ''}prompt 1"
+
+
+OF_GOOSE = "msg_9c27db3f-76ef-4ab5-92c3-222bd1191ae9"
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Ran into this error: Rate limit exceeded: x.\n\nPlease retry if …", "rate_limited"),
+        ("Ran into this error: Server error: Server error (500 Internal …) at …", "unavailable"),
+        ("Ran into this error: Request failed: Bad request (400): x.", "bad_request"),
+        (
+            "Network error: Could not connect to 127.0.0.1:9 — check your network connection and "
+            "try again.\n\nPlease resend your message to try again.",
+            "unavailable",
+        ),
+        ("Please add credits to your account, then resend your message to continue.", "auth"),
+        ("Unable to continue: Context limit still exceeded after compaction.", "context_too_long"),
+        (
+            "The model returned an empty response. Please resend your message to continue.",
+            "empty",
+        ),
+        (
+            "I've reached the maximum number of actions I can do without user input. Would you…",
+            "max_turns",
+        ),
+        ("Ran into this error: something new", "crashed"),
+    ],
+)
+def test_an_error_that_goose_writes_as_an_answer_is_a_failure(place, said, kind):
+    update = {
+        "sessionUpdate": "agent_message_chunk",
+        "content": {"type": "text", "text": said},
+        "_meta": {"goose": {"messageId": OF_GOOSE}},
+    }
+    first = {"environment": say_first(update)}
+    failure = place.failure("says-first", known=GOOSE, options=first)
+    assert (failure.kind.word, failure.session) == (kind, "s1")
+    assert said[:40] in failure.message
+    update["_meta"]["goose"]["messageId"] = "chatcmpl-1"
+    quoted = place.run("says-first", known=GOOSE, options={"environment": say_first(update)})
+    assert quoted.text.startswith(said), "the model may say the same"
 
 
 def test_a_tool_that_is_told_of_only_at_its_end_separates_two_texts(place):

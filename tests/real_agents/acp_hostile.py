@@ -52,6 +52,9 @@ def fill(work: Path, ran: Path, model: Any) -> None:
         settings = {"mcpServers": servers, "hooks": hooks(f"{name}-hook")}
         put(f".{name}/settings.json", settings)
         put(f".{name}/.env", env)
+    hook = {"hooks": [{"type": "command", "command": touch("goose-hook")}]}
+    put(".agents/plugins/evil/plugin.json", {"name": "evil", "version": "1.0.0"})
+    put(".agents/plugins/evil/hooks/hooks.json", {"hooks": {each: [hook] for each in EVENTS}})
     put(
         ".codex/config.toml",
         f'openai_base_url = "{model.openai_url}"\n'

@@ -111,6 +111,18 @@ def gemini(home: Path, model: ScriptedModel) -> dict[str, str]:
     }
 
 
+def goose(home: Path, model: ScriptedModel) -> dict[str, str]:
+    """goose asks any service of OpenAI's form; the path is its default."""
+    return {
+        "GOOSE_PROVIDER": "openai",
+        "GOOSE_MODEL": "m",
+        "GOOSE_DISABLE_KEYRING": "1",
+        "GOOSE_TELEMETRY_OFF": "1",
+        "OPENAI_HOST": model.openai_url.removesuffix("/v1"),
+        "OPENAI_API_KEY": KEY,
+    }
+
+
 def write(file: Path, document: Any) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(document), encoding="utf-8")
@@ -122,6 +134,7 @@ PROGRAMS = {
     "claude": RealProgram("UWF_REAL_CLAUDE_AGENT_ACP", known.CLAUDE_CODE, claude),
     "codex": RealProgram("UWF_REAL_CODEX_ACP", known.CODEX, codex),
     "gemini": RealProgram("UWF_REAL_GEMINI", known.GEMINI, gemini),
+    "goose": RealProgram("UWF_REAL_GOOSE", known.GOOSE, goose),
 }
 
 

@@ -114,6 +114,7 @@ WANTED = (
     ),
     npm("UWF_REAL_CODEX_ACP", "@zed-industries/codex-acp", "0.16.0", "codex-acp", ".bin/codex-acp"),
     npm("UWF_REAL_GEMINI", "@google/gemini-cli", "0.61.0", "gemini", ".bin/gemini"),
+    npm("UWF_REAL_GOOSE", "@aaif/goose-acp", "1.50.0", "goose", "@aaif/goose-binary-*/bin/goose"),
     claude_code("UWF_REAL_CLAUDE_CODE", CLAUDE_CODE),
     claude_code("UWF_REAL_CLAUDE_CODE_NEWER", CLAUDE_CODE_NEWER),
     pypi("UWF_REAL_HERMES", "hermes-agent[acp]", HERMES, "hermes"),

@@ -45,13 +45,14 @@ WRITES = {
     "claude": tool("Write", file_path="{cwd}/made.txt", content="made"),
     "codex": tool("exec_command", cmd="printf made > made.txt"),
     "gemini": tool("write_file", file_path="made.txt", content="made"),
+    "goose": tool("write", path="{cwd}/made.txt", content="made"),
 }
 OPTIONS = {
     "codex": {"mode": "auto"},  # else its sandbox is read-only
     "qwen": {"mode": "default"},  # else a model judges each tool
     "claude": {"mode": "default"},
 }
-LOADS = {"opencode", "qwen", "claude", "codex"}
+LOADS = {"opencode", "qwen", "claude", "codex", "goose"}
 FORKS = {"opencode", "claude"}
 REPEATS = {"opencode", "qwen"}
 COUNTED = {
@@ -60,6 +61,7 @@ COUNTED = {
     "claude": (200, 14, 60),
     "codex": (None, None, None),
     "gemini": (260, 14, None),
+    "goose": (130, 7, None),
 }
 """Input, output and cached tokens of a turn with two requests, each as in `USAGE`."""
 
@@ -177,7 +179,7 @@ def test_a_refusal_is_told(world, program):
         "codex": ModelTurn(refusal="I will not."),
         "gemini": ModelTurn(text="No.", stop_reason="SAFETY"),
     }.get(program, ModelTurn(text="No.", stop_reason="content_filter"))
-    if program in ("qwen", "gemini"):
+    if program in ("qwen", "gemini", "goose"):
         assert world.run(turn).text == "No.", "it takes it for an answer"
     else:
         kinds = {"codex": "empty"}  # it does not show what the model says then
@@ -196,7 +198,12 @@ def test_a_folder_that_is_not_trusted_runs_nothing_and_gets_no_key(
     world, program, trusted, tmp_path
 ):
     """With trust the same folder shows that its files would have done something."""
-    obeys = {"opencode", "claude", "qwen"}  # codex and gemini have their own list of folders
+    obeys = {
+        "opencode",
+        "claude",
+        "qwen",
+        "goose",
+    }  # codex and gemini have their own list of folders
     folder = tmp_path / "cloned"
     folder.mkdir()
     with ScriptedModel(["stolen"] * 50) as thief:

@@ -27,7 +27,7 @@ _ENTRIES = (
     _Entry("acp:gemini", "GEMINI", "Gemini CLI", False, True, ("GEMINI_*", "GOOGLE_*")),
     _Entry("acp:codex", "CODEX", "Codex", False, True, ("CODEX_*", "OPENAI_*")),
     _Entry("acp:opencode", "OPENCODE", "opencode", True, True, ("OPENCODE_*",)),
-    _Entry("acp:goose", "GOOSE", "goose", False, False, ("GOOSE_*",)),
+    _Entry("acp:goose", "GOOSE", "goose", False, True, ("GOOSE_*", "OPENAI_*")),
     _Entry("acp:qwen", "QWEN", "Qwen Code", False, True, ("QWEN_*", "OPENAI_*", "DASHSCOPE_*")),
     _Entry(
         *("acp:claude-code", "CLAUDE_CODE", "Claude Code", True, True),

@@ -1,13 +1,14 @@
 """The agent: Hermes as a profile of the Agent Client Protocol."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from uwf_agent_acp.agent.acp_agent import AcpAgent
 from uwf_agent_acp.agent.profile import Launch, Profile, SessionSettings
 from uwf_agent_acp.protocol.client import PromptEnd, SessionState
+from uwf_agent_acp.protocol.updates import Chunk
 from uwf_agent_hermes.failures import SETUP, diagnosis_of, failure_of_end
 from uwf_agent_hermes.options import HermesOptions
 from uwf_agent_hermes.overlay import READING, Overlay
@@ -91,7 +92,7 @@ class _HermesProfile(Profile):
         """`text` that Hermes does not treat as one of its commands (such as `/reset`)."""
         return _NO_COMMAND + text if text.lstrip().startswith("/") else text
 
-    def proof_of_load(self, state: SessionState, replayed: int) -> str:
+    def proof_of_load(self, state: SessionState, replayed: Sequence[Chunk]) -> str:
         """See `Profile`: Hermes answers for an unknown session as well, without `modes`."""
         if state.modes is None:
             raise SessionLost(f"Hermes does not know the session {state.id}", session=state.id)

@@ -233,7 +233,8 @@ class AgentConversation:
             self._sink.usage(usage)
         result = self._program.finish()
         text, session = self._turns.final_text, opened.state.id
-        failure = self._profile.failure_of_end(end, text, result, session)
+        failure = self._profile.failure_of_own(self._turns.own, session)
+        failure = failure or self._profile.failure_of_end(end, text, result, session)
         if failure is not None:
             raise failure
         return AgentReply(

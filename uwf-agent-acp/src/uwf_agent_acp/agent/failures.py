@@ -25,23 +25,32 @@ AUTH_REQUIRED = -32000
 """https://agentclientprotocol.com/protocol/schema#errorcode"""
 
 _STATUS = re.compile(
-    r"(?:API Error|HTTP|status(?:[ _]?code)?)\W{0,6}(?:status\W{0,3})?([45]\d\d)\b", re.IGNORECASE
+    r"(?:API Error|HTTP|status(?:[ _]?code)?|Server error|Bad request)\W{0,6}(?:status\W{0,3})?"
+    r"([45]\d\d)\b",
+    re.IGNORECASE,
 )
 _LEADING_STATUS = re.compile(r"\A\W*(?:Internal error\W+)?([45]\d\d)\b")
 _WORDS: tuple[tuple[re.Pattern[str], type[AgentFailure]], ...] = (
-    (re.compile(r"context (?:length|window)|prompt is too long", re.IGNORECASE), ContextTooLong),
+    (
+        re.compile(r"context (?:length|window|limit)|prompt is too long", re.IGNORECASE),
+        ContextTooLong,
+    ),
     (re.compile(r"rate.?limit|too many requests|overloaded.?quota", re.IGNORECASE), RateLimited),
     (
         re.compile(
             r"ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|connection error|unable to connect"
-            r"|fetch failed|'details': 'terminated'|stream disconnected"
-            r"|internal_server_error|high demand|overloaded",
+            r"|could not connect|network error|fetch failed|'details': 'terminated'"
+            r"|stream disconnected|internal_server_error|high demand|overloaded",
             re.IGNORECASE,
         ),
         Unavailable,
     ),
+    (re.compile(r"add (?:more )?credits", re.IGNORECASE), AuthRefused),
+    (re.compile(r"returned an empty response", re.IGNORECASE), EmptyReply),
+    (re.compile(r"maximum number of actions", re.IGNORECASE), MaxTurns),
 )
-_SHOWN = 2000
+SHOWN = 2000
+"""So many characters of an agent's words are shown."""
 
 
 def failure_of_end(who: str, end: PromptEnd, text: str, session: str) -> AgentFailure | None:
@@ -89,10 +98,14 @@ def failure_of_model(
     """The failure of an error that the agent answers a prompt with: by the status of the model's
     service, where its words have one.
     """
-    words = f"{error.message} {error.data or ''}"
-    said = f"{who} answered with an error: {str(error)[:_SHOWN]}"
+    said = f"{who} answered with an error: {str(error)[:SHOWN]}"
     if 400 <= error.code < 600:  # Gemini CLI
         return failure_of_status(error.code, said, session, hint)
+    return failure_of_words(f"{error.message} {error.data or ''}", said, session, hint)
+
+
+def failure_of_words(words: str, said: str, session: str | None, hint: str | None) -> AgentFailure:
+    """The failure that an agent describes by `words`; `said` is its message."""
     found = _STATUS.search(words) or _LEADING_STATUS.search(words)
     if found is not None:
         return failure_of_status(int(found[1]), said, session, hint)

@@ -1,7 +1,7 @@
 """The agents that have a name, and how each differs from the others: the table of quirks.
 
-Tried with opencode 1.18, claude-agent-acp 0.101, gemini-cli 0.61, codex-acp 0.16 and qwen-code
-0.24 (`nox -s real_agents`).
+Tried with opencode 1.18, claude-agent-acp 0.101, gemini-cli 0.61, codex-acp 0.16, qwen-code 0.24
+and goose 1.50 (`nox -s real_agents`).
 """
 
 import re
@@ -10,14 +10,31 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from uwf_agent_acp.agent.acp_agent import AcpAgent
+from uwf_agent_acp.agent.failures import SHOWN, failure_of_words
 from uwf_agent_acp.agent.options import AcpOptions
 from uwf_agent_acp.agent.profile import Launch, Profile, SessionSettings
 from uwf_agent_acp.agent.usage import UsageForm, summed
-from uwf_agent_acp.protocol.client import PromptEnd, TokenCounts, read_counts
+from uwf_agent_acp.protocol.client import PromptEnd, SessionState, TokenCounts, read_counts
 from uwf_agent_acp.protocol.updates import Chunk
-from uwf_core.api import AgentContext, BadRequest, Call, Check, CheckRequest, Unavailable
+from uwf_core.api import (
+    AgentContext,
+    AgentFailure,
+    AgentRequest,
+    BadRequest,
+    Call,
+    Check,
+    CheckRequest,
+    SessionLost,
+    Unavailable,
+)
 
 _CODEX_WARNING = re.compile(r"Model metadata for `[^`]*` not found\. [^\n]*cause issues\.\s*")
+_ID_OF_GOOSE = re.compile(r"msg_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_FAILURE_OF_GOOSE = re.compile(
+    r"Ran into this error\b.*|Unable to continue: .*|I've reached the maximum number of actions .*"
+    r"|.*(?:Please|then) resend your message to (?:continue|try again)\.",
+    re.DOTALL,
+)
 _USER_SETTINGS = {"claudeCode": {"options": {"settingSources": ["user"]}}}
 
 
@@ -32,6 +49,10 @@ class KnownAgent(NamedTuple):
         reading_mode: the mode in which it changes nothing, for questions.
         usage: the form of its token counts.
         noise: whole chunks of text that are its program's and not the model's.
+        reports_failure: whole chunks of text by which its program ends a prompt that failed, as if
+            they were the answer.
+        counts_sessions: its ids of sessions are numbers of one home, so that an id of another
+            machine names another conversation. The replay must contain the thread's task.
         counted: finds the counts of a turn where the protocol's `usage` has none, in what only
             this agent says: of the end of the turn, and of its chunks.
         untrusted_meta: what keeps the files of a folder from running anything, in the requests that
@@ -47,6 +68,8 @@ class KnownAgent(NamedTuple):
     reading_mode: str | None = None
     usage: UsageForm = "turn"
     noise: Callable[[Chunk], bool] = lambda _chunk: False
+    reports_failure: Callable[[Chunk], bool] = lambda _chunk: False
+    counts_sessions: bool = False
     counted: Callable[[Mapping[str, Any], Sequence[Mapping[str, Any]]], TokenCounts | None] = (
         lambda _end, _chunks: None
     )
@@ -99,11 +122,14 @@ class KnownAcpAgent(AcpAgent):
                 "trust that folder",
                 hint="next: uwf config trust",
             )
-        return _KnownProfile(self._known, options, is_question=is_question)
+        task = call.parts.task if isinstance(call, AgentRequest) else ""
+        return _KnownProfile(self._known, options, task, is_question=is_question)
 
 
 class _KnownProfile(Profile):
-    def __init__(self, known: KnownAgent, options: AcpOptions, *, is_question: bool) -> None:
+    def __init__(
+        self, known: KnownAgent, options: AcpOptions, task: str, *, is_question: bool
+    ) -> None:
         mode = known.reading_mode if is_question else options.mode
         settings = SessionSettings(
             permission="deny" if is_question else options.permission,
@@ -113,7 +139,7 @@ class _KnownProfile(Profile):
             max_turns=options.max_turns,
         )
         super().__init__(known.name or "acp", known.title, settings, known.usage)
-        self._known, self._options = known, options
+        self._known, self._options, self._task = known, options, task
 
     def launch(self, call: Call, folder: Path) -> Launch:
         return Launch(self._known.command(self._options), self._options.environment)
@@ -122,7 +148,25 @@ class _KnownProfile(Profile):
         return {} if call.trusted else self._known.untrusted_meta
 
     def is_said(self, chunk: Chunk) -> bool:
-        return not self._known.noise(chunk)
+        return not (self._known.noise(chunk) or self._known.reports_failure(chunk))
+
+    def proof_of_load(self, state: SessionState, replayed: Sequence[Chunk]) -> str:
+        if self._known.counts_sessions:
+            said = "".join(chunk.text for chunk in replayed if chunk.kind == "user")
+            if self._task.strip() not in said:
+                raise SessionLost(
+                    f"the session {state.id} of {self.title} is not of this thread: it does not "
+                    "contain the task",
+                    session=state.id,
+                )
+        return super().proof_of_load(state, replayed)
+
+    def failure_of_own(self, said: Sequence[Chunk], session: str) -> AgentFailure | None:
+        words = [chunk.text for chunk in said if self._known.reports_failure(chunk)]
+        if not words:
+            return None
+        message = f"{self.title} ended its turn with an error: {words[-1].strip()[:SHOWN]}"
+        return failure_of_words(words[-1], message, session, self.setup_hint)
 
     def counts(self, end: PromptEnd, metas: Sequence[Mapping[str, Any]]) -> TokenCounts | None:
         return end.usage or self._known.counted(end.meta, metas)
@@ -145,6 +189,17 @@ def _warning_of_codex(chunk: Chunk) -> bool:
 def _notice_of_claude_code(chunk: Chunk) -> bool:
     said = chunk.meta.get("claudeCode")
     return isinstance(said, dict) and said.get("kind") == "informational"
+
+
+def _failure_of_goose(chunk: Chunk) -> bool:
+    """One whole chunk, with an id that goose made and not the model's service."""
+    said = chunk.meta.get("goose")
+    id_ = said.get("messageId") if isinstance(said, dict) else None
+    return (
+        isinstance(id_, str)
+        and _ID_OF_GOOSE.fullmatch(id_) is not None
+        and _FAILURE_OF_GOOSE.fullmatch(chunk.text) is not None
+    )
 
 
 def _counts_of_qwen(
@@ -195,7 +250,11 @@ GOOSE = KnownAgent(
     "goose",
     "goose",
     ("goose", "acp"),
-    "see https://block.github.io/goose/docs/getting-started/installation",
+    "npm install -g @aaif/goose-acp",
+    reading_mode="chat",
+    usage="last",
+    reports_failure=_failure_of_goose,
+    counts_sessions=True,
 )
 QWEN = KnownAgent(
     "qwen",

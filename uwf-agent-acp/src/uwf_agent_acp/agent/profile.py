@@ -83,12 +83,12 @@ class Profile:
         """The counts of a prompt. `metas`: what its chunks have for this agent alone."""
         return end.usage
 
-    def proof_of_load(self, state: SessionState, replayed: int) -> str:
+    def proof_of_load(self, state: SessionState, replayed: Sequence[Chunk]) -> str:
         """The evidence that a loaded session is the requested one.
 
         Args:
             state: the answer to `session/load`.
-            replayed: the number of recorded messages that came before it.
+            replayed: the recorded messages of user and assistant that came before it.
 
         Raises:
             SessionLost: there is none.
@@ -97,7 +97,7 @@ class Profile:
             raise SessionLost(
                 f"{self.title} has nothing recorded of the session {state.id}", session=state.id
             )
-        return f"session/load of {state.id} replayed {replayed} messages"
+        return f"session/load of {state.id} replayed {len(replayed)} messages"
 
     def check_fork(self, state: SessionState, session: str) -> None:
         """Raise `SessionLost` if the answer to `session/fork` does not name a new session."""
@@ -107,6 +107,14 @@ class Profile:
     def usage(self, counts: TokenCounts | None, *, turns: int, duration_ms: int) -> Usage:
         """The usage of the call."""
         return usage_of(counts, self._usage, turns=turns, duration_ms=duration_ms)
+
+    def failure_of_own(self, said: Sequence[Chunk], session: str) -> AgentFailure | None:
+        """The failure that the program reports among the model's words; None where it reports none.
+
+        Args:
+            said: the chunks that are not the model's.
+        """
+        return None
 
     def failure_of_end(
         self, end: PromptEnd, text: str, result: ProgramResult, session: str

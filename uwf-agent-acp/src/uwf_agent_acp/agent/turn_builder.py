@@ -1,5 +1,6 @@
 """Build turns from an agent's updates, with interim texts separate from the final one."""
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -11,6 +12,7 @@ from uwf_core.api import ToolCall, Turn, TurnSink
 
 _BREAK = "\n\n"
 """Some agents put this before the first text that follows a use of tools."""
+_AFTER_NAME = re.compile(r": | · ")
 _PAUSE_SECONDS = 0.3
 _BYTES_PER_SECOND = 100_000
 
@@ -47,8 +49,10 @@ class TurnBuilder:
         self._rounds = 0
         self._after_tools = self._has_results = False
         self._begun: set[str] = set()
-        self.replayed = 0
-        """How many recorded messages of user and assistant were replayed."""
+        self.replayed: list[Chunk] = []
+        """The recorded messages of user and assistant that were replayed."""
+        self.own: list[Chunk] = []
+        """What the program itself says among the model's words in this prompt."""
         self.metas: list[Mapping[str, Any]] = []
         """`_meta` of the chunks of this prompt, where they have one."""
 
@@ -69,7 +73,8 @@ class TurnBuilder:
     def update(self, session: str, update: Update) -> None:
         """Take an update of the agent."""
         if self._session is None:
-            self.replayed += isinstance(update, Chunk) and update.kind != "thought"
+            if isinstance(update, Chunk) and update.kind != "thought":
+                self.replayed.append(update)
         elif session != self._session:
             return  # a session that the agent made for itself
         elif isinstance(update, ToolUse):
@@ -77,8 +82,8 @@ class TurnBuilder:
         elif isinstance(update, Chunk) and update.kind != "user":
             if update.meta:
                 self.metas.append(update.meta)
-            if update.text and self._is_said(update):
-                self._chunk(update)
+            if update.text:
+                self._text_of(update)
 
     def permission(self, request: PermissionRequest) -> str | None:
         """Answer a request for permission."""
@@ -88,6 +93,12 @@ class TurnBuilder:
         """Report what is not reported yet."""
         if self._said_something():
             self._tell()
+
+    def _text_of(self, chunk: Chunk) -> None:
+        if self._is_said(chunk):
+            self._chunk(chunk)
+        else:
+            self.own.append(chunk)
 
     def _chunk(self, chunk: Chunk) -> None:
         if self._turn.tool_calls:
@@ -149,7 +160,7 @@ class TurnBuilder:
 
 def _changed(call: ToolCall, use: ToolUse) -> ToolCall:
     """The call with what an update says of it; a title may hold the arguments as well."""
-    name, _, rest = (use.title or "").partition(": ")
+    name, rest = _split(use.title or "")
     return replace(
         call,
         name=name or (use.kind if call.name == "tool" else None) or call.name,
@@ -158,6 +169,12 @@ def _changed(call: ToolCall, use: ToolUse) -> ToolCall:
         is_error=use.status == "failed",
         ended_ms=_now_ms() if _is_over(use) else call.ended_ms,
     )
+
+
+def _split(title: str) -> tuple[str, str]:
+    """The name in a title and what follows it: `shell: ls`, `shell · ls`."""
+    name, *rest = _AFTER_NAME.split(title, maxsplit=1)
+    return name, "".join(rest)
 
 
 def _is_over(use: ToolUse) -> bool:
