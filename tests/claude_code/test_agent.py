@@ -6,8 +6,17 @@ import pytest
 
 from uwf_agent_claude_code import agent as agent_module
 from uwf_agent_claude_code.agent import ClaudeCodeAgent
+from uwf_agent_claude_code.checks import checks
 from uwf_agent_claude_code.options import ClaudeCodeOptions
-from uwf_core.api import AgentContext, AgentRequest, FailureKind, RunLimits, Stalled, Unavailable
+from uwf_core.api import (
+    AgentContext,
+    AgentRequest,
+    CheckRequest,
+    FailureKind,
+    RunLimits,
+    Stalled,
+    Unavailable,
+)
 from uwf_testing.harness import RecordingSink
 
 LIMITS = RunLimits(grace_seconds=0.5)
@@ -87,3 +96,44 @@ def test_a_missing_program_is_unavailable(run):
         run(options={"command": "no-such-claude"})
     assert caught.value.kind is FailureKind.UNAVAILABLE
     assert "no-such-claude" in caught.value.message
+
+
+PLACEHOLDER = """\
+echo "Error: claude native binary not installed." >&2
+echo "" >&2
+echo "Either postinstall did not run (--ignore-scripts, some pnpm configs)" >&2
+exit 1
+"""
+"""What npm leaves of 2.1.330 where install scripts do not run: no first line `#!`."""
+
+
+def test_a_package_without_its_install_script_is_told_how_to_finish(run, tmp_path):
+    package = tmp_path / "claude-code"
+    (package / "bin").mkdir(parents=True)
+    (package / "bin" / "claude.exe").write_text(PLACEHOLDER)
+    (package / "bin" / "claude.exe").chmod(0o755)
+    (package / "install.cjs").write_text("")
+    (tmp_path / "on-path").symlink_to(package / "bin" / "claude.exe")
+    command = str(tmp_path / "on-path")
+    with pytest.raises(Unavailable, match="install script of Claude Code did not run") as caught:
+        run(options={"command": command})
+    hint = caught.value.hint or ""
+    assert hint.startswith(f"node {package}/install.cjs, or npm install -g ")
+    assert "--ignore-scripts=false" in hint
+    assert "#!" not in hint
+    limits = RunLimits(seconds=5)
+    request = CheckRequest(
+        name="claude-code", thread="t", role="r", step_number=1, cwd=str(tmp_path), limits=limits,
+        env={"PATH": "/usr/bin:/bin"}, options=ClaudeCodeOptions(command=command),
+        state_dir=str(tmp_path / "state"),
+    )  # fmt: skip
+    (check,) = checks(request)
+    found = check.run()
+    assert (found.state, found.hint) == ("error", hint)
+
+
+def test_a_script_that_only_mentions_the_install_script_is_started(run, tmp_path):
+    program = tmp_path / "wrapper"
+    program.write_text('#!/bin/sh\n# claude: postinstall did not run\nexec ./claude "$@"\n')
+    program.chmod(0o755)
+    assert run(options={"command": str(program)}).text == "said"

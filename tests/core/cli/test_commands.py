@@ -208,7 +208,7 @@ def test_agents_are_listed_without_loading_and_checked_by_loading(uwf, project):
     rows = {each["name"]: each for each in uwf("agent", "list").document["agents"]}
     assert rows["mock"]["distribution"] == "uwf-core"
     assert (rows["me"]["use"], rows["me"]["status"]) == ("human", "ready")
-    assert (rows["tool"]["status"], rows["mock"]["default"]) == ("missing", True)
+    assert (rows["tool"]["status"], rows["mock"]["default"]) == ("not installed", True)
     checked = uwf("agent", "check", "mock").document
     assert checked["ready"]
     assert "continue" in checked["capabilities"]

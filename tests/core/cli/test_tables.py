@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from uwf_core.cli import thread_list
 from uwf_core.cli.outcome import exec_text
 from uwf_core.cli.render import amounts
-from uwf_core.cli.render.colours import Screen, cells
+from uwf_core.cli.render.colours import Screen, cells, wrap
 from uwf_core.cli.render.findings import check_lines, problem_lines
 from uwf_core.cli.render.table import Column, table
 from uwf_core.cli.step import answer_text, step_text, steps_text, turns_text
@@ -287,3 +287,32 @@ def test_threads_are_told_apart_by_their_tasks_on_the_narrowest_terminal():
         lines = threads_text(THREADS, screen, lambda t: tasks[ids.index(t)]).splitlines()
         assert all(cells(line) <= width for line in lines)
         assert all(any(task in line for line in lines) for task in tasks), width
+
+
+def test_a_reason_can_be_read_on_every_terminal():
+    """It says what to do at its end, so it is wrapped below its row and never cut to a column."""
+    reason = "the program 'claude' is not there; install it: npm install -g @anthropic-ai/it"
+    threads = {"threads": [thread(1, "suspended", suspendMessage=reason, suspendReason="failure")]}
+    for width in (40, 60, 80, 100, 120):
+        lines = threads_text(threads, Screen(width, False), lambda _: "A task").splitlines()
+        assert all(cells(line) <= width for line in lines)
+        assert f"failure: {reason}" in " ".join(" ".join(lines).split()), width
+    whole = threads_text(threads, Screen(1_000_000, False), lambda _: "A task").splitlines()
+    assert len(whole) == 2
+    assert f"failure: {reason}" in whole[1]
+
+
+def test_a_long_reason_is_cut_after_some_lines():
+    threads = {"threads": [thread(1, "suspended", suspendMessage="word " * 500)]}
+    lines = threads_text(threads, Screen(60, False), lambda _: "A task").splitlines()
+    assert len(lines) < 10
+    assert lines[-1].endswith("…")
+
+
+@given(text=st.text("ab 中\u0301e", max_size=80), width=st.integers(4, 30), most=st.integers(1, 5))
+def test_wrapped_text_fits_and_keeps_its_words(text, width, most):
+    lines = wrap(text, width, most)
+    assert len(lines) <= most
+    assert all(cells(line) <= width for line in lines)
+    if not lines or not lines[-1].endswith("…"):
+        assert "".join(lines).replace(" ", "") == "".join(text.split())

@@ -15,6 +15,7 @@ from uwf_agent_claude_code.environment import (
     temporary_folder,
 )
 from uwf_agent_claude_code.options import ClaudeCodeOptions
+from uwf_agent_claude_code.placeholder import placeholder_problem
 from uwf_agent_claude_code.project_text import has_settings, with_project_text
 from uwf_agent_claude_code.reply import WHO, Run, reply_of, used
 from uwf_agent_claude_code.schemas import wrapped
@@ -28,6 +29,7 @@ from uwf_core.api import (
     AskRequest,
     ProgramResult,
     TurnSink,
+    Unavailable,
 )
 
 _LINES_PER_REPLY = 6
@@ -143,7 +145,10 @@ def _run(
                 f"{call.cwd} is not trusted, so its settings, hooks and servers are "
                 f"not used; if you trust what is there: uwf config trust {call.cwd}"
             )
-    child = call.start_program(argv, stdin=_stdin(prompt), first_signal=signal.SIGINT)
+    try:
+        child = call.start_program(argv, stdin=_stdin(prompt), first_signal=signal.SIGINT)
+    except Unavailable as failure:
+        raise placeholder_problem(options.command, call.env.get("PATH")) or failure from failure
     timers = list[Timer]()
 
     def feed(data: bytes) -> None:

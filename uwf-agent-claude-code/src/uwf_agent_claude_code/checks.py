@@ -10,6 +10,7 @@ from typing import Any
 
 from uwf_agent_claude_code.environment import bypass_problem, environment
 from uwf_agent_claude_code.options import ClaudeCodeOptions
+from uwf_agent_claude_code.placeholder import INSTALL, placeholder_problem
 from uwf_agent_claude_code.transcripts import config_folder
 from uwf_core.api import (
     AgentContext,
@@ -33,7 +34,7 @@ def checks(request: CheckRequest) -> Sequence[Check]:
     """The checks, in the order in which they make sense."""
     made = _Checks(request)
     program = Check(name="program", run=made.program)
-    if made.path is None:
+    if made.path is None or made.placeholder is not None:
         return [program]
     found = [
         program,
@@ -54,7 +55,9 @@ class _Checks:
         self._env = environment(self._options, request.env)
         limits = replace(request.limits, seconds=_SECONDS, idle_seconds=None, grace_seconds=1.0)
         self._request = replace(request, env=self._env, limits=limits)
-        self.path = shutil.which(self._options.command, path=self._env.get("PATH"))
+        path = self._env.get("PATH")
+        self.path = shutil.which(self._options.command, path=path)
+        self.placeholder = placeholder_problem(self._options.command, path)
 
     def program(self) -> CheckResult:
         """Where it is."""
@@ -62,8 +65,11 @@ class _Checks:
             return CheckResult(
                 state="error",
                 message=f"there is no program {self._options.command!r} on the PATH",
-                hint="npm install -g @anthropic-ai/claude-code, or name it by the option `command`",
+                hint=f"{INSTALL}, or name it by the option `command`",
             )
+        if self.placeholder is not None:
+            failure = self.placeholder
+            return CheckResult(state="error", message=failure.message, hint=failure.hint)
         return CheckResult(state="ok", message=self.path)
 
     def version(self) -> CheckResult:

@@ -47,13 +47,13 @@ def agents_text(document: Mapping[str, Any], screen: Screen) -> str:
         Column("from", "FROM", least=8, rank=1),
     ]
     if any(each["reason"] for each in document["agents"]):
-        columns.append(Column("reason", "REASON", least=8, rank=2))
+        columns.append(Column("reason", "REASON", below=True))
     rows = [
         {
             **each,
             "shown": each["name"] + (" (default)" if each["default"] else ""),
             "from": each["use"] or origin_of(each["distribution"], each["version"]),
-            "reason": each["reason"] or "",
+            "reason": each["reason"],
         }
         for each in document["agents"]
     ]

@@ -107,9 +107,26 @@ def _try(session: Session, alias: str) -> dict[str, Any]:
     return trial.document()
 
 
+_NEXT = (
+    "uwf workflow new fix-bug --from fix-bug",
+    "uwf workflow check fix-bug.yaml",
+    'uwf run ./fix-bug.yaml -p "YOUR TASK"',
+)
+
+
 def _text(document: Mapping[str, Any], _screen: Screen) -> str:
-    model, agent = document["model"] or "–", document["agent"] or "–"
-    return f"model {model}, agent {agent}\nnext: uwf doctor"
+    from shlex import quote
+
+    given = [f"{name} {document[name]}" for name in ("model", "agent") if document[name]]
+    lines = [f"default {', '.join(given)}"] if given else []
+    if document["agentReady"] is False:
+        follow: tuple[str, ...] = (f"uwf agent check {quote(document['agent'])}",)
+    elif (document["trial"] or {}).get("ok") is False or not given:
+        follow = ("uwf doctor",)
+    else:
+        follow = _NEXT
+    lines += [f"{'then' if at else 'next'}: {each}" for at, each in enumerate(follow)]
+    return "\n".join(lines)
 
 
 def _can_ask(session: Session) -> bool:

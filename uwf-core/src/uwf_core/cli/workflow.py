@@ -130,18 +130,19 @@ def new(session: Session, name: str | None, example: str | None, examples: bool)
     file = name if name.endswith(SUFFIXES) else f"{name}.yaml"
     from shlex import quote
 
-    from uwf_core.examples.shelf import new_texts
+    from uwf_core.examples.shelf import first_commands, new_texts
     from uwf_core.workflow.new_files import write_files
     from uwf_core.workflow.starter import schema_path
 
     folder, stem = os.path.dirname(file), os.path.basename(file).rpartition(".")[0]  # noqa: PTH119, PTH120
-    first, *others = new_texts(stem, example).items()
+    first, *others = new_texts(stem, example, file).items()
     texts = {os.path.join(folder, f"{each}.yaml"): text for each, text in others}  # noqa: PTH118
     write_files({file: first[1]}, texts)
     files = [os.path.abspath(each) for each in (file, *texts)]  # noqa: PTH100
     document = {"name": stem, "file": files[0], "files": files, "schema": schema_path()}
-    follow = f"next: uwf workflow check {quote(file)}"
-    lines = [*files, f"JSON Schema for your editor: {document['schema']}", follow]
+    commands = [f"uwf workflow check {quote(file)}", *first_commands(first[1], file)]
+    steps = [f"{'then' if at else 'next'}: {each}" for at, each in enumerate(commands)]
+    lines = [*files, f"JSON Schema for your editor: {document['schema']}", *steps]
     session.emit(document, lambda _document, _screen: "\n".join(lines))
 
 

@@ -69,7 +69,7 @@ def lay_out(folder: str | None) -> Site:
         site = Site(root, root / "project", root / "home")
         _copy(files("uwf_core.demo") / "templates" / "shop", site.project)
         (site.project / ".workflow").mkdir()
-        for name, text in example_files(WORKFLOW, WORKFLOW).items():
+        for name, text in example_files(WORKFLOW, WORKFLOW, f".workflow/{WORKFLOW}.yaml").items():
             (site.project / ".workflow" / f"{name}.yaml").write_text(text, encoding="utf-8")
         site.home.mkdir(mode=0o700)
     return site

@@ -2,9 +2,11 @@
 
 import re
 from importlib.resources import files
+from shlex import quote
 
 from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.workflow.file_name import FOLDERS
 from uwf_core.workflow.starter import name_text, starter
 
 
@@ -25,18 +27,40 @@ def examples() -> list[Example]:
     return found
 
 
-def new_texts(name: str, example: str | None) -> dict[str, str]:
+def new_texts(name: str, example: str | None, file: str | None = None) -> dict[str, str]:
     """The texts of a new workflow by name: the starter, or as `example_files` gives them."""
-    return {name: starter(name)} if example is None else example_files(example, name)
+    return {name: starter(name)} if example is None else example_files(example, name, file)
 
 
-def example_files(example: str, name: str) -> dict[str, str]:
+def first_commands(text: str, file: str) -> list[str]:
+    """What to do with a new workflow once it has passed the check, as commands: those that the
+    comment of an example begins with, up to the first run; else the run.
+    """
+    found = list[str]()
+    for line in text.splitlines():
+        if line.startswith("#   uwf "):
+            found.append(line.removeprefix("#").strip())
+            if found[-1].startswith("uwf run "):
+                return found
+    return [f'uwf run {_run_word(file)} -p "YOUR TASK"']
+
+
+def _run_word(file: str) -> str:
+    """What `uwf run` calls a file: its path, its name where workflows have names."""
+    folder, _, base = file.rpartition("/")
+    if folder.rpartition("/")[2] in FOLDERS:
+        return base.rpartition(".")[0]
+    return quote(file if file.startswith(("/", "./", "../")) else f"./{file}")
+
+
+def example_files(example: str, name: str, file: str | None = None) -> dict[str, str]:
     """The text of an example as a workflow called `name`, and those of the workflows that it calls,
     which keep their names; by workflow name, the example first. Each is for `<name>.yaml`, all in
     one folder.
 
-    The comments of the example speak of `name` too. The line for editors, which names the JSON
-    Schema beside the example, is left out: a file goes to other machines.
+    The comments of the example speak of `name` too, and their commands of `file`, where it will be;
+    by default in the current folder. The line for editors, which names the JSON Schema beside the
+    example, is left out: a file goes to other machines.
 
     Raises:
         UnknownIdError: there is no such example.
@@ -51,7 +75,12 @@ def example_files(example: str, name: str) -> dict[str, str]:
         raise UsageError(
             f"the example {example!r} calls a workflow {name!r}", hint="choose another name"
         )
-    return {name: _renamed(example, name), **{each: _renamed(each, each) for each in called}}
+    file = file or f"{name}.yaml"
+    folder = file[: file.rfind("/") + 1]
+    return {
+        name: _renamed(example, name, file),
+        **{each: _renamed(each, each, f"{folder}{each}.yaml") for each in called},
+    }
 
 
 def _called(example: str) -> list[str]:
@@ -63,13 +92,16 @@ def _called(example: str) -> list[str]:
     return found[1:]
 
 
-def _renamed(example: str, name: str) -> str:
-    own_name = name_text(name)
-    own = re.compile(rf"(?<![\w-]){re.escape(example)}(?![\w-])")
+def _renamed(example: str, name: str, file: str) -> str:
+    own_name, run = name_text(name), f"uwf run {_run_word(file)}"
+    add = f"workflow add {quote(file)}"
+    own = re.compile(rf"(?<![\w-])(?<!uwf ){re.escape(example)}(?![\w-])")
     lines = list[str]()
     for line in _source(example).splitlines()[1:]:
         if line.startswith("#"):
             line = own.sub(lambda _: name, line)
+            line = line.replace(f"uwf run ./{name}.yaml", run)
+            line = line.replace(f"workflow add {name}.yaml", add)
         elif line.startswith("name: "):
             line = f"name: {own_name}"
         lines.append(line)

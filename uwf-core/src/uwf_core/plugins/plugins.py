@@ -45,9 +45,22 @@ NOUNS = {
     COMMANDS: "command",
     EVAL_TASKS: "evaluation task",
 }
-_ACP = ("gemini", "codex", "opencode", "goose", "qwen", "claude-code")
+_NPM = "npm install -g"
+_PROGRAMS: Mapping[str, tuple[str, str]] = {
+    "acp:claude-code": ("claude-agent-acp", f"{_NPM} @agentclientprotocol/claude-agent-acp"),
+    "acp:codex": ("codex-acp", f"{_NPM} @zed-industries/codex-acp"),
+    "acp:gemini": ("gemini", f"{_NPM} @google/gemini-cli"),
+    "acp:goose": ("goose", f"{_NPM} @aaif/goose-acp"),
+    "acp:opencode": ("opencode", f"{_NPM} opencode-ai"),
+    "acp:qwen": ("qwen", f"{_NPM} @qwen-code/qwen-code"),
+    "claude-code": ("claude", f"{_NPM} @anthropic-ai/claude-code"),
+    "hermes": ("hermes", "uv tool install 'hermes-agent[acp]'"),
+}
+"""The programs of well-known agents, and how to install each: `agent list` imports no plugin, and
+metadata cannot name them. The adapters' own checks say the same.
+"""
 _ADAPTERS = {
-    **{(AGENTS, f"acp:{name}"): "uwf-agent-acp" for name in _ACP},
+    **{(AGENTS, name): "uwf-agent-acp" for name in _PROGRAMS if name.startswith("acp:")},
     (AGENTS, "acp"): "uwf-agent-acp",
     (AGENTS, "builtin"): "uwf-agent-builtin",
     (AGENTS, "hermes"): "uwf-agent-hermes",
@@ -62,6 +75,12 @@ _ADAPTERS = {
 def adapter_of(name: str) -> str | None:
     """The distribution of a well-known plugin of that name, None if there is none."""
     return next((each for (_, known), each in _ADAPTERS.items() if known == name), None)
+
+
+def program_of(agent: EntryPoint) -> tuple[str, str] | None:
+    """The program that a well-known agent starts and what installs it; None if unknown."""
+    is_ours = normalised(agent.distribution) == _ADAPTERS.get((AGENTS, agent.name))
+    return _PROGRAMS.get(agent.name) if is_ours else None
 
 
 TRACE_VARIABLE = "UWF_TRACE_PLUGINS"

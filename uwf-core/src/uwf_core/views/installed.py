@@ -1,6 +1,6 @@
 """What is installed: the rows of `agent list` and `plugin list`. Loads no plugin."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from uwf_core.errors import UsageError
@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from uwf_core.config.keys import AgentSetting
     from uwf_core.engine.engine import Engine
     from uwf_core.plugins.plugins import Plugins
+    from uwf_core.plugins.status import Plugin
+
+NOT_INSTALLED = "not installed"
+"""The status of an agent whose program is not there."""
 
 
 class AgentRow(TypedDict):
@@ -38,6 +42,7 @@ def agent_rows(engine: "Engine") -> Iterator[AgentRow]:
         is_shadowed = plugin.status in (Status.SHADOWED, Status.UNTRUSTED)
         if not is_shadowed:
             installed[found.name] = plugin
+        status, reason = _plugin_state(plugin, {})
         yield {
             "name": found.name,
             "kind": "plugin",
@@ -45,8 +50,8 @@ def agent_rows(engine: "Engine") -> Iterator[AgentRow]:
             "distribution": found.distribution,
             "version": found.version or None,
             "capabilities": None,
-            "status": plugin.status.value,
-            "reason": plugin.reason or None,
+            "status": status,
+            "reason": reason,
             "default": found.name == default and not is_shadowed,
         }
     catalog = engine.agent_catalog(engine.cwd)
@@ -81,8 +86,11 @@ def _wrong_row(name: str, alias: "AgentSetting", error: UsageError, default: boo
 
 def _row(name: str, choice: "Choice", plugin: Any, default: bool) -> AgentRow:
     is_command = choice.plugin is None
-    problem = command_problem(choice) if is_command else plugin.reason or None
-    status = ("ready" if problem is None else "missing") if is_command else plugin.status.value
+    if is_command:
+        problem = command_problem(choice)
+        status = "ready" if problem is None else NOT_INSTALLED
+    else:
+        status, problem = _plugin_state(plugin, choice.options)
     return {
         "name": name,
         "kind": "command" if is_command else "plugin",
@@ -96,11 +104,33 @@ def _row(name: str, choice: "Choice", plugin: Any, default: bool) -> AgentRow:
     }
 
 
+def _plugin_state(plugin: "Plugin", options: Mapping[str, Any]) -> tuple[str, str | None]:
+    """The status of an agent's plugin and the reason: it is not installed where its program is not.
+    `options` may name another program, as the options of the adapters do.
+    """
+    from uwf_core.plugins.plugins import program_of
+    from uwf_core.plugins.status import Status
+
+    known = program_of(plugin.found) if plugin.status is Status.READY else None
+    if known is None:
+        return plugin.status.value, plugin.reason or None
+    program, install = known
+    named = options.get("command") or program
+    problem = _program_problem(str(named))
+    if problem is None:
+        return plugin.status.value, None
+    return NOT_INSTALLED, f"{problem}; {install}" if named == program else problem
+
+
 def command_problem(choice: "Choice") -> str | None:
     """Why a command cannot be started, None if its program is there."""
+    return _program_problem(choice.command[0])
+
+
+def _program_problem(program: str) -> str | None:
+    """Why a program cannot be started; it is looked for on the PATH and never started."""
     from shutil import which
 
-    program = choice.command[0]
     return None if which(program) else f"program {program!r} not found"
 
 

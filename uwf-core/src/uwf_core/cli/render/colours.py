@@ -24,6 +24,7 @@ STYLES: Final[Mapping[str, str]] = {
     "duplicate": "33",
     "shadowed": "33",
     "broken": "31",
+    "not installed": "33",
     "valid": "32",
     "invalid": "31",
 }
@@ -105,3 +106,19 @@ def fit(text: str, width: int) -> str:
             break
         kept += letter
     return kept + "…" if width > 0 else ""
+
+
+def wrap(text: str, width: int, most: int) -> list[str]:
+    """`text` in at most `most` lines of `width` cells, broken between words where possible; a cut
+    is marked with an ellipsis.
+    """
+    lines, rest = list[str](), text.split()
+    while rest and len(lines) < most - 1:
+        line = rest.pop(0)
+        while rest and cells(line) + 1 + cells(rest[0]) <= width:
+            line += f" {rest.pop(0)}"
+        if cells(line) > width:  # a word that fits in no line
+            kept = fit(line, width + 1)[:-1] or line[:1]
+            line, rest = kept, [line[len(kept) :], *rest]
+        lines.append(line)
+    return [*lines, fit(" ".join(rest), width)] if rest else lines

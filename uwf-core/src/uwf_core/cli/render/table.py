@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from uwf_core.cli.render.colours import Screen, cells, fit
+from uwf_core.cli.render.colours import Screen, cells, fit, wrap
 from uwf_core.named_tuple import NamedTuple
 
 _GAP = 2
 _INDENT = "  "
+_NOTHING = "–"
+_BELOW_LINES = 4
 
 
 class Column(NamedTuple):
@@ -20,7 +22,8 @@ class Column(NamedTuple):
         rank: if space is short, the column of the highest rank goes first; 0 stays.
         right: aligned to the right, for numbers.
         status: the cell is a status word and gets its style.
-        below: without space beside the others it stays, on a line below them.
+        below: without space beside the others it stays, on a line below them. One that never
+            shrinks is the first to go there, and is wrapped to a few lines.
     """
 
     key: str
@@ -45,20 +48,35 @@ def table(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], screen: 
     lines = [screen.paint(heading, "dim")]
     for row in texts:
         lines.append(_line(row, shown, widths, screen))
-        lines += [_INDENT + fit(row[each.key], screen.width - len(_INDENT)) for each in below]
+        lines += [line for each in below for line in _below(each, row[each.key], screen.width)]
     return "\n".join(lines)
 
 
+def _below(column: Column, text: str, width: int) -> list[str]:
+    """The lines of a cell below its row; an empty one takes none."""
+    room = width - len(_INDENT)
+    if text == _NOTHING or not text:
+        return []
+    shown = wrap(text, room, _BELOW_LINES) if column.least is None else [fit(text, room)]
+    return [_INDENT + each for each in shown]
+
+
 def _cell(value: Any) -> str:
-    return "–" if value is None else " ".join(str(value).split())
+    return _NOTHING if value is None else " ".join(str(value).split())
 
 
 def _squeeze(columns: list[Column], widths: dict[str, int], room: int) -> list[Column]:
     """The columns that stay; shrinks `widths` to fit into `room` as far as possible."""
+    wanted = dict(widths)
     while True:
         excess = sum(widths[each.key] for each in columns) + _GAP * (len(columns) - 1) - room
         if excess <= 0:
+            _widen(columns, widths, wanted, -excess)
             return columns
+        whole = next((each for each in columns if each.below and each.least is None), None)
+        if whole is not None:
+            columns.remove(whole)
+            continue
         soft = [
             each for each in columns if each.least is not None and widths[each.key] > each.least
         ]
@@ -70,6 +88,16 @@ def _squeeze(columns: list[Column], widths: dict[str, int], room: int) -> list[C
         if victim.rank == 0:
             return columns
         columns.remove(victim)
+
+
+def _widen(
+    columns: Sequence[Column], widths: dict[str, int], wanted: Mapping[str, int], spare: int
+) -> None:
+    """Give the room of columns that went to those that shrank for them, from the left."""
+    for column in columns:
+        more = min(wanted[column.key] - widths[column.key], spare)
+        widths[column.key] += more
+        spare -= more
 
 
 def _line(

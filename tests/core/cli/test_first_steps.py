@@ -1,0 +1,90 @@
+"""What a newcomer is told to do next, and that it works as it is told."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from uwf_core.examples.shelf import examples, first_commands, new_texts
+
+EXAMPLES = [each.name for each in examples()]
+
+
+def told(text):
+    """The commands that a text names as next ones."""
+    lines = [line.partition(": ") for line in text.splitlines()]
+    return [command for word, _, command in lines if word in ("next", "then")]
+
+
+def words(command):
+    program, *rest = shlex.split(command)
+    assert program == "uwf"
+    return rest
+
+
+@pytest.mark.parametrize("file", ["hello.yaml", "a b/hello.yaml", ".workflow/hello.yaml"])
+@pytest.mark.parametrize("example", [None, "fix-bug", "debate"])
+def test_workflow_new_names_the_check_and_the_run_and_both_work(uwf, project, file, example):
+    (project.folder / file).parent.mkdir(exist_ok=True)
+    origin = [] if example is None else ["--from", example]
+    made = uwf("workflow", "new", file, *origin, "--format", "text")
+    check, run = told(made.out)
+    assert uwf(*words(check)).code == 0
+    assert words(run)[0] == "run"
+    done = uwf(*words(run), "--agent", "human")
+    assert (done.code, done.document["workflowName"]) == (3, "hello"), done.err
+    if example is not None:  # the copy's own comment says the same
+        assert f"#   {run}\n" in (project.folder / file).read_text()
+
+
+def test_workflow_new_names_the_permission_that_programs_need_before_the_run(uwf, project):
+    made = uwf("workflow", "new", "mine", "--from", "solve-issue", "--format", "text")
+    check, allow, run = told(made.out)
+    assert (uwf(*words(check)).code, uwf(*words(allow)).code) == (0, 0)
+    done = uwf(*words(run), "--agent", "human")
+    assert (done.code, done.document["workflowName"]) == (3, "mine"), done.err
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_commands_of_an_example_name_the_copy(example):
+    copy = new_texts("my-copy", example, "sub/my-copy.yaml")["my-copy"]
+    *before, run = first_commands(copy, "sub/my-copy.yaml")
+    assert words(run)[:2] == ["run", "./sub/my-copy.yaml"]
+    for command in before:
+        assert words(command)[0] in ("config", "improve", "workflow"), "a command of uwf"
+        if "add" in words(command):
+            assert words(command)[2] == "sub/my-copy.yaml"
+    head = copy.partition("version: 1")[0]
+    assert f"run {example}" not in head
+    assert f"./{example}.yaml" not in head
+
+
+def test_an_example_beside_its_schema_can_be_run_by_what_its_comment_says():
+    for example in EXAMPLES:
+        import uwf_core.examples as shelf
+
+        text = (Path(shelf.__path__[0]) / f"{example}.yaml").read_text(encoding="utf-8")
+        assert words(first_commands(text, "x.yaml")[-1])[1] == f"./{example}.yaml"
+
+
+def test_setup_ends_with_the_commands_that_lead_to_a_run(uwf, project):
+    done = uwf("setup", "--agent", "human", "--format", "text")
+    lines = done.out.splitlines()
+    assert lines[0] == "default agent human"
+    new, check, run = told(done.out)
+    assert uwf(*words(new)).code == 0
+    assert uwf(*words(check)).code == 0
+    assert uwf(*words(run), "--agent", "human").code == 3
+
+
+def test_setup_of_an_agent_that_is_not_ready_leads_to_its_check(uwf, project):
+    project.config("agents: {gone: {command: /not/there}}\n")
+    done = uwf("setup", "--agent", "gone", "--format", "text")
+    assert told(done.out) == ["uwf agent check gone"]
+
+
+def test_setup_of_a_model_that_does_not_answer_leads_to_the_doctor(uwf, project):
+    server = ("--provider", "mine", "--base-url", "http://127.0.0.1:9/v1", "--model", "m")
+    done = uwf("setup", *server, "--agent", "human", "--format", "text")
+    assert done.out.splitlines()[0] == "default model m, agent human"
+    assert told(done.out) == ["uwf doctor"]
