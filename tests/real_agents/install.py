@@ -78,7 +78,9 @@ def claude_code(variable: str, version: str) -> Wanted:
     return npm(variable, package, version, "claude-code", f"{package}-*/claude")
 
 
-def pypi(variable: str, package: str, version: str, program: str) -> Wanted:
+def pypi(
+    variable: str, package: str, version: str, program: str, python_version: str = ">=3.11,<3.14"
+) -> Wanted:
     """A version of a program in PyPI, in an environment of its own: some pin all that they need."""
 
     def install(folder: Path) -> None:
@@ -89,7 +91,7 @@ def pypi(variable: str, package: str, version: str, program: str) -> Wanted:
             run([sys.executable, "-m", "venv", str(environment)], folder)
             run([python, "-m", "pip", "install", "--quiet", requirement], folder)
         else:
-            run([uv, "venv", "--quiet", "--python", ">=3.11,<3.14", str(environment)], folder)
+            run([uv, "venv", "--quiet", "--python", python_version, str(environment)], folder)
             run([uv, "pip", "install", "--quiet", "--python", python, requirement], folder)
 
     return Wanted(
@@ -120,6 +122,10 @@ WANTED = (
     pypi("UWF_REAL_HERMES", "hermes-agent[acp]", HERMES, "hermes"),
     pypi("UWF_REAL_MINI", "mini-swe-agent", "2.4.6", "mini"),
 )
+
+
+MORE = (pypi("UWF_REAL_AIDER", "aider-chat", "0.86.2", "aider", ">=3.11,<3.13"),)
+"""Tried by hand, with `UWF_REAL_MORE` set: the session of each run has no time for them."""
 
 
 def run(command: Sequence[str], folder: Path) -> None:
@@ -173,8 +179,9 @@ def main(out: Path) -> int:
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     cache = Path(base, "uwf", "real-agents")
     paths, missing = {}, {}
+    wanted = WANTED + (MORE if os.environ.get("UWF_REAL_MORE") else ())
     with ThreadPoolExecutor() as threads:
-        tasks = {each.variable: threads.submit(provide, cache, each) for each in WANTED}
+        tasks = {each.variable: threads.submit(provide, cache, each) for each in wanted}
     for variable, task in tasks.items():
         try:
             paths[variable] = str(task.result())
