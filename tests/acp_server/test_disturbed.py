@@ -349,6 +349,15 @@ def test_a_signal_stops_the_run_and_the_server(desk: Desk, number):
     assert desk.show(session)["suspendReason"] == "interrupted"
 
 
+def test_an_unknown_workflow_is_refused_at_once_with_where_it_was_looked_for(desk: Desk):
+    for name, cure in (("leter", "did you mean letter?"), ("./x.yaml", "uwf workflow new")):
+        refused = desk.project.uwf("acp", "--workflow", name)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        error = refused.error
+        assert name.removeprefix("./") in error["message"] and cure in error["hint"]
+        assert str(desk.folder) in f"{error['message']} {error['where']}"
+
+
 def test_stdout_has_the_protocol_alone_and_notes_go_to_stderr(desk: Desk):
     desk.project.workflow("broken", "version: 1\nname: broken\n")
     program = desk.program()

@@ -46,9 +46,13 @@ def acp(session: Session, workflow: str | None) -> int:
         with lock:
             session.note(clean(f"uwf acp: {line}"))
 
+    open_client = _opener(log)
+    if workflow is not None:
+        with open_client(str(working_folder()), lambda _event: None) as client:
+            client.workflow(workflow)  # else an editor shows the mistake only in its first session
     with cancel_on_signals(session) as cancel:
         streams = Stdio(lambda: cancel.set(_GONE))
-        setting = Setting(__version__, workflow, _opener(log), log)
+        setting = Setting(__version__, workflow, open_client, log)
         service = AcpService(streams, setting)
 
         def read() -> None:
