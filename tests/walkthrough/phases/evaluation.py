@@ -110,6 +110,11 @@ def an_edit_is_drafted_tried_and_handed_over(uwf: Uwf) -> None:
     goal = "roles.reader.goal=Read it twice."
     edit = uwf("improve propose letter.yaml --text", goal, has={"state": "drafted"})["edit"]
     uwf("improve propose letter.yaml --text roles.nobody.goal=x", code=2, fails="roles.nobody.goal")
+    uwf(
+        "improve propose letter.yaml --gepa 9 --agent mock --set letters",
+        code=2,
+        fails="a search needs 4",
+    )
     uwf("improve list", has={"edits.0.edit": edit, "sets.0.set": "letters"})
     uwf("improve try --set letters", edit, has={"trials": 2, "states.scored": 2})
     uwf.letter()

@@ -13,8 +13,8 @@ COMMANDS: Final[Mapping[str, Row]] = {
     "try": Row("test:try_", "Try an edit on the open tasks"),
     "decide": Row("test:decide", "Test an edit on the sealed tasks: accepted or not"),
     "open": Row("sets:open_", "Open the sealed tasks and show their trials"),
-    "list": Row("propose:list_", "List the edits and the sets"),
-    "show": Row("propose:show", "Show an edit: its findings and its patch"),
+    "list": Row("edits:list_", "List the edits and the sets"),
+    "show": Row("edits:show", "Show an edit: its findings and its patch"),
     "report": Row("report:report", "Report an edit for those who decide, or apply it"),
 }
 EXAMPLES: Final = (

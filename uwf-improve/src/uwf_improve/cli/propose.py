@@ -1,4 +1,4 @@
-"""`uwf improve propose`, `list` and `show`: drafted edits."""
+"""`uwf improve propose`."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,17 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from uwf_core.commands import (
-    Column,
-    Moment,
-    Screen,
-    Session,
-    cancel_on_signals,
-    clean,
-    command,
-    table,
-    working_folder,
-)
+from uwf_core.commands import Moment, Screen, Session, cancel_on_signals, command, working_folder
 from uwf_core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,6 +19,7 @@ if TYPE_CHECKING:
     "uwf improve propose fix-bug --edited fix-bug-2.yaml --finding 1 --why 'asks for a source'",
     "uwf improve propose fix-bug --text roles.writer.goal='Cite a source for each number.'",
     "uwf improve propose fix-bug --agent claude-code",
+    "uwf improve propose fix-bug --gepa 60 --agent claude-code --set bugs --jobs 4",
 )
 @click.argument("workflow", metavar="WORKFLOW")
 @click.option("--edited", metavar="PATH", help="The edited file, or a folder with it and skills/.")
@@ -44,33 +35,74 @@ if TYPE_CHECKING:
 @click.option("--since", type=Moment(), metavar="WHEN", help="Findings since a date, or 30d.")
 @click.option("--why", metavar="TEXT", help="The reason, for those who decide.")
 @click.option("--set", "set_", metavar="SET", help="Refuse texts copied from tasks of this set.")
+@click.option("--gepa", type=click.IntRange(min=1), metavar="N",
+              help="Search with GEPA, with at most N trials of open tasks of --set.")  # fmt: skip
+@click.option("--trial-agent", metavar="A", help="With --gepa: agent of the trials.")
+@click.option("--trial-model", metavar="M", help="With --gepa: configured model of the trials.")
+@click.option("--jobs", type=click.IntRange(1, 64), metavar="J",
+              help="With --gepa: number of trials that run at the same time.")  # fmt: skip
 def propose(session: Session, workflow: str, model: str | None, **options: Any) -> None:
     """Draft an edit of a workflow: goals, procedures, outputs, edge prompts or skills.
 
-    The edit is checked, guarded, and replayed on recorded threads; no trial runs. WORKFLOW is a
-    file or a name in `.workflow`. The file itself does not change before `uwf improve apply`.
+    The edit is checked, guarded, and replayed on recorded threads. WORKFLOW is a file or a name in
+    `.workflow`; the file itself does not change before `uwf improve report --apply`. No trial runs,
+    except with --gepa: a search on the open tasks of a set, whose scores confirm nothing.
     """
     from uwf_core.client import Client
+    from uwf_improve.cli.edits import edit_document
     from uwf_improve.edit.draft import draft_edit
 
-    with (
-        Client.open(env=session.env, cwd=working_folder(), default_model=model) as client,
-        cancel_on_signals(session) as cancel,
-    ):
-        options["agent"] = options["agent"] or ("builtin" if model else None)
-        edit = draft_edit(client, _draft(client, workflow, options, cancel))
-        session.emit_line(_document(edit, "drafted"), edit_text)
+    options["agent"] = options["agent"] or ("builtin" if model else None)
+    _check(options)
+    searched = None
+    with Client.open(env=session.env, cwd=working_folder(), default_model=model) as client:
+        if options["gepa"] is not None:
+            draft, searched = _search(session, client, workflow, options)
+        else:
+            with cancel_on_signals(session) as cancel:
+                draft = _draft(client, workflow, options, cancel)
+        edit = draft_edit(client, draft)
+        session.emit_line({**edit_document(edit, "drafted"), "search": searched}, _text)
+
+
+def _check(options: Mapping[str, Any]) -> None:
+    given = [key for key in ("edited", "patch", "texts", "agent") if options[key]]
+    if len(given) != 1:
+        raise UsageError(
+            "name one of --edited, --patch, --text and --agent", hint="see the examples of --help"
+        )
+    if options["gepa"] is None:
+        alone = [key for key in ("trial_agent", "trial_model", "jobs") if options[key]]
+        if alone:
+            raise UsageError(f"--{alone[0].replace('_', '-')} needs --gepa",
+                             hint="without a search no trial runs")  # fmt: skip
+    elif given != ["agent"] or options["set_"] is None:
+        raise UsageError("--gepa needs --set and --agent (or --model)",
+                         hint="the agent drafts, and the open tasks of the set score")  # fmt: skip
+
+
+def _search(
+    session: Session, client: "Client", workflow: str, options: Mapping[str, Any]
+) -> "tuple[Draft, dict[str, Any]]":
+    from uwf_improve.edit.files import workflow_file
+    from uwf_improve.search.request import SearchOptions, searched_draft
+
+    file = workflow_file(workflow, Path(working_folder()))
+    wanted = SearchOptions(
+        most=options["gepa"], set=options["set_"], agent=options["agent"],
+        trial_agent=options["trial_agent"], trial_model=options["trial_model"],
+        jobs=options["jobs"] or 1,
+    )  # fmt: skip
+    draft, searched = searched_draft(session, client, file, wanted)
+    return _completed(client, draft, file, options), searched
 
 
 def _draft(
     client: "Client", workflow: str, options: Mapping[str, Any], cancel: "Cancel"
 ) -> "Draft":
-    from dataclasses import replace
-
     from uwf_improve.edit.draft import Draft
     from uwf_improve.edit.files import workflow_file
     from uwf_improve.edit.sources import (
-        citations,
         draft_of_agent,
         texts_of_file,
         texts_of_patch,
@@ -78,33 +110,48 @@ def _draft(
     )
     from uwf_improve.history.read import read_histories
     from uwf_improve.reflect.reflection import reflect
-    from uwf_improve.sealed.catalog import secrets_of
 
-    given = [key for key in ("edited", "patch", "texts", "agent") if options[key]]
-    if len(given) != 1:
-        raise UsageError(
-            "name one of --edited, --patch, --text and --agent", hint="see the examples of --help"
-        )
-    file = workflow_file(workflow, Path(working_folder()))
-    secrets = secrets_of(client, options["set_"])
-    found = None
-    if options["agent"] or options["findings"]:
-        found = reflect(read_histories(client, str(file), options["since"], 500))
+    file, here = workflow_file(workflow, Path(working_folder())), Path(working_folder())
     if options["agent"]:
-        assert found is not None
+        found = reflect(read_histories(client, str(file), options["since"], 500))
         draft = draft_of_agent(client, file, found, options["agent"], cancel)
     elif options["edited"]:
-        draft = Draft(
-            file=file, texts=texts_of_file(file, Path(working_folder(), options["edited"]))
-        )
+        draft = Draft(file=file, texts=texts_of_file(file, here / options["edited"]))
     elif options["patch"]:
-        patch = Path(working_folder(), options["patch"])
-        draft = Draft(file=file, texts=texts_of_patch(file, patch))
+        draft = Draft(file=file, texts=texts_of_patch(file, here / options["patch"]))
     else:
         draft = Draft(file=file, texts=texts_of_places(file, dict(map(_place, options["texts"]))))
-    if options["findings"] and found is not None:
+    return _completed(client, draft, file, options)
+
+
+def _completed(client: "Client", draft: "Draft", file: Path, options: Mapping[str, Any]) -> "Draft":
+    """The draft with what a person adds: the findings that it cites, and the reason."""
+    from dataclasses import replace
+
+    from uwf_improve.edit.sources import citations
+    from uwf_improve.history.read import read_histories
+    from uwf_improve.reflect.reflection import reflect
+    from uwf_improve.sealed.catalog import secrets_of
+
+    if options["findings"]:
+        found = reflect(read_histories(client, str(file), options["since"], 500))
         draft = replace(draft, findings=citations(found, options["findings"]))
+    secrets = secrets_of(client, options["set_"])
     return replace(draft, why=options["why"] or draft.why, secrets=secrets)
+
+
+def _text(document: Mapping[str, Any], screen: Screen) -> str:
+    from uwf_improve.cli.edits import edit_text
+
+    found = document["search"]
+    if found is None:
+        return edit_text(document, screen)
+    claim = (
+        f"search: {found['trials']} trials, score {found['before']:.2f} -> {found['after']:.2f} on "
+        f"{found['tasks']} open tasks; this confirms nothing\n"
+        f"next: uwf improve decide {document['edit']} --set {found['set']}"
+    )
+    return f"{edit_text(document, screen)}\n\n{claim}"
 
 
 def _place(text: str) -> tuple[str, str]:
@@ -119,76 +166,3 @@ def _place(text: str) -> tuple[str, str]:
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"cannot read the file: {error}", where=value[1:]) from error
     return place, value
-
-
-@command("list", "uwf improve list")
-def list_(session: Session) -> None:
-    """List the drafted edits with their states, and the sets of tasks."""
-    from uwf_core.client import Client
-    from uwf_improve.edit.catalog import Edits
-    from uwf_improve.sealed.catalog import Sets, set_row
-
-    with Client.open(env=session.env, cwd=working_folder()) as client:
-        edits = [
-            {"edit": edit.edit, "workflow": edit.workflow, "state": state, "author": edit.author,
-             "places": [each.place for each in edit.changes], "draftedAtMs": edit.drafted_at_ms}
-            for edit, state in Edits(client).all()
-        ]  # fmt: skip
-        sets = [set_row(each) for each in Sets(client).all()]
-    session.emit({"edits": edits, "sets": sets}, _list_text)
-
-
-_EDITS = (
-    Column("edit", "EDIT"),
-    Column("workflow", "WORKFLOW", least=8),
-    Column("state", "STATE"),
-    Column("what", "CHANGES", least=10, below=True),
-)
-_SETS = (
-    Column("set", "SET", least=6),
-    Column("sealed", "SEALED", right=True),
-    Column("open", "OPEN", right=True),
-    Column("tests", "TESTS", right=True),
-    Column("nextLevel", "NEXT ALPHA", right=True),
-)
-
-
-def _list_text(document: Mapping[str, Any], screen: Screen) -> str:
-    rows = [{**each, "what": ", ".join(each["places"])} for each in document["edits"]]
-    parts = [table(_EDITS, rows, screen) if rows else "no edits"]
-    parts.append(table(_SETS, document["sets"], screen) if document["sets"] else "no sets")
-    return "\n\n".join(parts)
-
-
-@command("show", "uwf improve show @last", "uwf improve show 4be1 > edit.patch --format text")
-@click.argument("edit", metavar="EDIT")
-def show(session: Session, edit: str) -> None:
-    """Show a drafted edit: its state, the findings that it cites, the patch.
-
-    EDIT is an id, a unique prefix of one, @last or @accepted.
-    """
-    from uwf_core.client import Client
-    from uwf_improve.edit.catalog import Edits
-
-    with Client.open(env=session.env, cwd=working_folder()) as client:
-        found, state = Edits(client).find(edit)
-    session.emit(_document(found, state), edit_text)
-
-
-def _document(edit: Any, state: str) -> dict[str, Any]:
-    from uwf_core.api.fields import write_record
-
-    return {**write_record(edit), "state": state, "patch": edit.patch()}
-
-
-def edit_text(document: Mapping[str, Any], screen: Screen) -> str:
-    """An edit for people: why, the findings, and the patch."""
-    lines = [f"edit {document['edit']} of {document['workflow']}: {document['state']}"]
-    if document["why"]:
-        lines.append(f"why: {clean(document['why'])}")
-    for each in document["findings"]:
-        lines.append(f"finding {each['number']}: {clean(each['text'])}")
-    replayed = ", ".join(f"{count} {kind}" for kind, count in document["replayed"].items())
-    lines.append(f"replayed threads: {replayed or 'none'}")
-    lines += ["", clean(document["patch"]).rstrip()]
-    return "\n".join(lines)

@@ -50,6 +50,17 @@ def draft_edit(client: Client, draft: Draft) -> WorkflowEdit:
     """Check, guard and replay an edit, and store it as drafted.
 
     Raises:
+        DefinitionError, EditRefused: as `prepare_edit`.
+    """
+    made = prepare_edit(client, draft)
+    Edits(client).save(made, Edits(client).state(made.edit) or "drafted")
+    return made
+
+
+def prepare_edit(client: Client, draft: Draft) -> WorkflowEdit:
+    """Check, guard and replay an edit, and publish both versions; nothing lists it.
+
+    Raises:
         DefinitionError: the edited workflow has errors. EditRefused: the guard refuses it, or it
             was tested before and not accepted.
     """
@@ -68,14 +79,12 @@ def draft_edit(client: Client, draft: Draft) -> WorkflowEdit:
         challenger = str(client.unattended.publish(str(after), folder))
         _check_known(client, edit, champion, challenger)
         replayed = _replayed(client, workflow, champion, challenger)
-    made = WorkflowEdit(
+    return WorkflowEdit(
         edit=edit, workflow=workflow, file=str(draft.file), champion=champion,
         challenger=challenger, changes=changes, files=_files(draft), findings=draft.findings,
         why=draft.why, author=draft.author, thread=draft.thread, seen=draft.seen, replayed=replayed,
         drafted_at_ms=time.time_ns() // 1_000_000,
     )  # fmt: skip
-    Edits(client).save(made, Edits(client).state(edit) or "drafted")
-    return made
 
 
 def _check_paths(draft: Draft) -> None:

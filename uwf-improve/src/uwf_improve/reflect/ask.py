@@ -1,7 +1,9 @@
 """Ask an agent or a model: a thread of one role, recorded like any other."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any, Final
 
 from uwf_core.client import Cancel, Client
@@ -13,7 +15,13 @@ BUILTIN: Final = "builtin"
 
 
 def ask(
-    client: Client, name: str, prompt: str, *, agent: str | None, cancel: Cancel
+    client: Client,
+    name: str,
+    prompt: str,
+    *,
+    agent: str | None,
+    cancel: Cancel,
+    tags: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """The output of the one role of the workflow `improve-<name>`, with `body` and `thread`.
 
@@ -25,7 +33,7 @@ def ask(
     with TemporaryDirectory(prefix="uwf-improve-") as folder:
         started = client.start(
             str(_WORKFLOWS / f"improve-{name}.yaml"), prompt, cwd=folder, agent=agent,
-            tags={"improve": name},
+            tags={**tags, "improve": name},
         )  # fmt: skip
         thread = started["thread"]
         outcome = client.exec(thread, until_done=True, cancel=cancel)

@@ -32,9 +32,7 @@ def shown_steps(found: "Reflection") -> list[str]:
 
 
 def prompt_of(client: Client, workflow: str, found: "Reflection", task: str = DIAGNOSE) -> str:
-    """The whole prompt. Recorded texts are strings of one JSON document, in which no text can end
-    its own quotation.
-    """
+    """The whole prompt. Recorded texts are strings of one JSON document."""
     document = {
         "workflow": editable_texts(client.workflow(workflow)),
         "findings": [
@@ -47,6 +45,11 @@ def prompt_of(client: Client, workflow: str, found: "Reflection", task: str = DI
             for each in found.findings
         ],
     }
+    return quoted(task, document)
+
+
+def quoted(task: str, document: Mapping[str, Any]) -> str:
+    """A task with recorded texts, none of which can end its own quotation."""
     data = json.dumps(document, indent=1, ensure_ascii=False).replace("`", "\\u0060")
     return f"{task}\n\n{DATA}\n\n```json\n{data}\n```\n"
 

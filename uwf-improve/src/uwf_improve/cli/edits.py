@@ -1,0 +1,82 @@
+"""`uwf improve list` and `show`: drafted edits."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from uwf_core.commands import Column, Screen, Session, clean, command, table, working_folder
+
+
+@command("list", "uwf improve list")
+def list_(session: Session) -> None:
+    """List the drafted edits with their states, and the sets of tasks."""
+    from uwf_core.client import Client
+    from uwf_improve.edit.catalog import Edits
+    from uwf_improve.sealed.catalog import Sets, set_row
+
+    with Client.open(env=session.env, cwd=working_folder()) as client:
+        edits = [
+            {"edit": edit.edit, "workflow": edit.workflow, "state": state, "author": edit.author,
+             "places": [each.place for each in edit.changes], "draftedAtMs": edit.drafted_at_ms}
+            for edit, state in Edits(client).all()
+        ]  # fmt: skip
+        sets = [set_row(each) for each in Sets(client).all()]
+    session.emit({"edits": edits, "sets": sets}, _list_text)
+
+
+_EDITS = (
+    Column("edit", "EDIT"),
+    Column("workflow", "WORKFLOW", least=8),
+    Column("state", "STATE"),
+    Column("what", "CHANGES", least=10, below=True),
+)
+_SETS = (
+    Column("set", "SET", least=6),
+    Column("sealed", "SEALED", right=True),
+    Column("open", "OPEN", right=True),
+    Column("tests", "TESTS", right=True),
+    Column("nextLevel", "NEXT ALPHA", right=True),
+)
+
+
+def _list_text(document: Mapping[str, Any], screen: Screen) -> str:
+    rows = [{**each, "what": ", ".join(each["places"])} for each in document["edits"]]
+    parts = [table(_EDITS, rows, screen) if rows else "no edits"]
+    parts.append(table(_SETS, document["sets"], screen) if document["sets"] else "no sets")
+    return "\n\n".join(parts)
+
+
+@command("show", "uwf improve show @last", "uwf improve show 4be1 > edit.patch --format text")
+@click.argument("edit", metavar="EDIT")
+def show(session: Session, edit: str) -> None:
+    """Show a drafted edit: its state, the findings that it cites, the patch.
+
+    EDIT is an id, a unique prefix of one, @last or @accepted.
+    """
+    from uwf_core.client import Client
+    from uwf_improve.edit.catalog import Edits
+
+    with Client.open(env=session.env, cwd=working_folder()) as client:
+        found, state = Edits(client).find(edit)
+    session.emit(edit_document(found, state), edit_text)
+
+
+def edit_document(edit: Any, state: str) -> dict[str, Any]:
+    """An edit with its state and its patch."""
+    from uwf_core.api.fields import write_record
+
+    return {**write_record(edit), "state": state, "patch": edit.patch()}
+
+
+def edit_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """An edit for people: why, the findings, and the patch."""
+    lines = [f"edit {document['edit']} of {document['workflow']}: {document['state']}"]
+    if document["why"]:
+        lines.append(f"why: {clean(document['why'])}")
+    for each in document["findings"]:
+        lines.append(f"finding {each['number']}: {clean(each['text'])}")
+    replayed = ", ".join(f"{count} {kind}" for kind, count in document["replayed"].items())
+    lines.append(f"replayed threads: {replayed or 'none'}")
+    lines += ["", clean(document["patch"]).rstrip()]
+    return "\n".join(lines)
