@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from gepa.api import optimize
-from gepa.core.adapter import EvaluationBatch, GEPAAdapter
+from gepa.core.adapter import EvaluationBatch
 from gepa.core.result import GEPAResult
 
 from uwf_core.api.record import record
@@ -82,10 +82,11 @@ def search(bench: Bench, most: int) -> Searched:
             "open tasks",
             where="--gepa", hint=f"type {len(halves.rank) + round_} or more",
         )  # fmt: skip
+    adapter: Any = _Adapter(bench)
     try:
         result: GEPAResult[Any, Any] = optimize(
             seed_candidate=dict(bench.origin.texts), trainset=list(halves.train),
-            valset=list(halves.rank), adapter=_Adapter(bench),
+            valset=list(halves.rank), adapter=adapter,
             custom_candidate_proposer=_proposals(bench.proposer), module_selector="all",
             reflection_minibatch_size=batch, logger=_Silent(), track_best_outputs=False,
             stop_callbacks=lambda state: state.total_num_evals + round_ > most,
@@ -107,7 +108,7 @@ def _searched(result: GEPAResult[Any, Any], proposer: Proposer) -> Searched:
     )
 
 
-class _Adapter(GEPAAdapter[str, Trial, str]):
+class _Adapter:
     """What GEPA asks for: scores of texts on tasks, and what its proposer may read."""
 
     propose_new_texts = None
