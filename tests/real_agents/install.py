@@ -117,6 +117,13 @@ WANTED = (
     npm("UWF_REAL_CODEX_ACP", "@zed-industries/codex-acp", "0.16.0", "codex-acp", ".bin/codex-acp"),
     npm("UWF_REAL_GEMINI", "@google/gemini-cli", "0.61.0", "gemini", ".bin/gemini"),
     npm("UWF_REAL_GOOSE", "@aaif/goose-acp", "1.50.0", "goose", "@aaif/goose-binary-*/bin/goose"),
+    npm(
+        "UWF_REAL_AIMOCK",
+        "@copilotkit/aimock",
+        "1.43.0",
+        "aimock",
+        "@copilotkit/aimock/dist/cli.js",
+    ),
     claude_code("UWF_REAL_CLAUDE_CODE", CLAUDE_CODE),
     claude_code("UWF_REAL_CLAUDE_CODE_NEWER", CLAUDE_CODE_NEWER),
     pypi("UWF_REAL_HERMES", "hermes-agent[acp]", HERMES, "hermes"),
@@ -124,7 +131,10 @@ WANTED = (
 )
 
 
-MORE = (pypi("UWF_REAL_AIDER", "aider-chat", "0.86.2", "aider", ">=3.11,<3.13"),)
+MORE = (
+    npm("UWF_REAL_CODEX", "@openai/codex", "0.171.0", "codex", ".bin/codex"),
+    pypi("UWF_REAL_AIDER", "aider-chat", "0.86.2", "aider", ">=3.11,<3.13"),
+)
 """Tried by hand, with `UWF_REAL_MORE` set: the session of each run has no time for them."""
 
 

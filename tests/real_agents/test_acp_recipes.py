@@ -1,5 +1,5 @@
-"""The command agent of the guide, with the real programs that the session has. `codex` runs where
-UWF_REAL_CODEX names it: the session has only codex-acp.
+"""The command agent of the guide, with the real programs. `codex` is not in each run, which has
+codex-acp: `UWF_REAL_MORE=1 nox -s real_agents` installs it.
 """
 
 import json

@@ -104,6 +104,8 @@ class ResponsesReader:
         if reason == "content_filter":
             builder.refuse()
         usual = "tool_calls" if builder.calls else "stop"
+        if response.get("status") == "incomplete":
+            usual = "length"  # some servers give no details
         builder.stop_reason = _REASONS.get(reason, reason) or usual
         self.complete = self.done = True
 
