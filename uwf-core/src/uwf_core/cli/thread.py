@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from uwf_core.cli.command import command
-from uwf_core.cli.outcome import print_outcome, reason_text
 from uwf_core.cli.params import quota_option, thread_argument
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
@@ -61,6 +60,7 @@ def stop(session: Session, thread: str) -> None:
 )
 def wait(session: Session, thread: str, timeout: float | None) -> int:
     """Wait for the current run, print its result and exit with its code."""
+    from uwf_core.cli.outcome import print_outcome
     from uwf_core.threads.control import wait_thread
 
     outcome = wait_thread(session.engine, thread, timeout_s=timeout)
@@ -72,6 +72,8 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
     running = document["running"]
     status = screen.status(document["status"])
     if document["suspendReason"]:
+        from uwf_core.cli.outcome import reason_text  # with all that shows runs
+
         status += f" {reason_text(document['suspendReason'], screen)}"
     return fields(
         [

@@ -15,6 +15,7 @@ from typing import Any
 
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.problem import Place, Problem, as_definition_error, error_at
+from uwf_core.workflow.yaml_lines import compose_lines
 from uwf_core.workflow.yaml_nodes import (
     YamlMapping,
     YamlNode,
@@ -84,6 +85,8 @@ def compose_all(text: str, *, file: str, include: bool = False) -> Composed:
 
     Duplicate keys and forbidden tags leave the rest readable; other errors give no node.
     """
+    if (simple := compose_lines(text, file)) is not None:
+        return Composed(simple, ())
     composer = _Composer(file, include)
     try:
         node = composer.document(text)
@@ -112,11 +115,6 @@ def decode(data: bytes, *, file: str) -> str:
             "save the file as UTF-8",
         )
         raise as_definition_error([problem]) from error
-
-
-def _is_plain(text: str) -> bool:
-    """Whether nothing in the text is forbidden, found without the pattern: the usual case."""
-    return text.translate({9: None, 10: None, 13: None}).isprintable()
 
 
 def _too_large(file: str) -> Problem:
@@ -227,7 +225,8 @@ class _Composer:
     def _check_text(self, text: str) -> None:
         if len(text) > MAX_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
             raise _Unreadable(_too_large(self.file))
-        found = None if _is_plain(text) else re.search(_FORBIDDEN, text)
+        usual = text.translate({9: None, 10: None, 13: None}).isprintable()  # without the pattern
+        found = None if usual else re.search(_FORBIDDEN, text)
         if text.startswith("\ufeff"):
             self._fail(
                 Place(self.file, 1, 1),
