@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from postgres_server import Server
 
 from conftest import made
+from uwf_core.api.dispatch import WorkerRow
 from uwf_store_postgres.backend import open_postgres
 from uwf_store_postgres.place import place_of
 
@@ -57,16 +58,22 @@ def main() -> None:
         server.execute(f"VACUUM ANALYZE {schema}.dispatch")
         agents = [f"agent:a{number}" for number in range(AGENTS)]
         fits, none = [*agents, "host:h00000"], [*agents, "gpu", "host:other"]
+        every = [*agents, *(f"host:h{number:05}" for number in range(hosts))]
+        worker = WorkerRow("all", "vm", 1, "", every, "running", 0, None, 0, 0)
         calls = {
             "claim of a worker with fitting labels": lambda: backend.claim("w", fits, {}),
             "sweep of such a worker": lambda: backend.due(fits, 8, 30),
             "claim with a limit": lambda: backend.claim("w", fits, {agents[0]: given.rows}),
             "claim of a worker that fits no waiting thread": lambda: backend.claim("w", none, {}),
-            "sweep of that worker": lambda: backend.due(none, 8, 30),
+            "sweep of such a worker, nothing fits": lambda: backend.due(none, 8, 30),
             "claim of a thread": lambda: backend.claim("w", fits, {}, "T70"),
+            "claim of a worker that fits all needs": lambda: backend.claim("w", every, {}),
+            "sweep of that worker": lambda: backend.due(every, 8, 30),
             "uwf worker status": lambda: backend.waiting(1000),
+            "inbox, all can be run": lambda: backend.waiting(1000, unserved=True),
         }
         for name, call in calls.items():
+            backend.beat(worker)
             sys.stdout.write(f"{measured(call)}  {name}\n")
         for (line,) in server.execute(_WALK.format(s=schema)):
             sys.stdout.write(f"    {line}\n")

@@ -98,13 +98,47 @@ def test_a_worker_finds_all_that_it_can_run_whatever_its_labels_are(backend):
     put(backend, *(row(f"t{n}", needs=each) for n, each in enumerate(sorted(needs))))
     for _ in range(60):
         has = chance.sample(labels, chance.randrange(7))
-        found = backend._rows("SELECT * FROM {s}.fitting_needs(%s::text[])", (has,))
+        begin = sorted(chance.choice([*needs]))
+        sql = "SELECT * FROM {s}.fitting_needs(%s::text[], %s::text[], 99)"
+        found = backend._rows(sql, (has, begin))
         assert sorted(tuple(each) for (each,) in found) == sorted(
             n for n in needs if {*n} <= {*has}
         )
     claimed = [backend.claim("w", labels, {}) for _ in range(len(needs) + 1)]
     assert len({each.thread for each in claimed if each}) == len(needs)
     assert claimed[-1] is None
+
+
+def test_of_very_many_kinds_of_needs_none_is_forgotten(backend):
+    """A claim compares some hundred of them; the next one continues behind it."""
+    names = [f"t{n:03}" for n in range(250)]
+    put(backend, *(row(name, needs=[f"program:{name}"], priority=n % 7) for n, name in
+                   enumerate(names)))  # fmt: skip
+    labels = [f"program:{name}" for name in names]
+    due = [name for _ in range(4) for name, _ in backend.due(labels, 100, 30)]
+    assert sorted(due) == names
+    claimed = [backend.claim("w", labels, {}) for _ in range(251)]
+    assert sorted(each.thread for each in claimed[:-1] if each) == names
+    assert claimed[-1] is None
+
+
+def test_what_no_worker_can_run_is_found_among_many_rows(backend):
+    """And what waits is listed by priority, with whether a worker lives that can run it."""
+    kinds = [["agent:x"], ["agent:x", "gpu"], ["agent:y"], []]
+    put(backend, *(row(f"t{n:02}", needs=kinds[n % 4], priority=n) for n in range(20)))
+    backend.beat(WorkerRow("w", "vm", 1, "", ["agent:x", "other"], "running", 0, None, 0, 0))
+    taken = [backend.claim("w", ["agent:y"], {}) for _ in range(2)]
+    assert [each.thread for each in taken if each] == ["t19", "t18"]
+    expected = [n for n in reversed(range(18)) if n % 4 in (1, 2)]
+    unserved = backend.waiting(5, unserved=True)
+    assert [each.thread for each in backend.waiting(99, unserved=True)] == [
+        f"t{n:02}" for n in expected
+    ]
+    assert len(unserved) == 5 and not any(each.can_run for each in unserved)
+    waiting = backend.waiting(6)
+    assert [(each.thread, each.can_run) for each in waiting] == [
+        (f"t{n:02}", n % 4 in (0, 3)) for n in (17, 16, 15, 14, 13, 12)
+    ]
 
 
 def test_a_worker_that_can_run_nothing_reads_few_of_many_rows(url, server):

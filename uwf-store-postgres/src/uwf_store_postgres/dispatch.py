@@ -11,23 +11,23 @@ from uwf_store_postgres.session import Row
 
 COLUMNS = (
     "%b::text[], %b::bigint[], %b::boolean[], %b::text[], %b::text[], %b::bigint[], "
-    "%b::integer[], %b::text[], %b::integer[], %b::boolean[], %b::text[]"
+    "%b::integer[], %b::text[], %b::integer[], %b::boolean[], %b::text[], %b::bigint[]"
 )
 """The arguments of `write_dispatch`, as `columns_of_dispatch` gives them."""
 
 _CLAIM = "thread, seq, token, version, said"
 _SELECT_CLAIM = (
-    f"SELECT {_CLAIM} FROM {{s}}.claim_dispatch(%s, %s, %s::text[], %s::text[], %s::integer[], "
-    "%s, %s)"
+    f"SELECT needs, {_CLAIM} FROM {{s}}.claim_dispatch(%s, %s, %s::text[], %s::text[], "
+    "%s::integer[], %s, %s, %s::text[])"
 )
-_SETTLE = "SELECT {s}.settle_dispatch(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+_SETTLE = "SELECT {s}.settle_dispatch(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 _RELEASE = (
     "UPDATE {s}.dispatch SET worker = NULL, token = NULL, expires = NULL "
     "WHERE thread = %s AND token = %s"
 )
 _BEAT = "SELECT {s}.beat_worker(%s, %s, %s, %s, %s::text[], %s, %s, %s, %s, %s)"
 _FREE = "d.wanted AND (d.worker IS NULL OR d.expires < clock_timestamp())"
-_DUE = "SELECT thread, needs FROM {s}.due_dispatch(%s::text[], %s, %s)"
+_DUE = "SELECT thread, needs FROM {s}.due_dispatch(%s::text[], %s, %s, %s::text[])"
 _REQUEST = """
 WITH asked AS (
     UPDATE {s}.dispatch SET request = %s, version = version + 1
@@ -46,13 +46,21 @@ SELECT w.id, w.host, w.pid, w.start, w.labels,
         ELSE 'running' END,
     w.jobs, w.thread, w.since, (extract(epoch FROM w.seen) * 1000)::bigint
 FROM {s}.worker w WHERE w.seen > clock_timestamp() - interval '1 day' ORDER BY w.since, w.id"""
-_SERVED = """EXISTS (
-    SELECT FROM {s}.worker w
-    WHERE w.expires >= clock_timestamp() AND NOT w.drains AND d.needs <@ w.labels)"""
+_ORDER = "ORDER BY -d.priority, d.not_before, d.thread"
 _WAITING = f"""
-SELECT d.thread, d.needs, d.not_before, d.error, {_SERVED}
-FROM {{s}}.dispatch d WHERE {_FREE} AND NOT (%s AND {_SERVED})
-ORDER BY d.priority DESC, d.not_before, d.thread LIMIT %s"""
+WITH first AS MATERIALIZED (
+    SELECT d.thread, d.needs, d.not_before, d.error, d.moves_at, d.priority
+    FROM {{s}}.dispatch d WHERE {_FREE} {_ORDER} LIMIT %s),
+kinds AS MATERIALIZED (
+    SELECT k.needs, EXISTS (
+        SELECT FROM {{s}}.worker w
+        WHERE w.expires >= clock_timestamp() AND NOT w.drains AND k.needs <@ w.labels) AS served
+    FROM (SELECT DISTINCT needs FROM first) AS k)
+SELECT d.thread, d.needs, d.not_before, d.error, k.served OR d.moves_at > 0, d.moves_at
+FROM first d JOIN kinds k ON k.needs = d.needs {_ORDER}"""
+_UNSERVED = f"""
+SELECT d.thread, d.needs, d.not_before, d.error, false
+FROM {{s}}.unserved_dispatch(%s) d {_ORDER}"""
 _QUEUED_AMONG = """
 SELECT thread FROM {s}.dispatch
 WHERE thread = ANY(%s) AND (wanted OR expires >= clock_timestamp())"""
@@ -73,6 +81,7 @@ def columns_of_dispatch(rows: Sequence[Dispatch]) -> list[PackedArray]:
         integers([each.most for each in by_thread]),
         booleans([each.is_ended for each in by_thread]),
         texts([each.caller for each in by_thread]),
+        bigints([each.moves_at_ms for each in by_thread]),
     ]
 
 
@@ -84,6 +93,9 @@ class DispatchTable:
     """The part of the backend for workers: see `uwf_core.api.dispatch`."""
 
     _place: Place
+    _claimed: Sequence[str] = ()
+    _swept: Sequence[str] = ()
+    """The needs after which the next claim and the next sweep begin."""
 
     def _rows(self, sql: str, values: Sequence[Any] | None = None) -> list[Row]:
         raise NotImplementedError
@@ -110,9 +122,13 @@ class DispatchTable:
         """Claim a row that may be run."""
         token = 1 + secrets.randbits(62)
         limited = [*limits], [*limits.values()]
-        values = (worker, token, [*labels], *limited, thread, self._place.lease_seconds)
+        seconds = self._place.lease_seconds
+        values = (worker, token, [*labels], *limited, thread, seconds, [*self._claimed])
         # A call that is repeated after a broken connection may leave a claim, which expires.
-        return next((Claim(*row) for row in self._rows(_SELECT_CLAIM, values)), None)
+        for needs, *claim in self._rows(_SELECT_CLAIM, values):
+            self._claimed = [*needs, ""]
+            return Claim(*claim)
+        return None
 
     def settle(self, claim: Claim, row: Dispatch, error: str | None, *, keeps: bool) -> bool:
         """End a claim and write the row."""
@@ -120,7 +136,7 @@ class DispatchTable:
             *(claim.thread, claim.token, claim.version, row.seq, row.is_wanted),
             *(_joined(row.needs), _joined(row.uses), row.not_before_ms, row.is_ended),
             *(error and error.replace("\0", "\N{REPLACEMENT CHARACTER}")[:2000], keeps),
-            *(row.group, row.caller),
+            *(row.group, row.caller, row.moves_at_ms),
         )
         return bool(self._rows(_SETTLE, values)[0][0])
 
@@ -154,8 +170,9 @@ class DispatchTable:
         self, labels: Collection[str], limit: int, quiet_seconds: float
     ) -> list[tuple[str, Sequence[str]]]:
         """Threads that could be run now, and for which no hint was given lately."""
-        found = self._rows(_DUE, ([*labels], quiet_seconds, limit))
-        return [(thread, needs) for thread, needs in found]
+        found = self._rows(_DUE, ([*labels], quiet_seconds, limit, [*self._swept]))
+        self._swept = [*found[-1][1], ""] if found else ()
+        return [(thread, needs) for thread, needs in found if thread is not None]
 
     def request(self, thread: str, request: Request) -> Literal["asked", "rested"] | None:
         """Ask the worker that runs a thread, or have the thread not wanted."""
@@ -172,7 +189,9 @@ class DispatchTable:
 
     def waiting(self, limit: int, *, unserved: bool = False) -> list[WaitingRow]:
         """Wanted rows that nobody runs."""
-        return [WaitingRow(*row) for row in self._rows(_WAITING, (unserved, limit))]
+        return [
+            WaitingRow(*row) for row in self._rows(_UNSERVED if unserved else _WAITING, (limit,))
+        ]
 
     def queued_among(self, threads: Collection[str]) -> set[str]:
         """Those that are wanted, or that a worker runs."""

@@ -28,6 +28,8 @@ class Dispatch(NamedTuple):
         caller: the thread that waits for the end of this one, and of its group: when they have
             ended, its row becomes wanted, if it has one.
         is_ended: the thread is completed or cancelled; its row is deleted.
+        moves_at_ms: from then on, in ms since 1970, it does not need its label `host:…`, that of
+            the session which its next role continues; 0: it needs all labels.
     """
 
     thread: str
@@ -41,6 +43,7 @@ class Dispatch(NamedTuple):
     most: int = 0
     caller: str | None = None
     is_ended: bool = False
+    moves_at_ms: int = 0
 
 
 class Claim(NamedTuple):
@@ -84,7 +87,8 @@ class WorkerRow(NamedTuple):
 
 class WaitingRow(NamedTuple):
     """A row that nobody runs now: its labels, when it may be run, the last error of a worker, and
-    whether a live worker has all its labels.
+    whether a live worker has all its labels, or will have when the thread may move to any machine,
+    at `moves_at_ms` (0: it does not move).
     """
 
     thread: str
@@ -92,6 +96,7 @@ class WaitingRow(NamedTuple):
     not_before_ms: int
     error: str | None
     can_run: bool
+    moves_at_ms: int = 0
 
 
 @runtime_checkable

@@ -233,6 +233,11 @@ class WorkerSettings(NamedTuple):
         "How many threads with a label (`agent:…`, `model:…`, `gpu`) run at a time, on all "
         "machines.",
     ] = {}
+    session_wait: Annotated[
+        Annotated[float, between(0, 31_536_000)],
+        "Seconds for which a thread that may run anywhere waits for the machine with the session "
+        "of its next role.",
+    ] = 600.0
 
 
 class ModelOverrides(NamedTuple):

@@ -12,7 +12,7 @@ from uwf_core.prompt.assemble import (
     prompt_parts,
     prompt_text,
 )
-from uwf_core.thread.head import session_rests
+from uwf_core.thread.head import SESSION_HOSTS, session_rests
 from uwf_core.thread.history import guidance_at, read_step, text_at
 
 if TYPE_CHECKING:
@@ -39,12 +39,26 @@ def usable_session(
     session = state.sessions.get(agent.name)
     if session is None or "continue" not in agent.capabilities:
         return None
+    if session_machine(head, role, agent.name) is not None:
+        return None
     is_imported = session.id in head.imported_sessions
     if not (session.inherited or is_imported):
         return session
     has_end = session.mark or (not is_imported and _rests(store, state, session))
     can_fork = "fork" in agent.capabilities and has_end
     return session._replace(inherited=True) if can_fork else None
+
+
+def session_machine(head: "Head", role: str, agent: str) -> str | None:
+    """The other machine on which the role's session with an agent is; None if it is here, as far
+    as it is known.
+    """
+    if SESSION_HOSTS not in head.variable.tags or agent not in head.state.role(role).sessions:
+        return None
+    from uwf_core.process.identity import hostname  # for queued threads alone
+
+    host = head.session_hosts.get(f"{role}/{agent}", hostname())
+    return None if host == hostname() else host
 
 
 def _rests(store: "Store", state: "RoleState", session: "RoleSession") -> bool:
@@ -219,6 +233,14 @@ def _limits(run: "Run", role: "Role", agent: "OpenAgent") -> RunLimits:
         idle_seconds=limits.idle_seconds,
         grace_seconds=limits.grace_seconds,
         reply_bytes=limits.reply_bytes,
+    )
+
+
+def notice_lost_session(run: "Run", attempt: "Attempt", machine: str) -> None:
+    """Report that a role begins a new session, because its session is on another machine."""
+    run.watch.notice(
+        f"session_lost: the session of role {attempt.task.role} is on {machine}; a new one gets "
+        "the whole history"
     )
 
 

@@ -9,7 +9,7 @@ from uwf_core.api.agent import AgentReply, AgentRequest, Usage
 from uwf_core.api.extract import NO_USAGE, ExtractProblem
 from uwf_core.api.record import replace
 from uwf_core.api.sums import priced
-from uwf_core.engine.assemble import fresh_request
+from uwf_core.engine.assemble import fresh_request, notice_lost_session, session_machine
 from uwf_core.engine.extraction import extract_output
 from uwf_core.errors import AgentFailure, InvalidOutput, SessionLost, TimedOut, Unavailable
 from uwf_core.extract.typed import problem_words
@@ -34,7 +34,9 @@ def run_agent(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> AgentReply:
     request, known = attempt.request, attempt.known
     assert request is not None
     try:
-        if known is None or not known.inherited:
+        if known is None:
+            return _call_anew(run, attempt, agent, request)
+        if not known.inherited:
             return _call(run, attempt, agent, request)
         session = fork_call(agent, known.id, _limited(attempt, request), known.mark)
         if session is None:
@@ -51,6 +53,19 @@ def run_agent(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> AgentReply:
         attempt.known = None
         reply = _call(run, attempt, agent, attempt.request)
         attempt.continuation = "restarted"
+    return reply
+
+
+def _call_anew(
+    run: "Run", attempt: "Attempt", agent: "OpenAgent", request: AgentRequest
+) -> AgentReply:
+    """Call the agent in a new session, which replaces one that is on another machine, if any."""
+    machine = session_machine(attempt.head, request.role, agent.name)
+    if machine is None or "continue" not in agent.capabilities:
+        return _call(run, attempt, agent, request)
+    notice_lost_session(run, attempt, machine)
+    reply = _call(run, attempt, agent, request)
+    attempt.continuation = "restarted"
     return reply
 
 

@@ -16,7 +16,7 @@ from uwf_core.errors import FailureKind, UnknownIdError, UsageError, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.identity import hostname
 from uwf_core.thread.calls import caller_of, calling_heads, open_calls
-from uwf_core.thread.head import Head, head_of, read_head
+from uwf_core.thread.head import SESSION_HOSTS, Head, head_of, read_head
 from uwf_core.thread.types import FINISHED
 
 if TYPE_CHECKING:
@@ -79,10 +79,13 @@ def row_of(engine: "Engine", head: Head) -> Dispatch:
     is_wanted, pause_seconds = _wanted(engine, state)
     after_ms = 0 if pause_seconds == 0 else head.variable.updated_ms + int(pause_seconds * 1000)
     needs, model = _needs(engine, state)
+    moves_at_ms = 0
     group, most = _group(engine, state)
     tags = _root_tags(engine, state)
     wanted = {*needs, *filter(None, tags.get(NEEDS, "").split(","))}
     host = tags.get(HOST, hostname())
+    if host == _ANY and SESSION_HOSTS in head.variable.tags:
+        host, moves_at_ms = _session_host(engine, head)
     wanted |= set() if host == _ANY else {f"host:{host}"}
     priority = tags.get(PRIORITY, "")
     row = Dispatch(
@@ -97,6 +100,7 @@ def row_of(engine: "Engine", head: Head) -> Dispatch:
         most=most,
         caller=None if state.caller is None else state.caller.thread,
         is_ended=state.status in FINISHED,
+        moves_at_ms=moves_at_ms,
     )
     if state.thread == engine.claimed and not engine.definition(state.workflow).calls:
         engine.known_row = head.variable.checksum, row
@@ -142,14 +146,33 @@ def _has_ended(engine: "Engine", child: ThreadId) -> bool:
     return state.status in FINISHED and state.attempt is None
 
 
+def _session_host(engine: "Engine", head: Head) -> tuple[str, int]:
+    """The machine of the session that the next role continues, and until when it is waited for;
+    any machine if there is none, or if it was waited for long enough.
+    """
+    until = head.variable.updated_ms + int(engine.settings.worker.session_wait * 1000)
+    role = _next_role(engine, head.state)
+    if role is None or role.calls or role.program is not None or until <= engine.now_ms():
+        return _ANY, 0
+    host = None
+    with suppress(UwfError):
+        agent = _player(engine, head.state, role).name
+        if agent in head.state.role(role.name).sessions:
+            host = head.session_hosts.get(f"{role.name}/{agent}")
+    return (_ANY, 0) if host is None else (host, until)
+
+
+def _next_role(engine: "Engine", state: "ThreadState") -> "Role | None":
+    waits = state.suspension
+    name = state.attempt.role if state.attempt else state.current_role or (waits and waits.role)
+    return engine.definition(state.workflow).roles.get(name or "")
+
+
 def _needs(engine: "Engine", state: "ThreadState") -> tuple[set[str], set[str]]:
     """The labels of the next role's player, and of its model. None if it is unknown here: then
     a worker computes them.
     """
-    definition = engine.definition(state.workflow)
-    waits = state.suspension
-    name = state.attempt.role if state.attempt else state.current_role or (waits and waits.role)
-    role = definition.roles.get(name or "")
+    definition, role = engine.definition(state.workflow), _next_role(engine, state)
     if role is None or role.calls:
         return set(), set()
     if role.program is not None:
@@ -167,8 +190,13 @@ def agent_label(engine: "Engine", state: "ThreadState", role: "Role") -> str:
     Raises:
         UwfError: it is unknown here.
     """
+    choice = _player(engine, state, role)
+    return choice.alias or choice.name
+
+
+def _player(engine: "Engine", state: "ThreadState", role: "Role") -> "Choice":
     bound = (engine.start(state.start)["bindings"] or {}).get(role.name)
-    choice = usual_agent(
+    return usual_agent(
         engine,
         engine.agent_catalog(state.cwd),
         state.workflow_name,
@@ -176,7 +204,6 @@ def agent_label(engine: "Engine", state: "ThreadState", role: "Role") -> str:
         thread=state.agent,
         bound=bound,
     )
-    return choice.alias or choice.name
 
 
 def _group(engine: "Engine", state: "ThreadState") -> tuple[str | None, int]:

@@ -32,6 +32,10 @@ QUEUED = "queued"
 """The tag of a thread that was handed to workers (`--queue`): each process that moves it from
 then on also writes its dispatch row. Not part of the state.
 """
+SESSION_HOSTS = "sessionHosts"
+"""The tag of a queued thread with the machines of its sessions, by `role/agent`, and with that of
+the open attempt, by "". Not part of the state.
+"""
 ORIGINAL = "original"
 """The tag of a thread that came from a home of the original uwf: its id there. Such a thread is
 read-only: its steps are those of another engine. Not part of the state.
@@ -54,6 +58,12 @@ class Head(NamedTuple):
     def is_queued(self) -> bool:
         """Whether it was handed to workers."""
         return QUEUED in self.variable.tags
+
+    @property
+    def session_hosts(self) -> dict[str, str]:
+        """The machines of its sessions, by `role/agent`, as far as they are known."""
+        named: dict[str, str] = json.loads(self.variable.tags.get(SESSION_HOSTS, "{}"))
+        return named
 
     @property
     def at_start(self) -> bool:
@@ -194,20 +204,47 @@ def _moved(
         tags[DAMAGE] = damage
     if is_queued:
         tags[QUEUED] = "1"
+    if QUEUED in tags:
+        tags.pop(SESSION_HOSTS, None)
+        if hosts := _session_hosts(head, state):
+            tags[SESSION_HOSTS] = _dump(hosts)
     variable = store.set_variable(head.variable.name, ref, tags, head.variable)
     if QUEUED in tags:
         store.tell_workers(variable)
     return Head(head.thread, ref, state, damage, variable)
 
 
+def _session_hosts(head: Head, state: ThreadState) -> Mapping[str, str]:
+    """The machines of the sessions in a later state: a session that an attempt has made is where
+    the attempt ran, whichever process records its end.
+    """
+    from uwf_core.process.identity import hostname  # for queued threads alone
+
+    hosts = head.session_hosts
+    if state.attempt is not None:
+        return hosts if head.state.attempt is not None else {**hosts, "": hostname()}
+    here = hosts.pop("", None)
+    if head.state.attempt is None or here is None:
+        return hosts
+    name = head.state.attempt.role
+    before, after = head.state.role(name).sessions, state.role(name).sessions
+    made = [agent for agent, each in after.items() if _is_other(before.get(agent), each)]
+    return {**hosts, **{f"{name}/{agent}": here for agent in made}}
+
+
+def _is_other(before: RoleSession | None, after: RoleSession) -> bool:
+    return before is None or before.id != after.id
+
+
 def origin_tags(head: "Variable") -> dict[str, str]:
-    """The tags of an import and of workers, which a head keeps when its state changes; empty if it
-    has none.
+    """The tags of an import, of workers and of sessions, which a head keeps when its state changes;
+    empty if it has none.
     """
     tags = head.tags
     if IMPORTED not in tags and ORIGINAL not in tags and QUEUED not in tags:
         return {}
-    return {tag: tags[tag] for tag in (IMPORTED, ORIGINAL, QUEUED) if tag in tags}
+    kept = IMPORTED, ORIGINAL, QUEUED, SESSION_HOSTS
+    return {tag: tags[tag] for tag in kept if tag in tags}
 
 
 _Kind = TypeVar("_Kind")

@@ -1,7 +1,8 @@
 -- What workers have to know of the threads that were handed to them: one row each until the thread
 -- ends. `version` counts writes, so that a worker that looked before does not overwrite a later one.
 -- A step changes no column of an index unless the thread rests or needs something else, so most
--- writes are HOT. The index begins with the needs, of which there are few: see `fitting_needs`.
+-- writes are HOT. The first index begins with the needs, of which there are few: see `next_needs`.
+-- From `moves_at` on (ms; 0: never) a thread does not need its label `host:…`, that of its session.
 CREATE TABLE {schema}.dispatch (
     thread text COLLATE "C" PRIMARY KEY,
     seq bigint NOT NULL,
@@ -19,10 +20,14 @@ CREATE TABLE {schema}.dispatch (
     hinted timestamptz,
     worker text COLLATE "C",
     token bigint,
-    expires timestamptz
+    expires timestamptz,
+    moves_at bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
 CREATE INDEX dispatch_wanted ON {schema}.dispatch (needs, priority DESC, not_before, thread)
     WHERE wanted;
+-- For lists alone: claims order by `priority DESC`, so that they never scan it for rare needs.
+CREATE INDEX dispatch_order ON {schema}.dispatch ((-priority), not_before, thread) WHERE wanted;
+CREATE INDEX dispatch_moves ON {schema}.dispatch (moves_at) WHERE moves_at > 0;
 CREATE INDEX dispatch_tree ON {schema}.dispatch (tree) WHERE tree IS NOT NULL;
 CREATE INDEX dispatch_claimed ON {schema}.dispatch (worker) WHERE worker IS NOT NULL;
 
@@ -57,7 +62,7 @@ $body$;
 CREATE FUNCTION {schema}.write_dispatch(
     p_threads text[], p_seqs bigint[], p_wanted boolean[], p_needs text[], p_uses text[],
     p_not_before bigint[], p_priorities integer[], p_trees text[], p_most integer[],
-    p_ended boolean[], p_callers text[], p_said text
+    p_ended boolean[], p_callers text[], p_moves_at bigint[], p_said text
 ) RETURNS void LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off
 SET enable_mergejoin = off AS $body$
@@ -74,18 +79,21 @@ BEGIN
         END IF;
     END IF;
     INSERT INTO {schema}.dispatch AS d (
-        thread, seq, wanted, needs, uses, not_before, priority, tree, most, said)
+        thread, seq, wanted, needs, uses, not_before, priority, tree, most, moves_at,
+        said)
     SELECT w.thread, w.seq, w.wanted, string_to_array(w.needs, E'\n'),
-        string_to_array(w.uses, E'\n'), w.not_before, w.priority, w.tree, w.most, p_said
+        string_to_array(w.uses, E'\n'), w.not_before, w.priority, w.tree, w.most,
+        w.moves_at, p_said
     FROM unnest(p_threads, p_seqs, p_wanted, p_needs, p_uses, p_not_before, p_priorities, p_trees,
-                p_most, p_ended)
-        AS w (thread, seq, wanted, needs, uses, not_before, priority, tree, most, ended)
+                p_most, p_ended, p_moves_at)
+        AS w (thread, seq, wanted, needs, uses, not_before, priority, tree, most, ended, moves_at)
     WHERE NOT w.ended
     ORDER BY w.thread COLLATE "C"
     ON CONFLICT (thread) DO UPDATE
     SET seq = excluded.seq, version = d.version + 1, wanted = excluded.wanted,
         needs = excluded.needs, uses = excluded.uses, not_before = excluded.not_before,
         priority = excluded.priority, tree = excluded.tree, most = excluded.most, error = NULL,
+        moves_at = excluded.moves_at,
         said = CASE WHEN p_said IS NOT NULL THEN p_said WHEN d.seq = excluded.seq THEN d.said END,
         request = CASE WHEN p_said IS NULL THEN d.request END,
         hinted = CASE WHEN d.wanted THEN d.hinted END;
@@ -104,7 +112,7 @@ CREATE FUNCTION {schema}.commit_and_dispatch(
     p_leases text[], p_tokens bigint[], p_durable boolean, p_lag bigint,
     p_threads text[], p_seqs bigint[], p_wanted boolean[], p_needs text[], p_uses text[],
     p_not_before bigint[], p_priorities integer[], p_trees text[], p_most integer[],
-    p_ended boolean[], p_callers text[],
+    p_ended boolean[], p_callers text[], p_moves_at bigint[],
     OUT kind text, OUT name text, OUT ref bigint, OUT created bigint
 ) RETURNS SETOF record LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $body$
 DECLARE
@@ -122,7 +130,7 @@ BEGIN
     IF NOT v_refused THEN
         PERFORM {schema}.write_dispatch(
             p_threads, p_seqs, p_wanted, p_needs, p_uses, p_not_before, p_priorities, p_trees,
-            p_most, p_ended, p_callers, NULL);
+            p_most, p_ended, p_callers, p_moves_at, NULL);
     END IF;
 END
 $body$;
@@ -150,12 +158,12 @@ BEGIN
 END
 $body$;
 
--- The different needs of wanted rows that a worker with these labels has: a walk through the
--- index that skips all needs with a label that it lacks, so its cost does not grow with the rows.
-CREATE FUNCTION {schema}.fitting_needs(p_labels text[]) RETURNS SETOF text[] LANGUAGE plpgsql
+-- The first needs of wanted rows, from `p_from` on, that a worker with these labels has: it skips
+-- all needs with a label that the worker lacks, so its cost does not grow with the rows.
+CREATE FUNCTION {schema}.next_needs(p_labels text[], p_from text[]) RETURNS text[] LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $body$
 DECLARE
-    v_from text[] := '{}';
+    v_from text[] := p_from;
     v_needs text[];
     v_place integer;
     v_next text;
@@ -164,12 +172,10 @@ BEGIN
         SELECT d.needs INTO v_needs FROM {schema}.dispatch d
         WHERE d.wanted AND d.needs >= v_from ORDER BY d.needs LIMIT 1;
         IF NOT FOUND THEN
-            RETURN;
+            RETURN NULL;
         END IF;
         IF v_needs <@ p_labels THEN
-            RETURN NEXT v_needs;
-            v_from := v_needs || ''::text;  -- the least that comes after it
-            CONTINUE;
+            RETURN v_needs;
         END IF;
         v_place := 1;
         WHILE v_needs[v_place] = ANY (p_labels) LOOP
@@ -177,7 +183,7 @@ BEGIN
         END LOOP;
         LOOP  -- the next label of the worker at the place of the one that it lacks, or before it
             IF v_place = 0 THEN
-                RETURN;
+                RETURN NULL;
             END IF;
             SELECT w.label INTO v_next FROM unnest(p_labels) AS w (label)
             WHERE w.label COLLATE "C" > v_needs[v_place] ORDER BY w.label COLLATE "C" LIMIT 1;
@@ -189,15 +195,38 @@ BEGIN
 END
 $body$;
 
--- Claim a row that may be run. One without room is put off by a second.
+-- Up to `p_most` different needs of wanted rows that a worker with these labels has, from `p_from`
+-- on, and from the beginning after the last one. The least that comes after needs is `needs || ''`.
+CREATE FUNCTION {schema}.fitting_needs(p_labels text[], p_from text[], p_most integer)
+RETURNS SETOF text[] LANGUAGE plpgsql AS $body$
+DECLARE
+    v_needs text[] := {schema}.next_needs(p_labels, p_from);
+    v_is_again boolean := false;
+BEGIN
+    FOR turn IN 1 .. p_most LOOP
+        IF v_needs IS NULL AND NOT v_is_again AND p_from > '{}' THEN
+            v_is_again := true;
+            v_needs := {schema}.next_needs(p_labels, '{}');
+        END IF;
+        EXIT WHEN v_needs IS NULL OR (v_is_again AND v_needs >= p_from);
+        RETURN NEXT v_needs;
+        v_needs := {schema}.next_needs(p_labels, v_needs || ''::text);
+    END LOOP;
+END
+$body$;
+
+-- Claim a row that may be run, the first by priority. One without room is put off by a second. Of
+-- more than 100 kinds of needs, 100 are compared, from `p_from` on, and more if they have no row.
 CREATE FUNCTION {schema}.claim_dispatch(
     p_worker text, p_token bigint, p_labels text[], p_limited text[], p_counts integer[],
-    p_thread text, p_seconds float8
+    p_thread text, p_seconds float8, p_from text[]
 ) RETURNS SETOF {schema}.dispatch LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $body$
 DECLARE
     v_row {schema}.dispatch;
     v_needs text[];
+    v_kinds integer;
+    v_walked integer;
     v_now bigint;
     v_setting text := set_config('synchronous_commit', 'off', true);
 BEGIN
@@ -209,16 +238,25 @@ BEGIN
                 AND (d.worker IS NULL OR d.expires < clock_timestamp()) AND d.needs <@ p_labels
             FOR UPDATE SKIP LOCKED;
         ELSE
-            SELECT f.needs INTO v_needs FROM {schema}.fitting_needs(p_labels) AS f (needs)
-            CROSS JOIN LATERAL (
-                SELECT d.priority, d.not_before, d.thread FROM {schema}.dispatch d
-                WHERE d.wanted AND d.needs = f.needs AND d.not_before <= v_now
-                    AND (d.worker IS NULL OR d.expires < clock_timestamp())
-                ORDER BY d.priority DESC, d.not_before, d.thread LIMIT 1) AS best
-            ORDER BY best.priority DESC, best.not_before, best.thread LIMIT 1;
-            IF NOT FOUND THEN
-                RETURN;
-            END IF;
+            v_kinds := 100;
+            LOOP
+                WITH walked AS MATERIALIZED (
+                    SELECT f.needs FROM {schema}.fitting_needs(p_labels, p_from, v_kinds)
+                        AS f (needs))
+                SELECT (SELECT count(*) FROM walked), (
+                    SELECT walked.needs FROM walked CROSS JOIN LATERAL (
+                        SELECT d.priority, d.not_before, d.thread FROM {schema}.dispatch d
+                        WHERE d.wanted AND d.needs = walked.needs AND d.not_before <= v_now
+                            AND (d.worker IS NULL OR d.expires < clock_timestamp())
+                        ORDER BY d.priority DESC, d.not_before, d.thread LIMIT 1) AS best
+                    ORDER BY best.priority DESC, best.not_before, best.thread LIMIT 1)
+                INTO v_walked, v_needs;
+                EXIT WHEN v_needs IS NOT NULL;
+                IF v_walked < v_kinds THEN
+                    RETURN;
+                END IF;
+                v_kinds := v_kinds * 10;
+            END LOOP;
             SELECT * INTO v_row FROM {schema}.dispatch d
             WHERE d.wanted AND d.needs = v_needs AND d.not_before <= v_now
                 AND (d.worker IS NULL OR d.expires < clock_timestamp())
@@ -246,30 +284,80 @@ BEGIN
 END
 $body$;
 
--- Threads that a worker with these labels could run now, of which no queue was told lately.
-CREATE FUNCTION {schema}.due_dispatch(p_labels text[], p_quiet float8, p_most integer)
-RETURNS TABLE (thread text, needs text[]) LANGUAGE plpgsql
+-- Threads that a worker with these labels could run now, of which no queue was told lately; at most
+-- 300 kinds of needs are looked at, from `p_from` on. The last row has no thread: the last of them.
+-- Threads whose time to stay on a machine has passed can be run by all from now on.
+CREATE FUNCTION {schema}.due_dispatch(
+    p_labels text[], p_quiet float8, p_most integer, p_from text[]
+) RETURNS TABLE (thread text, needs text[]) LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $body$
 #variable_conflict use_column
 DECLARE
     v_now timestamptz := clock_timestamp();
+    v_ms bigint := extract(epoch FROM v_now) * 1000;
+    v_needs text[];
     v_left integer := p_most;
     v_found integer;
     v_setting text := set_config('synchronous_commit', 'off', true);
 BEGIN
-    FOR needs IN SELECT * FROM {schema}.fitting_needs(p_labels) LOOP
-        EXIT WHEN v_left <= 0;
+    UPDATE {schema}.dispatch d
+    SET needs = {schema}.without_host(d.needs), uses = {schema}.without_host(d.uses),
+        moves_at = 0, hinted = NULL, version = d.version + 1
+    WHERE d.thread = ANY (ARRAY(
+        SELECT o.thread FROM {schema}.dispatch o
+        WHERE o.moves_at > 0 AND o.moves_at <= v_ms
+            AND (o.worker IS NULL OR o.expires < v_now)
+        ORDER BY o.moves_at LIMIT 100 FOR UPDATE SKIP LOCKED));
+    FOR v_needs IN SELECT * FROM {schema}.fitting_needs(p_labels, p_from, 300) LOOP
         RETURN QUERY
         UPDATE {schema}.dispatch d SET hinted = v_now WHERE d.thread = ANY (ARRAY(
             SELECT o.thread FROM {schema}.dispatch o
-            WHERE o.wanted AND o.needs = due_dispatch.needs
-                AND o.not_before <= extract(epoch FROM v_now) * 1000
+            WHERE o.wanted AND o.needs = v_needs AND o.not_before <= v_ms
                 AND (o.worker IS NULL OR o.expires < v_now)
                 AND (o.hinted IS NULL OR o.hinted < v_now - make_interval(secs => p_quiet))
             ORDER BY o.priority DESC, o.not_before, o.thread LIMIT v_left FOR UPDATE SKIP LOCKED))
         RETURNING d.thread, d.needs;
         GET DIAGNOSTICS v_found = ROW_COUNT;
         v_left := v_left - v_found;
+        EXIT WHEN v_left <= 0;
+    END LOOP;
+    RETURN QUERY SELECT NULL::text, v_needs WHERE v_needs IS NOT NULL;
+END
+$body$;
+
+-- Labels without those of machines.
+CREATE FUNCTION {schema}.without_host(p_labels text[]) RETURNS text[] LANGUAGE sql IMMUTABLE
+AS $body$
+    SELECT ARRAY(
+        SELECT w.label FROM unnest(p_labels) WITH ORDINALITY AS w (label, place)
+        WHERE w.label NOT LIKE 'host:%' ORDER BY w.place);
+$body$;
+
+-- Wanted rows that nobody runs and whose labels no live worker has. The kinds of needs are looked at
+-- one after the other, at most 10,000 of them, so rows that workers can run cost nothing.
+CREATE FUNCTION {schema}.unserved_dispatch(p_most integer) RETURNS SETOF {schema}.dispatch
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET jit = off AS $body$
+DECLARE
+    v_needs text[];
+    v_from text[] := '{}';
+    v_left integer := p_most;
+    v_found integer;
+BEGIN
+    FOR turn IN 1 .. 10000 LOOP
+        SELECT d.needs INTO v_needs FROM {schema}.dispatch d
+        WHERE d.wanted AND d.needs >= v_from ORDER BY d.needs LIMIT 1;
+        EXIT WHEN NOT FOUND OR v_left <= 0;
+        IF NOT EXISTS (
+            SELECT FROM {schema}.worker w
+            WHERE w.expires >= clock_timestamp() AND NOT w.drains AND v_needs <@ w.labels) THEN
+            RETURN QUERY SELECT d.* FROM {schema}.dispatch d
+            WHERE d.wanted AND d.needs = v_needs AND d.moves_at = 0
+                AND (d.worker IS NULL OR d.expires < clock_timestamp())
+            ORDER BY d.priority DESC, d.not_before, d.thread LIMIT v_left;
+            GET DIAGNOSTICS v_found = ROW_COUNT;
+            v_left := v_left - v_found;
+        END IF;
+        v_from := v_needs || ''::text;
     END LOOP;
 END
 $body$;
@@ -278,7 +366,7 @@ $body$;
 CREATE FUNCTION {schema}.settle_dispatch(
     p_thread text, p_token bigint, p_version bigint, p_seq bigint, p_wanted boolean, p_needs text,
     p_uses text, p_not_before bigint, p_ended boolean, p_error text, p_keeps boolean, p_tree text,
-    p_caller text
+    p_caller text, p_moves_at bigint
 ) RETURNS boolean LANGUAGE plpgsql AS $body$
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
@@ -296,7 +384,7 @@ BEGIN
     UPDATE {schema}.dispatch d
     SET seq = p_seq, version = d.version + 1, wanted = p_wanted,
         needs = string_to_array(p_needs, E'\n'), uses = string_to_array(p_uses, E'\n'),
-        not_before = p_not_before, error = p_error, said = CASE WHEN p_keeps THEN d.said END,
+        not_before = p_not_before, moves_at = p_moves_at, error = p_error, said = CASE WHEN p_keeps THEN d.said END,
         request = NULL, hinted = NULL, worker = NULL, token = NULL, expires = NULL
     WHERE d.thread = p_thread AND d.token = p_token AND d.version = p_version;
     RETURN FOUND;

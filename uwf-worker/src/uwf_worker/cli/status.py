@@ -6,7 +6,16 @@ from typing import Any
 
 import click
 
-from uwf_core.commands import Column, Screen, Session, ago, command, table, working_folder
+from uwf_core.commands import (
+    Column,
+    Screen,
+    Session,
+    ago,
+    command,
+    moment,
+    table,
+    working_folder,
+)
 
 _MOST = 1000
 _COLUMNS = (
@@ -49,6 +58,7 @@ def status(session: Session) -> None:
                     "thread": each.thread,
                     "needs": [*each.needs],
                     "notBeforeMs": each.not_before_ms or None,
+                    "movesAtMs": each.moves_at_ms or None,
                     "error": each.error,
                     "canRun": each.can_run,
                     "missing": [*lacking.missing] if lacking else [],
@@ -72,7 +82,9 @@ def _text(document: Mapping[str, Any], screen: Screen) -> str:
         lines.append("no worker was seen within a day; next: uwf worker start")
     for each in waiting:
         needs = ", ".join(each["needs"]) or "a worker"
-        lines.append(f"{each['thread']} waits for {needs}")
+        until = each["movesAtMs"]
+        moves = f"; on any machine from {moment(until)} on" if until else ""
+        lines.append(f"{each['thread']} waits for {needs}{moves}")
         if each["error"]:
             lines.append(f"  {each['error']}")
         if not each["canRun"]:
