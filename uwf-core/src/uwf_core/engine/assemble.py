@@ -53,12 +53,11 @@ def session_machine(head: "Head", role: str, agent: str) -> str | None:
     """The other machine on which the role's session with an agent is; None if it is here, as far
     as it is known.
     """
-    if SESSION_HOSTS not in head.variable.tags or agent not in head.state.role(role).sessions:
+    if SESSION_HOSTS not in head.variable.tags:
         return None
-    from uwf_core.process.identity import hostname  # for queued threads alone
+    from uwf_core.thread.session_hosts import other_machine  # for queued threads alone
 
-    host = head.session_hosts.get(f"{role}/{agent}", hostname())
-    return None if host == hostname() else host
+    return other_machine(head, role, agent)
 
 
 def _rests(store: "Store", state: "RoleState", session: "RoleSession") -> bool:

@@ -17,6 +17,7 @@ from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.identity import hostname
 from uwf_core.thread.calls import caller_of, calling_heads, open_calls
 from uwf_core.thread.head import SESSION_HOSTS, Head, head_of, read_head
+from uwf_core.thread.session_hosts import session_host
 from uwf_core.thread.types import FINISHED
 
 if TYPE_CHECKING:
@@ -156,9 +157,7 @@ def _session_host(engine: "Engine", head: Head) -> tuple[str, int]:
         return _ANY, 0
     host = None
     with suppress(UwfError):
-        agent = _player(engine, head.state, role).name
-        if agent in head.state.role(role.name).sessions:
-            host = head.session_hosts.get(f"{role.name}/{agent}")
+        host = session_host(head, role.name, _player(engine, head.state, role).name)
     return (_ANY, 0) if host is None else (host, until)
 
 

@@ -33,8 +33,8 @@ QUEUED = "queued"
 then on also writes its dispatch row. Not part of the state.
 """
 SESSION_HOSTS = "sessionHosts"
-"""The tag of a queued thread with the machines of its sessions, by `role/agent`, and with that of
-the open attempt, by "". Not part of the state.
+"""The tag of a queued thread with the machines of its sessions: see `session_hosts.py`. Not part of
+the state.
 """
 ORIGINAL = "original"
 """The tag of a thread that came from a home of the original uwf: its id there. Such a thread is
@@ -61,7 +61,7 @@ class Head(NamedTuple):
 
     @property
     def session_hosts(self) -> dict[str, str]:
-        """The machines of its sessions, by `role/agent`, as far as they are known."""
+        """The machines of its sessions, as far as they are known."""
         named: dict[str, str] = json.loads(self.variable.tags.get(SESSION_HOSTS, "{}"))
         return named
 
@@ -205,35 +205,15 @@ def _moved(
     if is_queued:
         tags[QUEUED] = "1"
     if QUEUED in tags:
+        from uwf_core.thread.session_hosts import hosts_after  # for queued threads alone
+
         tags.pop(SESSION_HOSTS, None)
-        if hosts := _session_hosts(head, state):
+        if hosts := hosts_after(head.session_hosts, head.state, state):
             tags[SESSION_HOSTS] = _dump(hosts)
     variable = store.set_variable(head.variable.name, ref, tags, head.variable)
     if QUEUED in tags:
         store.tell_workers(variable)
     return Head(head.thread, ref, state, damage, variable)
-
-
-def _session_hosts(head: Head, state: ThreadState) -> Mapping[str, str]:
-    """The machines of the sessions in a later state: a session that an attempt has made is where
-    the attempt ran, whichever process records its end.
-    """
-    from uwf_core.process.identity import hostname  # for queued threads alone
-
-    hosts = head.session_hosts
-    if state.attempt is not None:
-        return hosts if head.state.attempt is not None else {**hosts, "": hostname()}
-    here = hosts.pop("", None)
-    if head.state.attempt is None or here is None:
-        return hosts
-    name = head.state.attempt.role
-    before, after = head.state.role(name).sessions, state.role(name).sessions
-    made = [agent for agent, each in after.items() if _is_other(before.get(agent), each)]
-    return {**hosts, **{f"{name}/{agent}": here for agent in made}}
-
-
-def _is_other(before: RoleSession | None, after: RoleSession) -> bool:
-    return before is None or before.id != after.id
 
 
 def origin_tags(head: "Variable") -> dict[str, str]:
