@@ -7,11 +7,14 @@
 # Interrupt it anywhere and call it again with that folder: it continues.
 #
 #   sh examples/improve/run.sh FOLDER
+#
+# A script drafts the edit. With AGENT=claude-code, or AGENT=builtin and a configured model, yours does.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 place=${1:-$(mktemp -d)}
 echo "folder: $place"
 export UWF_HOME="$place/home" TOPICS="${TOPICS:-26}"
+agent="${AGENT:-drafter}"
 mkdir -p "$place/project"
 cd "$place/project"
 if [ ! -f ready ]; then
@@ -51,7 +54,7 @@ uwf improve list --format text | grep -q '^notes ' ||
 if [ ! -f thread ]; then
   uwf workflow add improve.yaml --allow-programs > /dev/null
   uwf thread start improve -p "Improve note" --input workflow=note.yaml --input set=notes \
-    --input agent=drafter --format json | sed -n 's/.*"thread": *"\([^"]*\)".*/\1/p' > thread.new
+    --input "agent=$agent" --format json | sed -n 's/.*"thread": *"\([^"]*\)".*/\1/p' > thread.new
   mv thread.new thread
 fi
 thread=$(cat thread)

@@ -2,7 +2,7 @@
 
 import json
 
-from office import Office
+from office import TRIAGE, Office
 
 
 def test_a_thread_becomes_a_task_with_its_prompt_and_a_persons_answer(office: Office):
@@ -17,6 +17,28 @@ def test_a_thread_becomes_a_task_with_its_prompt_and_a_persons_answer(office: Of
     text = (folder / "task.yaml").read_text()
     assert "Answer our post." in text and f"source:{thread}" in text
     office.document("run", "tasks/fire", "--workflow", "./triage.yaml", "--agent", "sh careful.sh")
+    _, [trial] = office.stored()
+    assert (trial.state, trial.score) == ("scored", 1.0), trial.failure
+
+
+def test_the_task_has_the_recorded_files_and_the_typed_input_of_the_thread(office: Office):
+    """The files as they were before the first step; the agent changes them."""
+    given = "input: {properties: {city: {type: string}}, required: [city]}\nrecord: true\nroles:"
+    office.write("triage.yaml", TRIAGE.replace("roles:", given, 1))
+    office.write("moves.sh", f'sh {office.folder}/careful.sh "$@" && echo read > letter.txt\n')
+    place = office.folder / "post"
+    place.mkdir()
+    (place / "letter.txt").write_text("fire in Rome")
+    with office.client() as client:
+        thread = client.start("./triage.yaml", "Answer.", cwd=place, input={"city": "Rome"},
+                              agent=f"sh {office.folder}/moves.sh")["thread"]  # fmt: skip
+        client.exec(thread, until_done=True)
+    assert (place / "letter.txt").read_text() == "read\n"
+    office.document("new", "fire", "--from-thread", thread, "--expect", "$status=urgent")
+    folder = office.folder / "fire"
+    assert (folder / "fixture" / "letter.txt").read_text() == "fire in Rome"
+    assert 'input: {"city": "Rome"}' in (folder / "task.yaml").read_text()
+    office.document("run", "fire", "--workflow", "./triage.yaml", "--agent", "sh careful.sh")
     _, [trial] = office.stored()
     assert (trial.state, trial.score) == ("scored", 1.0), trial.failure
 

@@ -102,7 +102,9 @@ def test_a_call_that_ends_before_its_first_trial_spends_nothing(desk):
         assert done.exit_code == 2 and "unknown agent" in done.stderr
         assert "test 1 of at most 4" in done.stderr
     null = desk.call(*desk.text("roles.writer.goal", NULL)).document["edit"]
-    assert "test 1 of" in desk.call("decide", null, "--set", "notes", "--dry-run").stderr
+    planned = desk.call("decide", null, "--set", "notes", "--dry-run").stderr
+    sealed = desk.call("list").document["sets"][0]["sealed"]
+    assert f"test 1 of at most 4: {sealed} tasks x 1 x 2 = {2 * sealed} runs" in planned
 
 
 def test_one_improvement_from_the_edit_to_the_written_file(desk):
@@ -121,6 +123,7 @@ def test_one_improvement_from_the_edit_to_the_written_file(desk):
     found = desk.uwf("improve", "decide", good, "--set", "notes", "--jobs", "2")
     test = found.document["test"]
     assert (found.document["verdict"], test["number"], test["level"]) == ("accepted", 2, 0.0125)
+    assert found.exit_code == 0
     assert 0 < test["low"] < test["gain"] <= 1
     report = desk.call("report", good, "--apply").document
     assert report["written"] == [str(desk.file)] and GOOD in desk.file.read_text()

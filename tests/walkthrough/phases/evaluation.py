@@ -117,6 +117,7 @@ def an_edit_is_drafted_tried_and_handed_over(uwf: Uwf) -> None:
     )
     uwf("improve list", has={"edits.0.edit": edit, "sets.0.set": "letters"})
     uwf("improve try --set letters", edit, has={"trials": 2, "states.scored": 2})
+    uwf("improve try --repeat 2 --set letters", edit, has={"trials": 4})
     uwf.letter()
     screened = uwf("improve try --from-workflow letter --role reader --newest 1", edit)
     uwf.expect(screened["screening"] and screened["trials"] == 2, f"no screening: {screened}")

@@ -70,7 +70,7 @@ def _result(
     )
     yield (
         f"\nWithout a real improvement, such a result comes up in less than {test.level:.2%} of "
-        f"tests (p = {test.p:.2g}). Each task ran {bar.repeats} times with both versions."
+        f"tests (p = {test.p:.2g}). Each task ran {_times(bar.repeats)} with both versions."
     )
     yield ""
     yield from _costs(trials, edit)
@@ -81,6 +81,10 @@ def _result(
         yield f"- and {len(worse) - _SHOWN} more"
     if run is not None:
         yield f"\nAll trials: `uwf eval report {run.run}`"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _costs(trials: list[Trial] | Any, edit: WorkflowEdit) -> Iterator[str]:

@@ -31,7 +31,7 @@ def try_edit(
         )
     refuse_unfit(client, edit, secrets_of(client, name))
     folder = Sets(client).folder(name) / "tasks"
-    named = f"{name}.open.{edit.edit}"
-    match = replace(match, name=named, tasks=[str(folder / each) for each in tasks])
+    tasks = [str(folder / each) for each in tasks]
+    match = replace(match, name=f"{name}.open.{edit.edit}", tasks=tasks)
     outcome = match_once(session, client, match)
     return {**tried(edit, outcome), "set": name, "screening": False}, outcome.code

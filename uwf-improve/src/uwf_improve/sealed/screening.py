@@ -2,18 +2,15 @@
 of a whole thread. It confirms nothing, and `decide` never reads it.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.client import Client
-from uwf_core.commands import Session, working_folder
+from uwf_core.commands import Session
 from uwf_core.errors import UsageError
 from uwf_eval.cli.recorded import selected
 from uwf_eval.task.recorded import Selection
-from uwf_eval.task.tree import digest_of_tree
 from uwf_improve.edit.draft import refuse_unfit
 from uwf_improve.edit.parts import targets
 from uwf_improve.edit.records import WorkflowEdit
@@ -42,8 +39,8 @@ def screen_edit(
     steps = _open_steps(session, client, wanted)
     _check_workflow(client, edit, steps)
     _note_unchanged(session, client, edit, steps)
-    named = replace(match, name=_name(edit, steps, match), steps=steps)
-    outcome = match_once(session, client, named)
+    match = replace(match, name=f"{SCREEN}{edit.edit}", steps=steps)
+    outcome = match_once(session, client, match)
     return {**tried(edit, outcome), "set": None, "screening": True}, outcome.code
 
 
@@ -90,17 +87,3 @@ def _note_unchanged(
     for role in dict.fromkeys(each.role for each in steps):
         if role not in changed:
             session.note(f"note: the edit changes no text of the role {role!r}")
-
-
-def _name(edit: WorkflowEdit, steps: "Sequence[StepInput]", match: Match) -> str:
-    """The same request is the same run, which is resumed or shown again."""
-    folders = [*match.tasks, *([] if match.files is None else [match.files])]
-    parts = [*sorted(each.step for each in steps), "", *map(_content, folders)]
-    parts += [str(match.repeats), str(match.agent), str(match.model)]
-    digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:8]
-    return f"{SCREEN}{edit.edit}.{digest}"
-
-
-def _content(word: str) -> str:
-    place = Path(working_folder(), word)
-    return digest_of_tree(place) if place.is_dir() else word

@@ -1,8 +1,10 @@
 """Run trials of uwf-eval: open ones as `uwf eval run` does, sealed ones without a figure."""
 
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ from uwf_eval.run.progress import Progress
 from uwf_eval.run.start import RunOutcome, RunServices, resume_run, start_run
 from uwf_eval.run.worker_process import first_worker
 from uwf_eval.store.results import SEALED, Results
+from uwf_eval.task.tree import digest_of_tree
 from uwf_improve.edit.records import WorkflowEdit
 
 if TYPE_CHECKING:
@@ -106,17 +109,33 @@ def run_match(session: Session, client: Client, env: Mapping[str, str], match: M
 
 
 def match_once(session: Session, client: Client, match: Match) -> Matched:
-    """Run the trials of a match that is not sealed. A run that was interrupted is resumed; one that
-    has ended is shown again.
+    """Run the trials of a match that is not sealed. The same request is the same run: one that was
+    interrupted is resumed, one that has ended is shown again.
+
+    Args:
+        match: its name gets the digest of what it asks for.
 
     Raises:
         UwfError: as `uwf eval run`.
     """
+    match = replace(match, name=f"{match.name}.{_digest(match)}")
     known = run_named(client, match.name)
     if known is not None and known.finished_at_ms is not None:
         return Matched(Results(client).trials(known.run), known.run, int(ExitCode.DONE))
     outcome = run_match(session, client, session.env, match)
     return Matched(outcome.trials, outcome.run.run, outcome.exit_code)
+
+
+def _digest(match: Match) -> str:
+    folders = [*match.tasks, *([] if match.files is None else [match.files])]
+    parts = [*match.workflows, "", *sorted(each.step for each in match.steps), ""]
+    parts += [*map(_content, folders), str(match.repeats), str(match.agent), str(match.model)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:8]
+
+
+def _content(word: str) -> str:
+    place = Path(working_folder(), word)
+    return digest_of_tree(place) if place.is_dir() else word
 
 
 def tried(edit: WorkflowEdit, matched: Matched) -> dict[str, Any]:

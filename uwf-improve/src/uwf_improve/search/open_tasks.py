@@ -51,8 +51,8 @@ def halves_of(client: Client, name: str) -> Halves:
 
 
 class OpenTasks:
-    """Scores versions of a workflow on open tasks. Each request is a run with its own name, so a
-    search that starts again gets the trials that it had.
+    """Scores versions of a workflow on open tasks. The same request is the same run, so a search
+    that starts again gets the trials that it had.
 
     Args:
         set_: the set. match: how the trials run; its `name` is that of the search.
@@ -71,8 +71,8 @@ class OpenTasks:
         """
         own = list(dict.fromkeys(names))
         match = replace(
-            self._match, name=f"{self._match.name}.{_digest(' '.join([version, *own]))[:8]}",
-            tasks=[str(Path(self._folder, each)) for each in own], workflows=[version],
+            self._match, tasks=[str(Path(self._folder, each)) for each in own],
+            workflows=[version],
         )  # fmt: skip
         trials = self._complete(match)
         by_task = {each.cell.task: each for each in trials}
