@@ -2,7 +2,10 @@
 
 import os
 import signal
+from collections.abc import Generator
 from contextlib import suppress
+
+import pytest
 
 # Who starts the tests in the background may have them ignore Ctrl-C and hang-ups, and so every
 # program that they start; but many tests are about these.
@@ -28,3 +31,36 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     from uwf_core.testing.project import Project
 
     Project.run_command = staticmethod(WarmStart().run)
+
+
+# -- several workers -------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Let each worker begin with another part of each folder: every worker imports every test file,
+    and in a fresh checkout one of them compiles it for all.
+    """
+    report = yield
+    found = report.result
+    if isinstance(collector, pytest.Directory) and found:
+        first = len(found) * _number() // _workers()
+        report.result = [*found[first:], *found[:first]]
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Bring the tests into one order, which workers must have in common."""
+    if _workers() > 1:
+        items.sort(key=lambda item: item.path)
+
+
+def _number() -> int:
+    return int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+
+
+def _workers() -> int:
+    return int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
