@@ -1,13 +1,12 @@
 """`python -m benchmarks.size`: how much code there is, room by room, and how it is cut.
 
-A line of code is a line that holds a token: no blank line, no comment, no docstring.
+A line of code is a line that holds a token: no blank line, no comment, no docstring. Each line of a
+text that is data counts.
 """
 
 import argparse
 import ast
-import io
 import sys
-import tokenize
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -16,10 +15,6 @@ from pathlib import Path
 from benchmarks.figures import Figure, table
 
 ROOT = Path(__file__).resolve().parents[1]
-NO_CODE = {
-    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
-    tokenize.ENCODING, tokenize.ENDMARKER,
-}  # fmt: skip
 SHORT = 20
 
 GROUPS: Mapping[str, tuple[int, Sequence[str]]] = {
@@ -61,6 +56,11 @@ class Module:
         return ast.parse(self._text, filename=self.name)
 
     @cached_property
+    def nodes(self) -> Sequence[ast.AST]:
+        """The nodes of its tree."""
+        return tuple(ast.walk(self.tree))
+
+    @cached_property
     def lines(self) -> int:
         """How many lines it has, all counted."""
         return len(self._text.splitlines())
@@ -68,22 +68,23 @@ class Module:
     @cached_property
     def code_lines(self) -> int:
         """How many of them are code."""
-        found: set[int] = set()
-        for token in tokenize.generate_tokens(io.StringIO(self._text).readline):
-            if token.type not in NO_CODE:
-                found.update(range(token.start[0], token.end[0] + 1))
+        texts = (line.strip() for line in self._text.splitlines())
+        found = {number for number, text in enumerate(texts, 1) if text and text[0] != "#"}
+        for node in self.nodes:
+            if isinstance(node, ast.JoinedStr) or _is_text(node):
+                found.update(_span(node))
         return len(found - {line for each in self._docstrings() for line in _span(each)})
 
     def _docstrings(self) -> Iterator[ast.stmt]:
         """Texts that stand as statements: docstrings, also those below an attribute."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             match node:
                 case ast.Expr(value=ast.Constant(value=str())):
                     yield node
 
     def functions(self) -> Iterator[tuple[str, int]]:
         """Each function's place and the lines of its body, without its docstring."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 documented = ast.get_docstring(node) is not None and len(node.body) > 1
                 body = node.body[1:] if documented else node.body
@@ -92,7 +93,7 @@ class Module:
 
     def classes(self) -> Iterator[str]:
         """The names of its classes."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.ClassDef):
                 yield node.name
 
@@ -100,7 +101,7 @@ class Module:
         """The names of its classes that carry values: named tuples, dataclasses and classes with
         `__slots__`. Shapes of JSON documents (`TypedDict`) are not counted.
         """
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.ClassDef):
                 marks = [ast.unparse(each) for each in (*node.bases, *node.decorator_list)]
                 slots = any(
@@ -112,7 +113,7 @@ class Module:
 
     def inner_imports(self) -> Iterator[int]:
         """The line of each import inside a function."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield from _imports(node)
 
@@ -126,7 +127,11 @@ def _imports(function: ast.AST) -> Iterator[int]:
             yield from _imports(node)
 
 
-def _span(node: ast.stmt) -> range:
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+
+
+def _span(node: ast.stmt | ast.expr) -> range:
     return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 

@@ -1,7 +1,9 @@
 """What the architecture tests look at: the files of this repository and their syntax trees."""
 
 import ast
+import gc
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -33,10 +35,19 @@ def _is_in_a_distribution(parts: tuple[str, ...]) -> bool:
     return parts[0].startswith("uwf-") and parts[1] == "src"
 
 
-@cache
 def tree(path: Path) -> ast.Module:
-    """The syntax tree of a Python file, which nobody changes: it is parsed once for all rules."""
-    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    """The syntax tree of a shipped Python file."""
+    return _by_file()[path].tree
+
+
+def nodes(path: Path) -> Sequence[ast.AST]:
+    """The nodes of that tree."""
+    return _by_file()[path].nodes
+
+
+@cache
+def _by_file() -> dict[Path, Module]:
+    return {each.file: each for each in counted_modules()}
 
 
 def name_of(path: Path) -> str:
@@ -47,4 +58,12 @@ def name_of(path: Path) -> str:
 @cache
 def counted_modules() -> tuple[Module, ...]:
     """The modules as `benchmarks.size` counts them, parsed once for all rules."""
-    return tuple(modules())
+    found = tuple(modules())
+    gc.disable()  # the trees stay: searching them for cycles takes longer than parsing
+    try:
+        for each in found:
+            assert each.nodes
+    finally:
+        gc.enable()
+    gc.freeze()
+    return found

@@ -40,6 +40,9 @@ def test_all_that_passes_is_green_and_each_session_tells_its_seconds_and_budget(
     for session in ("tests", "lint", "types", *slow):
         assert f"{session} " in summary
     assert "s of 10 min" in summary
+    (rest,) = (line for line in summary.splitlines() if line.startswith("ci: the rest"))
+    assert rest.endswith("s of  5 min"), "the sessions without a budget of their own have one"
+    assert re.search(r"^ci: lint +passed +\d+ s of the rest$", summary, re.MULTILINE)
     assert "FAILED" not in done.stdout
     assert "--last-failed" not in (tmp_path / "calls").read_text()
 

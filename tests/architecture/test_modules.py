@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from benchmarks.size import repeated_classes
-from sources import CORE, counted_modules, name_of, shipped_modules, tree
+from sources import CORE, counted_modules, name_of, nodes, shipped_modules, tree
 
 EMPTY_WORDS = {"util", "utils", "helper", "helpers", "common", "misc", "shared", "stuff", "base"}
 
@@ -85,7 +85,7 @@ def test_no_function_changes_a_global():
     found = [
         f"{name_of(path)}:{node.lineno}"
         for path in shipped_modules()
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.Global)
     ]
     assert found == []
@@ -96,7 +96,7 @@ def test_no_error_is_swallowed_without_a_word():
     silent = []
     for path in shipped_modules():
         lines = path.read_text(encoding="utf-8").splitlines()
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.ExceptHandler) and isinstance(node.body[-1], ast.Pass):
                 own = lines[node.lineno - 2 : (node.end_lineno or node.lineno)]
                 if not any("#" in line for line in own):
