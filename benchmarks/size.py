@@ -71,8 +71,9 @@ class Module:
         texts = (line.strip() for line in self._text.splitlines())
         found = {number for number, text in enumerate(texts, 1) if text and text[0] != "#"}
         for node in self.nodes:
-            if isinstance(node, ast.JoinedStr) or _is_text(node):
-                found.update(_span(node))
+            match node:
+                case ast.JoinedStr() | ast.Constant(value=str() | bytes()):
+                    found.update(_span(node))
         return len(found - {line for each in self._docstrings() for line in _span(each)})
 
     def _docstrings(self) -> Iterator[ast.stmt]:
@@ -125,10 +126,6 @@ def _imports(function: ast.AST) -> Iterator[int]:
             yield node.lineno
         elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from _imports(node)
-
-
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
 
 
 def _span(node: ast.stmt | ast.expr) -> range:

@@ -3,6 +3,7 @@ each message against the schema of the protocol.
 """
 
 import asyncio
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ from acp_editor import TURNS, WRITTEN, Desk
 
 from uwf_core.api import permission_form
 
-acp = pytest.importorskip("acp", reason="the package agent-client-protocol is not installed")
+pytestmark = pytest.mark.skipif(
+    find_spec("acp") is None, reason="the package agent-client-protocol is not installed"
+)
 
 
 class SecondEditor:
@@ -28,11 +31,15 @@ class SecondEditor:
     async def request_permission(self, session_id: str, tool_call: Any, options: Any, **_: Any):
         self.permissions.append((tool_call, options))
         chosen = next(each for each in options if each.kind == "allow_once")
+        import acp
+
         outcome = acp.schema.AllowedOutcome(outcome="selected", optionId=chosen.option_id)
         return acp.schema.RequestPermissionResponse(outcome=outcome)
 
     async def create_elicitation(self, message: str, mode: Any, **_: Any):
         self.forms.append((message, mode))
+        import acp
+
         content = self.contents.pop(0)
         return acp.schema.AcceptElicitationResponse(action="accept", content=content)
 
@@ -49,6 +56,8 @@ class SecondEditor:
 
 def driven(desk: Desk, story: Any) -> SecondEditor:
     """Run a story with a connection; uwf ends by itself afterwards."""
+    import acp
+
     command, *arguments = desk.project.command("acp")
 
     async def drive() -> SecondEditor:
@@ -74,6 +83,8 @@ def driven(desk: Desk, story: Any) -> SecondEditor:
 
 
 def text(said: str) -> list[Any]:
+    import acp
+
     return [acp.text_block(said)]
 
 
@@ -107,6 +118,8 @@ def test_it_runs_a_workflow_with_forms_and_loads_it_again(desk: Desk):
         await connection.resume_session(cwd=str(desk.folder), session_id=session)
         assert editor.kinds() <= {"plan"}
         await connection.close_session(session_id=session)
+        import acp
+
         with pytest.raises(acp.RequestError):
             await connection.prompt(session_id=session, prompt=text("And?"))
 

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from importlib.util import find_spec
 
 import pytest
 from builtin_kit import DONE, turn, use
@@ -10,7 +11,7 @@ from uwf_core.testing.project import Project
 from uwf_testing.model_server import ScriptedModel
 from uwf_testing.model_server_script import ModelToolCall, ModelTurn
 
-pytest.importorskip("mcp", reason="`uwf mcp` needs the SDK")
+pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="`uwf mcp` needs the SDK")
 
 WORKFLOW = """\
 version: 1

@@ -141,62 +141,62 @@ def _joint() -> str:
 
 
 HOSTILE = {
-    "a pattern": (_of({"pattern": r"\s|" * 1_500}), "invalid-schema"),
-    "a huge enum": (_of({"enum": [f"v{n}" for n in range(95_000)]}), "too-many-nodes"),
+    "a pattern": (lambda: _of({"pattern": r"\s|" * 1_500}), "invalid-schema"),
+    "a huge enum": (lambda: _of({"enum": [f"v{n}" for n in range(95_000)]}), "too-many-nodes"),
     "an enum used often": (
-        _workflow({"a": _role({}, **{
+        lambda: _workflow({"a": _role({}, **{
             "$defs": {"e": _ENUM},
             "prefixItems": [{"$ref": "#/$defs/e"}] * 1_000,
         })}),
         "too-many-nodes",
     ),
     "many roles with large schemas": (
-        _workflow({f"r{n}": _role(_ENUM) for n in range(15)}), "invalid-schema"
+        lambda: _workflow({f"r{n}": _role(_ENUM) for n in range(15)}), "invalid-schema"
     ),
     "variants of many parts": (
-        _workflow({"a": {"allOf": [
+        lambda: _workflow({"a": {"allOf": [
             {"oneOf": _STATUSES}, *({"properties": {f"p{n}": {}}} for n in range(2_000))
         ]}}),
         "too-many-variants",
     ),
     "many wrong patterns": (
-        _of({"allOf": [{"pattern": f"({n}"} for n in range(3_000)]}), "invalid-schema"
+        lambda: _of({"allOf": [{"pattern": f"({n}"} for n in range(3_000)]}), "invalid-schema"
     ),
-    "lines without end": ("name: w\n" + "k: v\n" * 100_000, "too-many-nodes"),
+    "lines without end": (lambda: "name: w\n" + "k: v\n" * 100_000, "too-many-nodes"),
     "unknown keys": (
-        "name: w\n" + "".join(f"key{n}: v\n" for n in range(49_000)), "too-many-problems"
+        lambda: "name: w\n" + "".join(f"key{n}: v\n" for n in range(49_000)), "too-many-problems"
     ),
-    "duplicate keys": ("name: w\n" + "k: v\n" * 45_000, "too-many-problems"),
+    "duplicate keys": (lambda: "name: w\n" + "k: v\n" * 45_000, "too-many-problems"),
     "unknown roles": (
-        _of({}).replace('"done": {', "".join(
+        lambda: _of({}).replace('"done": {', "".join(
             f'"d{n}": {{"role": "r{n}", "prompt": "x"}},' for n in range(8_000)
         ) + '"done": {'),
         "too-many-problems",
     ),
-    "tags without end": (_workflow({"a": _role({})}, "{{x}}" * 16_000), "template-syntax"),
-    "typos of near names": (_typos(), "unknown-status"),
-    "joint results of many statuses": (_fans(), "invalid-schema"),
-    "joint results of many roles": (_joint(), "invalid-schema"),
+    "tags without end": (lambda: _workflow({"a": _role({})}, "{{x}}" * 16_000), "template-syntax"),
+    "typos of near names": (_typos, "unknown-status"),
+    "joint results of many statuses": (_fans, "invalid-schema"),
+    "joint results of many roles": (_joint, "invalid-schema"),
     "a name of many parts": (
-        _workflow({"a": _role({})}, f"{{{{{'x.' * 9_999}x}}}}"), "template-syntax"
+        lambda: _workflow({"a": _role({})}, f"{{{{{'x.' * 9_999}x}}}}"), "template-syntax"
     ),
 }  # fmt: skip
 
 TAKEN = {
-    "prompts of sections alone": _blank(),
-    "a wide allOf": _workflow({"a": {"allOf": [
+    "prompts of sections alone": _blank,
+    "a wide allOf": lambda: _workflow({"a": {"allOf": [
         {"properties": {**STATUS, f"p{n}": {}}, "required": ["$status", f"p{n}"]}
         for n in range(1_000)
     ]}}),
-    "an allOf of required": _workflow(
+    "an allOf of required": lambda: _workflow(
         {"a": _role({}, allOf=[{"required": [f"p{n}"]} for n in range(3_000)])}
     ),
-    "a deep allOf": _of(_deep()),
-    "a large enum": _of({"enum": [f"v{n}" for n in range(9_900)]}),
-    "as many tags as there may be": _workflow(
+    "a deep allOf": lambda: _of(_deep()),
+    "a large enum": lambda: _of({"enum": [f"v{n}" for n in range(9_900)]}),
+    "as many tags as there may be": lambda: _workflow(
         {f"r{n}": _role({"type": "string"}) for n in range(20)}, "{{x}}" * MAX_TAGS
     ),
-    "sections in sections, over anything": _workflow(
+    "sections in sections, over anything": lambda: _workflow(
         {"a": _role({}, additionalProperties=True)}, _sections(64)
     ),
 }  # fmt: skip
@@ -214,9 +214,9 @@ def _checked(text: str) -> Checked:
     return checked
 
 
-@pytest.mark.parametrize(("text", "code"), HOSTILE.values(), ids=HOSTILE)
-def test_a_file_beyond_a_limit_is_refused_at_a_place_within_seconds(text, code):
-    checked = _checked(text)
+@pytest.mark.parametrize(("text_of", "code"), HOSTILE.values(), ids=HOSTILE)
+def test_a_file_beyond_a_limit_is_refused_at_a_place_within_seconds(text_of, code):
+    checked = _checked(text_of())
     assert not checked.valid
     (problem, *_) = [each for each in checked.problems if each.code == code]
     assert problem.line > 1
@@ -224,9 +224,9 @@ def test_a_file_beyond_a_limit_is_refused_at_a_place_within_seconds(text, code):
     assert len(checked.problems) <= 5 * (MAX_PROBLEMS + 1)
 
 
-@pytest.mark.parametrize("text", TAKEN.values(), ids=TAKEN)
-def test_a_large_file_within_the_limits_is_checked_within_seconds(text):
-    assert [each.code for each in _checked(text).problems if each.severity == "error"] in (
+@pytest.mark.parametrize("text_of", TAKEN.values(), ids=TAKEN)
+def test_a_large_file_within_the_limits_is_checked_within_seconds(text_of):
+    assert [each.code for each in _checked(text_of()).problems if each.severity == "error"] in (
         [],
         ["unreachable-role"] * 19,
     )

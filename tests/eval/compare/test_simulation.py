@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from compare_kit import A, B, trial
 from numpy.typing import NDArray
-from scipy import stats
 
 from uwf_core.api import Usage
 from uwf_eval.compare.compare import compare
@@ -147,6 +146,8 @@ def test_the_interval_of_a_mean_holds_the_rate_in_93_to_97_percent(tasks: int) -
 
 @pytest.mark.parametrize("tasks", [6, 10])
 def test_the_interval_of_student_does_not(tasks: int) -> None:
+    from scipy import stats
+
     drawn = np.random.default_rng(17)
     holds = []
     for rate in RATES:
@@ -164,6 +165,8 @@ def test_the_interval_of_a_difference_holds_it_in_93_to_97_percent(tasks: int, g
 
 
 def test_wilsons_interval_holds_the_rate_in_93_to_97_percent() -> None:
+    from scipy import stats
+
     for trials in (6, 10, 20, 50):
         counts = np.arange(trials + 1)
         intervals = [wilson_interval(int(each), trials) for each in counts]
