@@ -1,5 +1,6 @@
 """What a person reads at the end of a run: each thing once, and the command that continues it."""
 
+import re
 import shlex
 import subprocess
 import sys
@@ -7,6 +8,9 @@ import sys
 import pytest
 from cli_kit import ASKS, WORKFLOW, WROTE, on_terminal
 
+from uwf_core.api.sums import NOTHING_USED
+from uwf_core.cli.closing import closing_text
+from uwf_core.cli.render.colours import Screen
 from uwf_core.views.show import answer_options
 
 REJECTED = {"role": "reviewer", "output": {"$status": "rejected", "why": "no"}}
@@ -48,6 +52,62 @@ def test_a_terminal_shows_each_step_and_each_failure_once(project, columns):
         f"{thread} suspended (failure): reviewer",
         f"next: uwf thread exec {thread} --until-done",
     ]
+
+
+USED = {"inputTokens": 1200, "outputTokens": 300, "costUsd": 0.012}
+
+
+@pytest.mark.parametrize("columns", [60, 100])
+def test_a_completed_run_tells_what_came_out_what_it_took_and_how_to_read_it(project, columns):
+    project.script([{**WROTE, "usage": USED}, {**APPROVED, "body": "Looks good.\nReally."}])
+    shown = on_terminal(project, RUN, columns=columns)
+    assert shown.code == 0
+    thread = project.uwf("thread", "list", "--all").document["threads"][0]["thread"]
+    start = shown.lines.index(f"{thread} completed")
+    result, body, took, read, why = shown.lines[start + 1 :]
+    assert (result, body) == ("result  reviewer: approved", "        Looks good. …")
+    assert re.fullmatch(r"took    [\d.]+m?s, 2 steps, .*1\.2k in, 300 out, \$0\.0120", took)
+    for line, name in ((read, "read"), (why, "why")):
+        command = line.removeprefix(name).strip()
+        assert command == f"uwf thread {name} {thread}"
+        assert project.uwf(*shlex.split(command)[1:]).exit_code == 0
+
+
+def test_the_fields_of_a_result_are_shown_in_a_line_each():
+    result = {
+        "role": "wri\x1bter", "status": "done", "body": "not shown beside fields",
+        "output": {
+            "$status": "done", "summary": "one\ntwo", "files": ["a", "b"], "count": 3, "no": [],
+            "more": {"a": 1}, "sixth": 1, "seventh": 1,
+        },
+    }  # fmt: skip
+    usage = {**NOTHING_USED, "turns": None, "costUsd": None}
+    thread = {
+        "thread": "01JD", "steps": 1, "startedAtMs": 5000, "updatedAtMs": 9200, "usage": usage,
+        "worktree": {"folder": "/w", "branch": "uwf/01JD", "base": "abc"},
+    }  # fmt: skip
+    assert closing_text(thread, result, Screen(80, False)).splitlines() == [
+        "result  wri\\x1bter: done",
+        "        summary: one …",
+        "        files: a, b",
+        "        count: 3",
+        "        no: []",
+        '        more: {"a": 1}',
+        "        … 2 more",
+        "branch  uwf/01JD in /w",
+        "took    4.2s, 1 step",
+        "read    uwf thread read 01JD",
+        "why     uwf thread why 01JD",
+    ]
+
+
+def test_a_run_that_is_not_at_its_end_has_no_result(project):
+    project.script([WROTE, APPROVED])
+    thread = project.uwf("thread", "start", "pair", "-p", "x").document["thread"]
+    shown = on_terminal(project, ["thread", "exec", thread])
+    assert not [line for line in shown.lines if line.startswith("result")]
+    shown = on_terminal(project, ["thread", "exec", thread])
+    assert "result  reviewer: approved" in shown.lines
 
 
 def test_a_missing_program_names_the_agent_to_check_before_the_next_run(project):

@@ -30,6 +30,19 @@ def test_a_line_is_printed_once_when_it_is_finished():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("end", ["---\nI wrote it.", "---\n", ""])
+def test_the_fields_of_a_reply_step_back_behind_its_text(end):
+    """What uwf reads of a reply is dim, also while the reply grows."""
+    growing = GrowingTurns(Screen(80, True))
+    head = ["---", '"$status": done', "summary: it"]
+    text = "\n".join([*head, end])
+    lines = growing.add({**TURN, "text": text}) + growing.end()
+    shown = [line.rstrip("\n") for line in lines[1:]]
+    expected = [f"\x1b[2m{each}\x1b[0m" for each in head]
+    expected += ["\x1b[2m---\x1b[0m"] if end else []
+    assert shown == [*expected, *end.splitlines()[1:]]
+
+
 def test_a_new_turn_ends_the_one_before():
     assert shown({"text": "one"}, {"text": "a\nb", "index": 1}) == [
         ["#1 writer · assistant 0"], ["one", "", "#1 writer · assistant 1", "a"], ["b"],

@@ -16,9 +16,11 @@ from uwf_core.api.events import (
     ThreadEnded,
     TurnTaken,
 )
-from uwf_core.cli.outcome import LiveWatch, Running
+from uwf_core.cli.outcome import LiveWatch
 from uwf_core.cli.render.colours import Screen
+from uwf_core.cli.running_step import Running
 from uwf_core.cli.session import Session
+from uwf_core.views.activity import activity_of
 
 PLACE = {"thread": "01JD8ZK3QW7V5N2B4C6D8E0F00", "number": 2, "role": "developer"}
 EVENTS = [
@@ -78,17 +80,53 @@ def test_no_escape_of_an_agent_reaches_the_terminal():
         assert "\x1b" not in shown(refresh=refresh).replace("\x1b[2K", "")
 
 
-def test_the_line_says_role_agent_attempt_turns_tokens_and_seconds_idle():
+def test_the_line_says_role_agent_seconds_what_it_does_turns_and_tokens():
     running = Running("2", 1, "developer", "hermes", started=10.0, heard=10.0)
+    assert running.line(10.4) == "#2 developer · hermes · 0s"
+    assert running.line(12.0) == "#2 developer · hermes · 2s · waiting 2s for the agent"
     usage = Usage(input_tokens=1000, output_tokens=200)
     running = running.after_turn(Turn(index=0, role="assistant", text="x", usage=usage), 12.0)
     call = ToolCall(id="1", name="read_file")
     running = running.after_turn(Turn(index=1, role="assistant", tool_calls=(call,)), 14.0)
     assert running.line(20.0) == (
-        "#2 developer · hermes · 2 turns · 1.2k tokens · 10s · idle 6s · read_file"
+        "#2 developer · hermes · 10s · running read_file 6s · 2 turns · 1.2k tokens"
+    )
+    done = ToolCall(id="1", name="read_file", result="text")
+    running = running.after_turn(Turn(index=1, role="assistant", tool_calls=(done,)), 22.0)
+    assert running.line(100.0) == (
+        "#2 developer · hermes · 1m30s · waiting 1m18s for the model · 2 turns · 1.2k tokens"
+        " · read_file"
     )
     newer_state_of_the_same_turn = running.after_turn(Turn(index=1, role="assistant"), 15.0)
     assert newer_state_of_the_same_turn.turns == 2
+
+
+@pytest.mark.parametrize("agent", ["program", "workflow"])
+def test_a_program_and_a_called_thread_wait_for_no_model(agent):
+    assert Running("2", 1, "tester", agent, 10.0, 10.0).line(70.0) == f"#2 tester · {agent} · 1m00s"
+    answered = Running("2", 1, "approver", "human", 10.0, 10.0, answers=True)
+    assert answered.line(15.0) == "#2 approver · human · a person's answer · 5s"
+
+
+REPLY = '---\n"$status": done\nsummary: it\n---\n\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (REPLY + "I changed two files.\nBoth are tested.", "done: I changed two files."),
+        (REPLY, "done"),
+        (REPLY[:26], "done"),
+        ("\n---\nsumm", "its fields"),
+        ("---", "its fields"),
+        ("I read it.\nThen I write.", "I read it."),
+        ("a \x1b[2J b", "a \\x1b[2J b"),
+        ("", ""),
+    ],
+)
+def test_a_reply_is_shown_by_its_status_and_its_text(text, line):
+    """Its fields begin with a line `---`, which says nothing to a reader."""
+    assert activity_of(text, ()).said == line
 
 
 @pytest.mark.parametrize("events_before", range(len(EVENTS) + 1))
@@ -168,7 +206,11 @@ class Terminal(io.StringIO):
             elif part not in ("", "\r"):
                 assert not lines[at]
                 lines[at] = part
-        return [re.sub(r" · \d+s( · idle \d+s)?", " · 0s", line) for line in lines if line]
+        return [
+            re.sub(r" · \d+s( · waiting for the \w+ \d+s)?", " · 0s", line)
+            for line in lines
+            if line
+        ]
 
 
 def test_where_nobody_looks_the_lines_of_branches_can_be_told_apart():
@@ -208,4 +250,4 @@ def test_a_turn_counts_for_its_own_branch():
         thread = started(1).thread
         watch.event(TurnTaken(thread, 1, "worker", Turn(index=0, role="assistant", text="Hm.")))
         lines = terminal.lines()
-    assert lines == ["#2.0 worker · mock · 0 turns · 0s", "#2.1 worker · mock · 1 turn · 0s · Hm."]
+    assert lines == ["#2.0 worker · mock · 0s", "#2.1 worker · mock · 0s · 1 turn · Hm."]

@@ -93,8 +93,8 @@ def test_a_live_line_tells_who_is_at_work_and_leaves_plain_lines(project):
     project.script([{**WROTE, "delayMs": 4000}, {"role": "reviewer", "hang": True}])
     shown = on_terminal(project, ["thread", "exec", started(project)])
     assert shown.code == 0
-    assert "#1 writer · mock · 0 turns" in shown.plain
-    assert re.search(r" · idle [1-4]s", shown.plain)
+    assert "#1 writer · mock · 0s" in shown.plain
+    assert re.search(r" · waiting [1-4]s for the (agent|model)", shown.plain)
     final = [line for line in shown.lines if line.startswith("#1 writer: done → reviewer (")]
     assert len(final) == 1
 

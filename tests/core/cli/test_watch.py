@@ -9,6 +9,7 @@ from cli_kit import APPROVED, ASKS, WORKFLOW, WROTE, check_golden, on_terminal
 from uwf_core.api.sums import NOTHING_USED
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.watch_screen import live_lines
+from uwf_core.views.activity import Activity, activity_of
 from uwf_core.views.following import AttemptSeen, BranchesSeen, Follower, Look
 
 TURNS = [
@@ -47,7 +48,10 @@ def test_in_a_pipe_it_prints_lines_of_json_and_exits_as_wait(project):
     assert lines[-1]["event"] == "end" and lines[-1]["status"] == "completed"
     assert lines[-1]["exitCode"] == 0
     statuses = [each["status"] for each in lines if each["event"] == "status"]
-    assert statuses[0] == "running" and statuses[-1] == "completed"
+    assert statuses in (
+        ["running", "completed"],
+        ["completed"],
+    )  # if it ended before the first look
 
 
 @pytest.mark.parametrize(
@@ -196,7 +200,7 @@ def look(**others):
     used = {**NOTHING_USED, "inputTokens": 12_300, "outputTokens": 1_100, "costUsd": 0.0213}
     attempt = AttemptSeen(
         ROOT, "4", "reviewer", "claude-code", 2, 1_288_000, 1_296_000, 3, 1200,
-        "I compare the\x1b[2J rounding of both sides", False,
+        activity_of("I compare the\x1b[2J rounding of both sides", ()), False,
     )  # fmt: skip
     found = Look([], state, used, [attempt], [], ["fix-bug", "review"], True, 0)
     return found._replace(**others)
@@ -207,7 +211,9 @@ def test_the_live_part_of_two_threads(columns):
     branches = look(
         branches=[BranchesSeen("planner/planned", {"completed": 2, "running": 1})],
         attempts=[
-            AttemptSeen(ROOT, f"2.{n}", "worker", "mock", 1, 1_290_000, 1_300_000, 0, None, "", 0)
+            AttemptSeen(
+                ROOT, f"2.{n}", "worker", "mock", 1, 1_290_000, 1_300_000, 0, None, Activity(), 0
+            )
             for n in (0, 2)
         ],
         stack=["map-reduce"],

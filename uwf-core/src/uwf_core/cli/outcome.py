@@ -11,10 +11,10 @@ from typing import IO, TYPE_CHECKING, Any
 from uwf_core.api.sums import usage_payload
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen, fit, is_terminal, screen_of
+from uwf_core.cli.running_step import Running
 from uwf_core.cli.session import Session
 from uwf_core.cli.shutdown import cancel_on_signals
 from uwf_core.escape import clean, one_line
-from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from uwf_core.engine.results import Outcome
@@ -25,50 +25,6 @@ _CLEAR_ABOVE = "\x1b[1A\x1b[2K"
 _LEAST_ROOM = 3
 """Lines of a terminal that live lines leave free: the last ones of what stays."""
 _REFRESH_SECONDS = 0.5
-
-
-class Running(NamedTuple):
-    """A running step as seen so far: its number in the whole tree; seconds are from a monotonic
-    clock.
-    """
-
-    number: str
-    attempt: int
-    role: str
-    agent: str
-    started: float
-    heard: float
-    turns: int = 0
-    tokens: int | None = None
-    said: str = ""
-    answers: bool = False
-
-    def line(self, now: float) -> str:
-        """`#3 reviewer · mock · 2 turns · 1.2k tokens · 12s · idle 4s · its last text`."""
-        parts = [f"#{self.number} {self.role}", self.agent]
-        if self.answers:
-            parts.append("a person's answer")
-        elif self.attempt > 1:
-            parts.append(f"attempt {self.attempt}")
-        parts.append(f"{self.turns} turn{'' if self.turns == 1 else 's'}")
-        if self.tokens is not None:
-            parts.append(f"{amounts.count(self.tokens)} tokens")
-        parts.append(f"{now - self.started:.0f}s")
-        if now - self.heard >= 1:
-            parts.append(f"idle {now - self.heard:.0f}s")
-        if self.said:
-            parts.append(self.said)
-        return " · ".join(parts)
-
-    def after_turn(self, turn: Any, now: float) -> "Running":
-        """Add a turn, or update a known one."""
-        tokens = self.tokens
-        used = turn.usage
-        if used is not None and used.output_tokens is not None:
-            tokens = (tokens or 0) + (used.input_tokens or 0) + used.output_tokens
-        said = _last_said(turn) or self.said
-        turns = max(self.turns, turn.index + 1)
-        return self._replace(heard=now, turns=turns, tokens=tokens, said=said)
 
 
 class LiveWatch:
@@ -242,12 +198,6 @@ def _status(event: Any, screen: Screen) -> str:
     return screen.paint(text, "warning") if is_detour else text
 
 
-def _last_said(turn: Any) -> str:
-    if turn.tool_calls:
-        return one_line(turn.tool_calls[-1].name)
-    return one_line(turn.text[:200])
-
-
 def watch(session: Session) -> LiveWatch:
     """The display of a run on stderr."""
     screen = screen_of(session.stderr, session.env, session.color)
@@ -313,6 +263,10 @@ def _thread(session: Session, document: Mapping[str, Any], until_done: bool) -> 
 
     thread = document["thread"]
     shown: dict[str, Any] = clean_document(show_thread(session.engine, thread))
+    if shown["status"] == "completed":
+        from uwf_core.cli.closing import result_of
+
+        shown["result"] = result_of(session.engine, thread)
     if until_done and not shown["running"]:
         from uwf_core.views.show import until_done as far
 
@@ -329,7 +283,7 @@ def exec_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Sc
 
 def end_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Screen) -> str:
     """Where a run has led: the status, its role, the message unless it is that of the last step,
-    and the commands of which each continues the thread.
+    and the commands of which each continues the thread; at the end of the thread its result.
     """
     why = f" {reason_text(document['suspendReason'], screen)}" if document["suspendReason"] else ""
     role = thread["suspendedRole"] or thread["currentRole"]
@@ -340,6 +294,10 @@ def end_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Scr
         lines.append(document["suspendMessage"])
     if failure is not None and failure["kind"] == "unavailable":
         lines.append(screen.paint(_check_first(document), "dim"))
+    if thread.get("result"):
+        from uwf_core.cli.closing import closing_text
+
+        lines.append(closing_text(thread, thread["result"], screen))
     for number, command in enumerate(thread["next"]):
         lines.append(screen.paint(f"{'  or:' if number else 'next:'} {command}", "dim"))
     return "\n".join(lines)

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from uwf_core.api.events import StepFailed, StepFinished
 from uwf_core.api.sums import usage_payload
-from uwf_core.cli.outcome import Running, failed_text, finished_text
+from uwf_core.cli.outcome import failed_text, finished_text
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen, fit
 from uwf_core.cli.render.turns import GrowingTurns
+from uwf_core.cli.running_step import Running
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.engine.results import Outcome, status_fields
 from uwf_core.escape import clean, clean_document, one_line
@@ -203,7 +204,7 @@ def _attempt_lines(look: "Look", now: int) -> list[str]:
         Running(
             each.label, each.attempt, one_line(each.role), one_line(each.agent),
             each.started_ms / 1000, each.heard_ms / 1000, each.turns, each.tokens,
-            one_line(each.said), each.answers,
+            each.activity, each.answers,
         ).line(now / 1000)
         for each in look.attempts
     ]  # fmt: skip

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.record import decision_of
 from uwf_core.errors import InvalidOutput, MissingNodeError, RoutingFailed
-from uwf_core.extract.frontmatter import split_reply
+from uwf_core.extract.split import split_reply
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import apply_edge
 from uwf_core.named_tuple import NamedTuple

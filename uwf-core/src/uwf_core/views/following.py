@@ -15,6 +15,7 @@ from uwf_core.thread.calls import calling_heads, open_below
 from uwf_core.thread.head import read_head
 from uwf_core.thread.lock import running_threads
 from uwf_core.thread.names import attempt_name, turns_prefix
+from uwf_core.views.activity import Activity, activity_of
 from uwf_core.views.recorded import ThreadRecord
 from uwf_core.views.recorded_replies import TurnRecord
 from uwf_core.views.show import used_with_calls
@@ -45,8 +46,8 @@ class TurnSeen(NamedTuple):
 
 
 class AttemptSeen(NamedTuple):
-    """A step under way: its number in the whole tree, what it has used so far, the newest text or
-    tool. `heard_ms`: the last sign of life. Times are ms since 1970.
+    """A step under way: its number in the whole tree, what it has used so far, what it does.
+    `heard_ms`: the last sign of life. Times are ms since 1970.
     """
 
     thread: str
@@ -58,7 +59,7 @@ class AttemptSeen(NamedTuple):
     heard_ms: int
     turns: int
     tokens: int | None
-    said: str
+    activity: Activity
     answers: bool
 
 
@@ -269,7 +270,7 @@ class Follower:
             max([node["startedAtMs"], *(row.updated_ms for row in rows)]),
             len(turns),
             _tokens(turns),
-            _said(turns),
+            _activity(turns),
             node["answer"] is not None,
         )
 
@@ -304,11 +305,11 @@ def _tokens(turns: Sequence[TurnRecord]) -> int | None:
     return sum(known) if known else None
 
 
-def _said(turns: Sequence[TurnRecord]) -> str:
+def _activity(turns: Sequence[TurnRecord]) -> Activity:
     if not turns:
-        return ""
-    calls = turns[-1].tool_calls
-    return str(calls[-1]["name"]) if calls else turns[-1].text[-200:]
+        return Activity()
+    tools = [(str(each["name"]), each["result"] is not None) for each in turns[-1].tool_calls]
+    return activity_of(turns[-1].text, tools)
 
 
 def _usage(used: "UsagePayload") -> Usage:

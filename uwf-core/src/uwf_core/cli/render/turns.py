@@ -1,6 +1,6 @@
 """The turns of an agent as text, whole ones and growing ones."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from uwf_core.cli.render.colours import Screen
@@ -29,13 +29,25 @@ def _turn_lines(turn: Mapping[str, Any], screen: Screen) -> list[_Line]:
     reasoning = (turn["reasoning"] or "").strip("\n").splitlines()
     lines = [_Line("reasoning", at, screen.paint(each, "dim")) for at, each in enumerate(reasoning)]
     text = turn["text"].strip("\n").splitlines()
-    lines += [_Line("text", at, each) for at, each in enumerate(text)]
+    ahead = _length_of_fields(text)
+    lines += [
+        _Line("text", at, screen.paint(each, "dim") if at < ahead else each)
+        for at, each in enumerate(text)
+    ]
     for at, call in enumerate(turn["toolCalls"]):
         failed = bool(call.get("isError"))
         mark = screen.paint("✗" if failed else "→", "error" if failed else "dim")
         shown = f"{mark} {call.get('name', '')} {_short(call.get('arguments'))}".rstrip()
         lines.append(_Line("call", at, shown))
     return lines
+
+
+def _length_of_fields(lines: Sequence[str]) -> int:
+    """How many lines a reply's frontmatter takes, which are for uwf and not for a reader."""
+    if not lines or lines[0].rstrip() != "---":
+        return 0
+    ends = (at for at, line in enumerate(lines) if at and line.rstrip() == "---")
+    return next(ends, len(lines) - 1) + 1
 
 
 class GrowingTurns:

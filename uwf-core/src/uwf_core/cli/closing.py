@@ -1,0 +1,74 @@
+"""The last lines of a completed thread: what came out, what it took, and how to read it."""
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.cli.render import amounts
+from uwf_core.cli.render.colours import Screen, fit
+from uwf_core.cli.render.table import fields
+from uwf_core.escape import clean_document, one_line
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+
+_MOST_FIELDS = 5
+_MOST_CELLS = 200
+_MARGIN = len("result  ")
+
+
+def result_of(engine: "Engine", thread: str) -> dict[str, Any] | None:
+    """What the last step of a thread delivered, as people may read it; None if it has no step."""
+    from uwf_core.views.recorded import open_thread
+
+    step = next(open_thread(engine, thread).newest_first("output", "body"), None)
+    if step is None:
+        return None
+    found: dict[str, Any] = clean_document(
+        {"role": step.role, "status": step.status, "output": dict(step.output), "body": step.body}
+    )
+    return found
+
+
+def closing_text(thread: Mapping[str, Any], result: Mapping[str, Any], screen: Screen) -> str:
+    """The lines after the status of a completed thread. Commands are never cut."""
+    width = max(min(screen.width, _MOST_CELLS) - _MARGIN, 20)
+    shown = [fit(line, width) for line in _result_lines(result)]
+    steps = thread["steps"]
+    parts = [
+        amounts.duration(max(thread["updatedAtMs"] - thread["startedAtMs"], 0)),
+        f"{steps} step{'' if steps == 1 else 's'}",
+        amounts.usage(thread["usage"]),
+    ]
+    own = thread["worktree"]
+    pairs = (
+        ("result", "\n".join(shown)),
+        ("branch", own and f"{own['branch']} in {own['folder']}"),
+        ("took", ", ".join(filter(None, parts))),
+        ("read", f"uwf thread read {thread['thread']}"),
+        ("why", f"uwf thread why {thread['thread']}"),
+    )
+    return fields(pairs, screen)
+
+
+def _result_lines(result: Mapping[str, Any]) -> list[str]:
+    """`reviewer: approved`, and the fields of the output; the text if it has none."""
+    lines = [": ".join(map(one_line, filter(None, (result["role"], result["status"]))))]
+    values = {name: value for name, value in result["output"].items() if name != "$status"}
+    for name, value in list(values.items())[:_MOST_FIELDS]:
+        lines.append(f"{one_line(name)}: {_short(value)}")
+    if len(values) > _MOST_FIELDS:
+        lines.append(f"… {len(values) - _MOST_FIELDS} more")
+    if not values and result["body"].strip():
+        lines.append(_short(result["body"]))
+    return lines
+
+
+def _short(value: Any) -> str:
+    """A value in a line: of a text its first one, and a list of plain values without brackets."""
+    if isinstance(value, str):
+        first, _, rest = value.strip().partition("\n")
+        return one_line(first) + (" …" if rest.strip() else "")
+    if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
+        return one_line(", ".join(value))
+    return one_line(json.dumps(value, ensure_ascii=False))

@@ -1,0 +1,46 @@
+"""What a step under way is doing, in a few words, from the newest turn of its agent."""
+
+import re
+from collections.abc import Sequence
+
+from uwf_core.escape import one_line
+from uwf_core.named_tuple import NamedTuple
+
+_MOST_CHARACTERS = 200
+_STATUS = re.compile(r"""^["']?\$status["']?[ \t]*:[ \t]*["']?([^"'\s]+)""", re.MULTILINE)
+
+
+class Activity(NamedTuple):
+    """The newest sign of an agent: a line of text, or the tool that it uses. `in_tool`: the tool
+    has no result yet.
+    """
+
+    said: str = ""
+    in_tool: bool = False
+
+
+def activity_of(text: str, tools: Sequence[tuple[str, bool]]) -> Activity:
+    """The activity of a turn: of its text, and its tools, each with whether it has its result."""
+    running = [name for name, is_over in tools if not is_over]
+    if running:
+        return Activity(one_line(running[-1]), in_tool=True)
+    return Activity(one_line(tools[-1][0]) if tools else line_of(text))
+
+
+def line_of(text: str) -> str:
+    """A line of what an agent wrote. A reply is shown by its status and its text, not by the
+    frontmatter that holds its fields: `done: I changed two files.`.
+    """
+    from uwf_core.extract.split import begins_with_fields, split_reply
+
+    if not begins_with_fields(text):
+        return _first_line(text)
+    split = split_reply(text)
+    written, body = (text, "") if isinstance(split, str) else (split[0], split[2])
+    found = _STATUS.search(written)
+    status = "" if found is None else one_line(found[1])
+    return ": ".join(filter(None, (status, _first_line(body)))) or "its fields"
+
+
+def _first_line(text: str) -> str:
+    return one_line(text.strip().partition("\n")[0][:_MOST_CHARACTERS])
