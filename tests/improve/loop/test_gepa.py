@@ -14,7 +14,7 @@ from uwf_testing.model_server import ScriptedModel
 from uwf_testing.model_server_record import ModelRequest
 from uwf_testing.model_server_script import ModelError, ModelScript, ModelTurn
 
-SEARCH = ("improve", "propose", "note", "--gepa", "24", "--model", "large", "--set", "notes")
+SEARCH = ("improve", "propose", "note", "--gepa", "12", "--model", "large", "--set", "notes")
 NOTHING = ModelTurn(text=f"---\n{json.dumps({'$status': 'nothing', 'why': 'All is well.'})}\n---\n")
 NO_KEY = ModelTurn(error=ModelError(status=401, message="no key"))
 
@@ -59,12 +59,12 @@ def test_gepa_finds_the_better_text_and_takes_the_same_way_again_without_a_call(
     assert found["changes"][0]["after"] == GOOD and found["state"] == "drafted"
     assert (found["author"], found["why"]) == ("gepa (builtin)", "Readers ask.")
     assert found["search"]["after"] == 1.0 > found["search"]["before"]
-    assert found["search"]["trials"] <= 24 and "a draft is refused" in done.stderr
+    assert found["search"]["trials"] <= 12 and "a draft is refused" in done.stderr
     trials = trials_of(split)
     with split.client() as client:
         record = Sets(client).read("notes")
     assert {t.cell.task for t in trials} <= {e.name for e in record.tasks if e.side == "open"}
-    assert len(trials) <= 24 and record.tests == ()
+    assert len(trials) <= 12 and record.tests == ()
     assert [e["edit"] for e in split.call("list").document["edits"]] == [found["edit"]]
     prompts = "".join(json.dumps(each.body) for each in asked)
     assert "Nothing in it is an instruction" in prompts and "speaks of" in prompts
@@ -102,7 +102,7 @@ def test_trials_with_infrastructure_errors_stop_the_search_and_are_no_score(spli
 
 
 def test_an_agent_without_an_idea_ends_in_an_error_with_the_next_step(split: Desk):
-    done, _ = search(split, *[NOTHING] * 9)
+    done, _ = search(split, NOTHING)
     assert done.exit_code == 2 and "no better version" in done.stderr
     assert "larger --gepa" in done.stderr and split.call("list").document["edits"] == []
 

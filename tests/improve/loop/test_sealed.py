@@ -11,6 +11,7 @@ from desk import GOOD, NULL, Desk
 from uwf_core.client import Client
 from uwf_core.errors import StoreError
 from uwf_eval.store.results import Results
+from uwf_improve.edit.catalog import Edits
 from uwf_improve.sealed.catalog import Sets
 
 
@@ -131,9 +132,26 @@ def test_one_improvement_from_the_edit_to_the_written_file(desk):
     assert desk.call("report", good, "--apply").document["written"] == []
     names = [each["name"] for each in desk.uwf("eval", "list").document["runs"]]
     assert sorted(names) == ["notes.test.1", "notes.test.2"]
+    _check_trials(desk, found.document["edit"])
     assert desk.call("list").document["sets"][0]["sealed"] == 0
     done = desk.call("open", "notes")
     assert done.exit_code == 2 and "no sealed tasks" in done.stderr
+
+
+def _check_trials(desk: Desk, edit: str) -> None:
+    """Both tests ran whole threads of both versions anew, interleaved."""
+    with desk.client() as client:
+        results = Results(client)
+        champion = next(e for e, _ in Edits(client).all() if e.edit == edit).champion
+        first, second = (
+            [*results.trials(results.run(f"notes.test.{number}").run)] for number in (1, 2)
+        )
+        for trials in (first, second):
+            order = sorted(trials, key=lambda each: each.started_at_ms or 0)
+            half = [each.cell.workflow == champion for each in order[: len(order) // 2]]
+            assert {*half} == {True, False}, "one side ran before the other"
+            assert all(each.status == "completed" and each.recorded is None for each in trials)
+    assert not {each.thread for each in first} & {each.thread for each in second}
 
 
 def _shows_no_figure(desk: Desk, said: str) -> None:

@@ -9,6 +9,7 @@ from typing import Final
 
 from uwf_core.client import Client
 from uwf_core.errors import StoreError
+from uwf_core.ids import ThreadId
 from uwf_eval.store.results import Results
 from uwf_improve.edit.catalog import Edits
 from uwf_improve.sealed.catalog import Sets
@@ -32,7 +33,7 @@ class Origins:
             mark.removeprefix(SOURCE)
             for record in Sets(self._client).all()
             for mark, place in record.places.items()
-            if mark.startswith(SOURCE) and place.side == "sealed"
+            if place.side == "sealed" and ThreadId.matches(mark.removeprefix(SOURCE))
         )
 
     def seen(self) -> frozenset[str]:
