@@ -30,7 +30,12 @@ OF_SESSIONS = dict(  # noqa: C408 (names of functions)
     arch=("tests/architecture",),
     docs=("tests/docs/test_pages.py", "tests/docs/test_mermaid.py"),
     faults=("tests/crash", "tests/faults"),
-    kits=("tests/testing/kit/test_noticed.py",),
+    kits=(
+        "tests/testing/kit/test_wrong_agents.py",
+        "tests/testing/kit/test_wrong_observers.py",
+        "tests/testing/kit/test_wrong_others.py",
+        "tests/testing/kit/test_wrong_stores.py",
+    ),
 )
 """Tests that only the session of this name runs; `tests` leaves them out."""
 
@@ -98,9 +103,13 @@ def tests(session: nox.Session) -> None:
 
 @check
 def kits(session: nox.Session) -> None:
-    """Whether the kits for plugins notice the wrong plugins; the tests of kits are in `tests`."""
+    """Whether the kits for plugins notice each wrong plugin, by its own clause and no other; the
+    other tests of the kits are in `tests`.
+    """
     install(session, "tests")
-    pytest(session, *OF_SESSIONS[session.name])
+    # A file starts processes of its own, which wait for what never comes.
+    words = ("-n", "2", "--dist", "loadfile", *OF_SESSIONS[session.name])
+    session.run("pytest", *words, *session.posargs)
 
 
 @check
