@@ -28,6 +28,7 @@ DISTRIBUTIONS = sorted(path.parent for path in ROOT.glob("uwf-*/pyproject.toml")
 EXAMPLES = sorted(path.parent for path in ROOT.glob("examples/uwf-*/pyproject.toml"))
 OF_SESSIONS = dict(  # noqa: C408 (names of functions)
     arch=("tests/architecture",),
+    browser=("tests/browser",),
     docs=("tests/docs/test_pages.py", "tests/docs/test_mermaid.py"),
     faults=("tests/crash", "tests/faults"),
     kits=(
@@ -36,6 +37,8 @@ OF_SESSIONS = dict(  # noqa: C408 (names of functions)
         "tests/testing/kit/test_wrong_others.py",
         "tests/testing/kit/test_wrong_stores.py",
     ),
+    postgres=("tests/postgres",),
+    real_agents=("tests/real_agents",),
 )
 """Tests that only the session of this name runs; `tests` leaves them out."""
 
@@ -276,7 +279,7 @@ def real_agents(session: nox.Session) -> None:
     for variable, path in document["paths"].items():
         session.log(f"{variable} is {path}")
     session.env.update(document["paths"])
-    pytest(session, "tests/real_agents", "--dist", "loadgroup", "--durations=5")
+    pytest(session, *OF_SESSIONS[session.name], "--dist", "loadgroup", "--durations=5")
 
 
 @check
@@ -298,7 +301,7 @@ def postgres(session: nox.Session) -> None:
     install(session, "tests")
     _install_postgres(session)
     session.env["UWF_POSTGRES"] = "1"
-    session.run("pytest", "-n", "2", "--durations=5", "tests/postgres", *session.posargs)
+    session.run("pytest", "-n", "2", "--durations=5", *OF_SESSIONS[session.name], *session.posargs)
 
 
 def _install_postgres(session: nox.Session) -> None:
@@ -326,7 +329,7 @@ def browser(session: nox.Session) -> None:
     axe = ROOT / ".nox" / ".axe"
     session.run("python", "docs/mermaid/prepare.py", str(axe), "tests/browser/package.json")
     session.env["UWF_AXE"] = str(axe / "node_modules" / "axe-core" / "axe.min.js")
-    session.run("pytest", "-n", "0", "tests/browser", *session.posargs)
+    session.run("pytest", "-n", "0", *OF_SESSIONS[session.name], *session.posargs)
 
 
 @check
