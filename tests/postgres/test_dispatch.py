@@ -220,6 +220,19 @@ def test_a_hint_is_due_once_in_a_while(backend):
     assert sorted(backend.due(["gpu"], 10, 0)) == [("a", []), ("b", ["gpu"])]
 
 
+def test_a_thread_whose_worker_has_died_is_due_at_once(backend, url, server):
+    """Whenever the last hint for it was given."""
+    put(backend, row("a"), row("b"))
+    assert sorted(backend.due([], 10, 30)) == [("a", []), ("b", [])]
+    claims = [backend.claim(name, [], {}) for name in "vw"]
+    assert backend.due([], 10, 30) == []
+    backend.leave("v")
+    assert backend.due([], 10, 30) == [(claims[0].thread, [])]
+    schema = url.partition("schema=")[2]
+    server.execute(f"UPDATE {schema}.dispatch SET expires = now() - interval '1 s'")
+    assert backend.due([], 10, 30) == [(claims[1].thread, [])]
+
+
 # -- threads ---------------------------------------------------------------------------------------
 
 

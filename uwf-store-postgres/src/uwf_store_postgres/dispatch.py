@@ -45,7 +45,9 @@ SELECT w.id, w.host, w.pid, w.start, w.labels,
     CASE WHEN w.expires < clock_timestamp() THEN 'lost' WHEN w.drains THEN 'draining'
         ELSE 'running' END,
     w.jobs, w.thread, w.since, (extract(epoch FROM w.seen) * 1000)::bigint
-FROM {s}.worker w WHERE w.seen > clock_timestamp() - interval '1 day' ORDER BY w.since, w.id"""
+FROM {s}.worker w
+WHERE w.seen > clock_timestamp() - interval '1 day' AND (%s::text IS NULL OR w.host = %s)
+ORDER BY w.since, w.id"""
 _ORDER = "ORDER BY -d.priority, d.not_before, d.thread"
 _WAITING = f"""
 WITH first AS MATERIALIZED (
@@ -183,9 +185,9 @@ class DispatchTable:
         """Ask workers to end after their step."""
         return len(self._rows(_DRAIN, (worker, worker)))
 
-    def workers(self) -> list[WorkerRow]:
+    def workers(self, host: str | None = None) -> list[WorkerRow]:
         """The workers that were seen within a day."""
-        return [WorkerRow(*row) for row in self._rows(_WORKERS)]
+        return [WorkerRow(*row) for row in self._rows(_WORKERS, (host, host))]
 
     def waiting(self, limit: int, *, unserved: bool = False) -> list[WaitingRow]:
         """Wanted rows that nobody runs."""

@@ -224,9 +224,9 @@ class Worker:
         while True:
             try:
                 self._obey(self._backend.beat(self._row))
+                self._bury()
                 self._sweep()
                 if beats % _REAP_EVERY == 0:
-                    self._bury()
                     self._quietly(self._engine.reap)
             except UwfError as error:
                 self._say(f"{error.message}; trying again")
@@ -261,9 +261,8 @@ class Worker:
 
     def _bury(self) -> None:
         """Free the claims of workers of this machine whose process is dead."""
-        for each in self._backend.workers():
-            is_here = each.host == self._row.host and each.id != self.id
-            if is_here and not ProcessId(each.pid, each.start).is_alive():
+        for each in self._backend.workers(self._row.host):
+            if each.id != self.id and not ProcessId(each.pid, each.start).is_alive():
                 self._backend.leave(each.id)
 
     def _leave(self) -> None:

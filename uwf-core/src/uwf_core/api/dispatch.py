@@ -156,8 +156,8 @@ class DispatchBackend(Protocol):
     def drain(self, worker: str | None) -> int:
         """Ask a worker (None: all) to end after its step; how many were asked."""
 
-    def workers(self) -> list[WorkerRow]:
-        """The workers that were seen within the last day."""
+    def workers(self, host: str | None = None) -> list[WorkerRow]:
+        """The workers (of a machine) that were seen within the last day."""
 
     def waiting(self, limit: int, *, unserved: bool = False) -> list[WaitingRow]:
         """Wanted rows that nobody runs now, by priority; `unserved`: only those whose labels no

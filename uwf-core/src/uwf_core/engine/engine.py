@@ -388,9 +388,11 @@ class Engine:
             self.on_fault(fault)
 
     def close(self) -> None:
-        """Close the store, if it was opened."""
+        """Close the store, or its backend alone, if it was opened."""
         if "store" in self.__dict__:
             self.store.close()
+        elif "backend" in self.__dict__:
+            self.backend.close()
 
 
 open_engine = Engine

@@ -272,7 +272,7 @@ BEGIN
             WHERE d.thread = v_row.thread;
         ELSIF {schema}.has_room(v_row.uses, v_row.tree, v_row.most, p_limited, p_counts) THEN
             RETURN QUERY UPDATE {schema}.dispatch d
-            SET worker = p_worker, token = p_token,
+            SET worker = p_worker, token = p_token, hinted = NULL,  -- if it dies, it is due at once
                 expires = clock_timestamp() + make_interval(secs => p_seconds)
             WHERE d.thread = v_row.thread RETURNING d.*;
             RETURN;
