@@ -389,10 +389,9 @@ class Engine:
 
     def close(self) -> None:
         """Close the store, or its backend alone, if it was opened."""
-        if "store" in self.__dict__:
-            self.store.close()
-        elif "backend" in self.__dict__:
-            self.backend.close()
+        opened = self.__dict__.get("store", self.__dict__.get("backend"))
+        if opened is not None:
+            opened.close()
 
 
 open_engine = Engine
