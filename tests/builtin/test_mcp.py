@@ -58,7 +58,9 @@ def result_of(desk, server, name, **arguments):
 def test_a_tool_of_the_official_server_is_called(desk):
     call = result_of(desk, sdk(), "add", a=2, b=3)
     assert (call.result, call.is_error) == ("2 + 3 = 5", False)
-    assert offered(desk) == [f"mcp__s__{name}" for name in ("add", "environment", "fail", "long")]
+    assert offered(desk) == [
+        f"mcp__s__{name}" for name in ("add", "environment", "fail", "long", "wide")
+    ]
 
 
 def test_arguments_that_do_not_fit_reach_no_server(desk):
@@ -71,9 +73,10 @@ def test_an_error_of_a_tool_is_an_answer_to_the_model(desk):
     assert (call.result, call.is_error) == ("Error executing tool fail", True)
 
 
-def test_a_result_is_at_most_32_kb(desk):
-    call = result_of(desk, sdk(), "long")
-    assert len(call.result) < 33_000 and "left out" in call.result
+@pytest.mark.parametrize("name", ["long", "wide"])
+def test_a_result_is_at_most_32_kb(desk, name):
+    call = result_of(desk, sdk(), name)
+    assert 24_000 < len(call.result.encode()) <= 32 * 1024 and "left out" in call.result
 
 
 def test_the_official_server_by_http(desk):

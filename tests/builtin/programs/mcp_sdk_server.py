@@ -32,6 +32,12 @@ def long() -> str:
     return "x" * 100_000
 
 
+@server.tool()
+def wide() -> str:
+    """A text whose characters have three bytes each."""
+    return "\N{CJK UNIFIED IDEOGRAPH-6587}" * 20_000
+
+
 if len(sys.argv) > 1:
     server.run("streamable-http", port=int(sys.argv[1]))
 else:

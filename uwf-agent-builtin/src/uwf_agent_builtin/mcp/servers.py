@@ -22,7 +22,7 @@ from uwf_agent_builtin.tools.errors import ToolError
 from uwf_agent_builtin.tools.record import Arguments, BuiltinTool, CallContext, ServerTools, cut
 from uwf_core.api import Call, Unavailable
 
-RESULT_CHARACTERS = 32_000
+RESULT_BYTES = 32 * 1024
 _OUTPUT_BYTES = 64 * 1024 * 1024
 _PAGES, _TOOLS, _TOOL_CHARACTERS, _DESCRIPTION = 20, 128, 32_000, 2_000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -167,10 +167,19 @@ class _Run:
             result = self._connection.request("tools/call", params, until)
         except McpError as fault:
             raise ToolError(f"the server {fault}") from fault
-        text = cut(_text_of(result), RESULT_CHARACTERS, "the result")
+        text = _bounded(_text_of(result))
         if result.get("isError"):
             raise ToolError(text or "the tool failed")
         return text
+
+
+def _bounded(text: str) -> str:
+    """`text`, without its middle where it has more than `RESULT_BYTES` bytes in UTF-8."""
+    found, most = text, RESULT_BYTES
+    while len(found.encode("utf-8", "surrogatepass")) > RESULT_BYTES:
+        most = most * 7 // 8
+        found = cut(text, most, "the result")
+    return found
 
 
 def _text_of(result: Mapping[str, Any]) -> str:
