@@ -165,7 +165,8 @@ class _KnownProfile(Profile):
         words = [chunk.text for chunk in said if self._known.reports_failure(chunk)]
         if not words:
             return None
-        message = f"{self.title} ended its turn with an error: {words[-1].strip()[:SHOWN]}"
+        shown = words[-1].partition("\n\nPlease re")[0]  # its advice for a person at its prompt
+        message = f"{self.title} ended its turn with an error: {shown.strip()[:SHOWN]}"
         return failure_of_words(words[-1], message, session, self.setup_hint)
 
     def counts(self, end: PromptEnd, metas: Sequence[Mapping[str, Any]]) -> TokenCounts | None:
