@@ -114,6 +114,7 @@ def test_requests_that_make_no_sense_are_rejected_before_any_trial(split: Desk, 
         (("--agent", "mock", "--jobs", "2"), "--jobs needs --gepa"),
         (("--gepa", "11", "--agent", "mock", "--set", "notes"), "type 12 or more"),
         (("--gepa", "24", "--agent", "mock", "--set", "none"), "unknown set"),
+        (("--gepa", "24", "--agent", "nobody", "--set", "notes"), "unknown agent"),
     ):
         done = split.call("propose", "note", *words)
         assert done.exit_code == 2 and message in done.stderr, done.stderr

@@ -6,7 +6,7 @@ from typing import Any
 
 from uwf_core.api.record import record
 from uwf_core.client import Client
-from uwf_core.commands import Session
+from uwf_core.commands import Session, working_folder
 from uwf_core.errors import UsageError
 from uwf_improve.edit.draft import Draft
 from uwf_improve.sealed.catalog import secrets_of
@@ -43,6 +43,7 @@ def searched_draft(
             "--gepa needs the library gepa",
             hint="next: uv tool install uwf-core --with 'uwf-improve[gepa]'",
         ) from error
+    client.installation.check_agent(options.agent, Path(working_folder()))  # before any trial
     halves, origin = halves_of(client, options.set), origin_of(client, file)
     name = _name(origin, halves, options)
     author = f"gepa ({options.agent})"
