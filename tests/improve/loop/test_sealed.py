@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from desk import GOOD, NULL, Desk
+from desk import GOOD, NOTE, NULL, Desk
 
 from uwf_core.client import Client
 from uwf_core.errors import StoreError
@@ -93,6 +93,31 @@ def test_deleting_the_newest_records_does_not_win_a_test_back(desk):
     assert done.exit_code != 0 and "deleted" in done.stderr
     again = desk.call(*desk.seal())
     assert again.exit_code != 0 and "deleted" in again.stderr
+
+
+def test_a_damaged_set_stops_no_other_set_and_its_tasks_stay_sealed(desk):
+    """The error names this way out: seal a new set of new tasks."""
+    desk.call(*desk.seal())
+    with desk.client() as client:
+        Sets(client).append(Sets(client).read("notes"), "extended")
+    [store] = Path(desk.env["UWF_HOME"]).glob("*.db")
+    with closing(sqlite3.connect(store)) as rows, rows:
+        rows.execute("DELETE FROM variable WHERE name = '@uwf/improve/set/notes/000002'")
+    edit = desk.call(*desk.text("roles.writer.goal", GOOD)).document["edit"]
+    assert "deleted" in desk.call("decide", edit, "--set", "notes").stderr
+    stolen = desk.call("seal", "others", "tasks", "--sealed", "12")
+    assert stolen.exit_code == 2 and "belongs to another set" in stolen.stderr
+    new = {"version": 1, "name": "new", "workflow": "note.yaml", "agent": "mock", "prompt": "New.",
+           "judges": [{"name": "form", "builtin": "frontmatter-compliance"}]}  # fmt: skip
+    (desk.folder / "new").mkdir()
+    (desk.folder / "new" / "note.yaml").write_text(NOTE)
+    (desk.folder / "new" / "task.yaml").write_text(json.dumps(new))
+    assert desk.call("seal", "others", "new", "--sealed", "12").document["sealed"] == 1
+    listed = desk.call("list").document["sets"]
+    assert [(each["set"], each["problem"] is None) for each in listed] == [
+        ("notes", False), ("others", True),
+    ]  # fmt: skip
+    assert "was deleted" in desk.call("list", "--format", "text").stdout
 
 
 def test_a_call_that_ends_before_its_first_trial_spends_nothing(desk):

@@ -65,7 +65,7 @@ def check_applied(tmp_path: Path) -> None:
     env = {"UWF_HOME": str(place / "home"), "HOME": str(tmp_path)}
     with Client.open(env=env, cwd=place / "project") as client:
         assert [state for _, state in Edits(client).all()] == ["applied"]
-        [record] = Sets(client).all()
+        record = Sets(client).read("notes")
         assert [(each.number, each.verdict) for each in record.tests] == [(1, "accepted")]
         runs = {each.name: each.trials for each in Results(client).runs()}
     assert runs.pop("notes.test.1") == 24 and list(runs.values()) == [2]

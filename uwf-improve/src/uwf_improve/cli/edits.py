@@ -1,11 +1,15 @@
 """`uwf improve list` and `show`: drafted edits."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from uwf_core.commands import Column, Screen, Session, clean, command, table, working_folder
+from uwf_core.errors import StoreError
+
+if TYPE_CHECKING:
+    from uwf_improve.sealed.catalog import Sets
 
 
 @command("list", "uwf improve list")
@@ -21,8 +25,20 @@ def list_(session: Session) -> None:
              "places": [each.place for each in edit.changes], "draftedAtMs": edit.drafted_at_ms}
             for edit, state in Edits(client).all()
         ]  # fmt: skip
-        sets = [set_row(each) for each in Sets(client).all()]
+        sets = [
+            {**set_row(each), "problem": _problem(Sets(client), each.set)}
+            for each in Sets(client).known()
+        ]
     session.emit({"edits": edits, "sets": sets}, _list_text)
+
+
+def _problem(sets: "Sets", name: str) -> str | None:
+    """Why the tests of a set cannot be trusted."""
+    try:
+        sets.read(name)
+    except StoreError as error:
+        return error.message
+    return None
 
 
 _EDITS = (
@@ -44,6 +60,7 @@ def _list_text(document: Mapping[str, Any], screen: Screen) -> str:
     rows = [{**each, "what": ", ".join(each["places"])} for each in document["edits"]]
     parts = [table(_EDITS, rows, screen) if rows else "no edits"]
     parts.append(table(_SETS, document["sets"], screen) if document["sets"] else "no sets")
+    parts += [f"{each['set']}: {each['problem']}" for each in document["sets"] if each["problem"]]
     return "\n\n".join(parts)
 
 

@@ -29,10 +29,10 @@ def report_of(client: Client, edit: WorkflowEdit) -> dict[str, Any]:
 
 
 def _tested(client: Client, edit: WorkflowEdit) -> tuple[SetRecord, SealedTest, int] | None:
-    for record in Sets(client).all():
+    for record in Sets(client).known():
         for index, test in enumerate(record.tests, 1):
             if test.edit == edit.edit and test.verdict is not None:
-                return record, test, index
+                return Sets(client).read(record.set), test, index
     return None
 
 

@@ -62,10 +62,24 @@ class Sets:
             )
         return self._read(name) is not None
 
-    def all(self) -> Sequence[SetRecord]:
-        """All sets by name."""
+    def known(self) -> Sequence[SetRecord]:
+        """The newest record of each set, by name, also where its chain is damaged: its tests cannot
+        be trusted then, but its sealed tasks stay sealed, and other sets can be used.
+
+        Raises:
+            StoreError: no record of a set can be read.
+        """
         names = sorted({each.name.split("/")[-2] for each in self._nodes.names(_SET)})
-        return [self.read(each) for each in names]
+        return [self._newest(each) for each in names]
+
+    def _newest(self, name: str) -> SetRecord:
+        newest, *earlier = self._nodes.names(f"{_SET}{name}/")[::-1]
+        for each in earlier:
+            try:
+                return read_payload(SetRecord, self._nodes.get(newest.ref))
+            except StoreError:
+                newest = each
+        return read_payload(SetRecord, self._nodes.get(newest.ref))
 
     def append(self, record: SetRecord, event: Event, **changes: Any) -> SetRecord:
         """Store the state after an event; of two processes one gets an error.
@@ -150,7 +164,7 @@ def set_row(record: SetRecord) -> dict[str, Any]:
 def secrets_of(client: Client, name: str | None) -> list[tuple[str, str]]:
     """The texts of the tasks and judges of a set, or of all sets, by what they belong to."""
     sets = Sets(client)
-    records = sets.all() if name is None else [sets.read(name)]
+    records = sets.known() if name is None else [sets.read(name)]
     return [each for record in records for each in _texts(sets.folder(record.set))]
 
 

@@ -31,7 +31,7 @@ class Origins:
         """The marks of all threads of which sealed tasks were made."""
         return self._marks_of(
             mark.removeprefix(SOURCE)
-            for record in Sets(self._client).all()
+            for record in Sets(self._client).known()
             for mark, place in record.places.items()
             if place.side == "sealed" and ThreadId.matches(mark.removeprefix(SOURCE))
         )

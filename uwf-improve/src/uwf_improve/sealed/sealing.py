@@ -79,7 +79,7 @@ def _check_new(record: SetRecord, taken: Sequence[TakenTask]) -> None:
 
 
 def _assign(client: Client, record: SetRecord, taken: Sequence[TakenTask]) -> Mapping[str, Place]:
-    others = [each for each in Sets(client).all() if each.set != record.set]
+    others = [each for each in Sets(client).known() if each.set != record.set]
     elsewhere = {mark: place for each in others for mark, place in each.places.items()}
     for task in taken:
         for mark in task.sourced.marks:
