@@ -120,6 +120,18 @@ def test_a_damaged_set_stops_no_other_set_and_its_tasks_stay_sealed(desk):
     assert "was deleted" in desk.call("list", "--format", "text").stdout
 
 
+def test_a_guard_that_no_trial_can_satisfy_is_refused_before_the_first_trial(desk):
+    file = desk.folder / "tasks" / "agent.sh"
+    file.write_text(file.read_text().replace(', "usage": {"costUsd": \'$price\'}', ""))
+    desk.call("seal", "notes", "tasks", "--sealed", "25", "--repeat", "1", "--guard", "cost=20%")
+    edit = desk.call(*desk.text("roles.writer.goal", GOOD)).document["edit"]
+    tried = desk.uwf("improve", "try", edit, "--set", "notes").document
+    assert tried["states"] == {"scored": 2}
+    done = desk.call("decide", edit, "--set", "notes")
+    assert done.exit_code == 2 and "no trial of open tasks reports one" in done.stderr
+    assert desk.call("list").document["sets"][0]["tests"] == 0
+
+
 def test_a_call_that_ends_before_its_first_trial_spends_nothing(desk):
     desk.call(*desk.seal())
     edit = desk.call(*desk.text("roles.writer.goal", GOOD)).document["edit"]

@@ -9,6 +9,8 @@ import pytest
 from uwf_core.cli.main import main
 from uwf_core.testing.project import Project
 from uwf_improve.cli.main import ImproveGroup
+from uwf_testing.model_server import ScriptedModel
+from uwf_testing.model_server_script import ModelScript, ModelTurn
 
 sys.path.insert(0, str(Path(__file__).parent))
 from planted_histories import LETTER, Office
@@ -68,6 +70,21 @@ def test_an_agent_explains_the_findings_in_a_thread_of_its_own(office):
     office.script([{"role": "analyst", "fail": {"kind": "auth", "message": "no key"}}])
     code, out, err = office.call("reflect", "letter", "--agent", "mock")
     assert (code, out) == (6, "") and "no key" in err
+
+
+def test_a_model_gets_exactly_what_show_prompt_prints(office):
+    Office(office, "rejects", 1).run(8).close()
+    shown = json.loads(office.call("reflect", "letter", "--show-prompt")[1])["prompt"]
+    said = ModelTurn(text="---\n$status: explained\n---\nThe writer lacks sources.")
+    with ScriptedModel(script=ModelScript(turns=(said,))) as model:
+        office.config(
+            f"providers: {{mine: {{baseUrl: {model.openai_url}, apiKey: sk-key}}}}\n"
+            "models: {large: {provider: mine, name: model-9}}\n"
+        )
+        code, out, err = office.call("reflect", "letter", "--model", "large")
+        [asked] = model.requests
+    assert code == 0 and "lacks sources" in json.loads(out)["answer"], err
+    assert any(shown.strip() in str(each["content"]) for each in asked.messages)
 
 
 def test_an_unknown_workflow_or_one_without_threads_is_an_error_with_the_next_step(office):

@@ -109,6 +109,7 @@ def _check(client: Client, state: SetRecord, edit: WorkflowEdit) -> None:
         if Edits(client).state(edit.edit) == "not accepted":
             raise TestRefused(f"the edit {edit.edit} was tested before and not accepted")
         refuse_unfit(client, edit, secrets_of(client, state.set))
+        _check_cost_guard(client, state)
     folder = Sets(client).folder(state.set) / "tasks"
     for task in state.sealed:
         place = folder / task.name
@@ -117,6 +118,17 @@ def _check(client: Client, state: SetRecord, edit: WorkflowEdit) -> None:
                 "a sealed task has changed since it was sealed", where=str(folder),
                 hint="seal a new set of new tasks",
             )  # fmt: skip
+
+
+def _check_cost_guard(client: Client, state: SetRecord) -> None:
+    """Refuse before the first trial what `decide` would refuse after the last one."""
+    costs = {each.spent.cost_usd for each in _open_trials(client, state.set)}
+    if costs == {None} and any(each.metric == "cost" for each in state.bar.guards):
+        raise TestRefused(
+            "the bar guards the cost, and no trial of open tasks reports one",
+            where=f"set {state.set}",
+            hint="use agents that report a cost, or seal a new set without this guard",
+        )
 
 
 def _print_plan(session: Session, client: Client, state: SetRecord) -> None:
@@ -134,12 +146,16 @@ def _print_plan(session: Session, client: Client, state: SetRecord) -> None:
 
 def cost_of_trial(client: Client, name: str) -> float | None:
     """The mean cost of the trials of open tasks in US dollars; None: unknown."""
-    run = next((e for e in Results(client).runs() if e.name.startswith(f"{name}.open.")), None)
-    if run is None:
-        return None
-    costs = [each.spent.cost_usd for each in Results(client).trials(run.run)]
+    costs = [each.spent.cost_usd for each in _open_trials(client, name)]
     known = [each for each in costs if each is not None]
     return fsum(known) / len(known) if known else None
+
+
+def _open_trials(client: Client, name: str) -> Sequence[Trial]:
+    """The trials of the newest run on open tasks."""
+    runs = Results(client).runs()
+    run = next((each for each in runs if each.name.startswith(f"{name}.open.")), None)
+    return [] if run is None else Results(client).trials(run.run)
 
 
 def _has_trials(client: Client, state: SetRecord) -> bool:
