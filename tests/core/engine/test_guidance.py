@@ -2,6 +2,7 @@
 of the record.
 """
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -253,6 +254,20 @@ def test_an_agent_that_loads_skills_gets_their_names(project: Project, world: Wo
         assert "The parser is fragile." in client.prompt(step), "memory is nothing that it loads"
         assert [each["given"] for each in client.step(step)["skills"]] == ["name", "text"]
         assert client.replay(thread)["verdict"] == "same"
+
+
+def test_a_skill_in_the_folder_of_uwf_comes_as_text_for_every_agent(project: Project) -> None:
+    """No agent looks there, whatever it loads itself."""
+    (project.folder / ".agents/skills/house-style/SKILL.md").unlink()
+    write(project.home / "skills/house-style/SKILL.md", skill("Short sentences."))
+    reply = "import json\nprint(json.dumps({'output': {'$status': 'done'}}))\n"
+    script = write(project.folder.parent / "agent.py", reply)
+    agent = {"command": sys.executable, "args": [str(script)], "capabilities": ["skills"]}
+    project.config(json.dumps({"agents": {"loader": agent}}))
+    with project.client() as client:
+        thread = client.start("guided", "The task.", agent="loader")["thread"]
+        client.exec(thread, count=1)
+        assert "Short sentences." in client.prompt(client.steps(thread)[1]["step"])
 
 
 def test_a_known_secret_in_memory_is_redacted(project: Project) -> None:

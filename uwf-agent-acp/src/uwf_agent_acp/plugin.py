@@ -43,7 +43,8 @@ def uwf_agents() -> Sequence[AgentSpec]:
 
 
 def _spec(entry: _Entry) -> AgentSpec:
-    able = ["continue", "stream", "usage", "skills"]
+    able = ["continue", "stream", "usage"]
+    able += ["skills"] if entry.env else []  # of another agent by its command nobody knows
     able += ["fork"] if entry.forks else []
     able += ["ask"] if entry.reads else []
     over = "" if entry.name == "acp" else ", over the Agent Client Protocol"

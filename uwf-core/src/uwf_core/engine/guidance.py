@@ -112,7 +112,9 @@ class _Reader:
             message = f"role {self._role.name} cannot use the skill {found.file}: it {error}"
             raise Unavailable(message, hint="fix or replace this file") from error
         path = found.path if found.root == folder else found.file
-        return Guidance("skill", name, path, "name" if self._by_name else "text", text)
+        is_shared = found.path.startswith(SKILL_FOLDERS)  # no agent looks into uwf's own folder
+        given: Literal["name", "text"] = "name" if self._by_name and is_shared else "text"
+        return Guidance("skill", name, path, given, text)
 
     def _text(self, kind: Literal["memory", "rules"], name: str, found: GuidanceFile) -> Guidance:
         text, is_cut = read_guidance(found)
