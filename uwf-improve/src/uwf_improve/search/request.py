@@ -10,6 +10,7 @@ from uwf_core.commands import Session, working_folder
 from uwf_core.errors import UsageError
 from uwf_improve.edit.draft import Draft
 from uwf_improve.sealed.catalog import secrets_of
+from uwf_improve.sealed.confirm import cost_of_trial
 from uwf_improve.sealed.trials import Match
 from uwf_improve.search.candidates import Candidates, Origin, origin_of
 from uwf_improve.search.open_tasks import Halves, OpenTasks, halves_of
@@ -52,8 +53,10 @@ def searched_draft(
         name=name, tasks=[], workflows=[], repeats=1, jobs=options.jobs,
         agent=options.trial_agent, model=options.trial_model,
     )  # fmt: skip
+    price = cost_of_trial(client, options.set)
+    about = "" if price is None else f", about ${price * options.most:,.2f} beside the drafts,"
     session.note(
-        f"search {name}: at most {options.most} trials on {len(halves.train)} + "
+        f"search {name}: at most {options.most} trials{about} on {len(halves.train)} + "
         f"{len(halves.rank)} open tasks"
     )
     bench = Bench(
