@@ -202,7 +202,7 @@ class QueuedThreads:
             return Dispatch(claim.thread, claim.seq, False, is_ended=True)
         if was_stopped:
             return row._replace(is_wanted=False)
-        if end.error is None:
+        if end.error is None or end.is_stuck:  # that is a failed attempt, with a pause of its own
             return row
         pause = _BUSY_SECONDS if isinstance(end.error, BusyError) else _ERROR_SECONDS
         later = engine.now_ms() + int(pause * 1000)
