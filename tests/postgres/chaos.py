@@ -135,8 +135,11 @@ class Crew:
 def run(
     server: Server, url: str, folder: Path, *, seed: int, workers: int, faults: int,
     engine: str = "procrastinate", patience: float = 120, pause: tuple[float, float] = (0.3, 1.2),
+    seconds: float = float("inf"),
 ) -> Report:  # fmt: skip
-    """Let workers run threads under faults, until all threads are completed."""
+    """Let workers run threads under faults, until all threads are completed. After so many `seconds`
+    there are no more faults.
+    """
     chance, counts = random.Random(seed), Counter[str]()
     project = Project(folder)
     project.env["UWF_STORE"] = url
@@ -154,6 +157,8 @@ def run(
         threads = [uwf.start("fan" if n % 4 == 0 else "chain", f"Task {n}.", queue=True)["thread"]
                    for n in range(8)]  # fmt: skip
         for _ in range(faults):
+            if time.monotonic() - begun > seconds:
+                break
             time.sleep(chance.uniform(*pause))
             kind, number = chance.choice(KINDS), chance.randrange(workers)
             counts[kind] += 1
@@ -246,6 +251,7 @@ def main() -> int:
     words.add_argument("--seed", type=int, default=1)
     words.add_argument("--workers", type=int, default=8)
     words.add_argument("--faults", type=int, default=200)
+    words.add_argument("--seconds", type=float, default=float("inf"), help="no faults afterwards")
     words.add_argument("--engine", default="procrastinate", choices=["procrastinate", "none"])
     given = words.parse_args()
     from conftest import made_for_workers
@@ -254,7 +260,8 @@ def main() -> int:
     try:
         url = made_for_workers(server, lease=str(LEASE_SECONDS))
         report = run(server, url, folder, seed=given.seed, workers=given.workers,
-                     faults=given.faults, engine=given.engine)  # fmt: skip
+                     faults=given.faults, engine=given.engine,
+                     seconds=given.seconds)  # fmt: skip
         sys.stdout.write(f"seed {given.seed}, {given.workers} workers: {report}\n")
         sys.stdout.writelines(f"  {each}\n" for each in report.wrong)
         return 1 if report.wrong else 0
