@@ -137,8 +137,8 @@ def run(
     engine: str = "procrastinate", patience: float = 120, pause: tuple[float, float] = (0.3, 1.2),
     seconds: float = float("inf"),
 ) -> Report:  # fmt: skip
-    """Let workers run threads under faults, until all threads are completed. After so many `seconds`
-    there are no more faults.
+    """Let workers run threads under faults, until all threads are completed. There are no more
+    faults after so many `seconds`.
     """
     chance, counts = random.Random(seed), Counter[str]()
     project = Project(folder)

@@ -46,8 +46,8 @@ SELECT w.id, w.host, w.pid, w.start, w.labels,
         ELSE 'running' END,
     w.jobs, w.thread, w.since, (extract(epoch FROM w.seen) * 1000)::bigint
 FROM {s}.worker w
-WHERE w.seen > clock_timestamp() - interval '1 day' AND (%s::text IS NULL OR w.host = %s)
-ORDER BY w.since, w.id"""
+WHERE w.seen > clock_timestamp() - interval '1 day'"""
+_BY_AGE = " ORDER BY w.since, w.id"
 _ORDER = "ORDER BY -d.priority, d.not_before, d.thread"
 _WAITING = f"""
 WITH first AS MATERIALIZED (
@@ -187,7 +187,10 @@ class DispatchTable:
 
     def workers(self, host: str | None = None) -> list[WorkerRow]:
         """The workers that were seen within a day."""
-        return [WorkerRow(*row) for row in self._rows(_WORKERS, (host, host))]
+        if host is None:
+            return [WorkerRow(*row) for row in self._rows(_WORKERS + _BY_AGE)]
+        sql = f"{_WORKERS} AND w.host = %s{_BY_AGE}"  # of each heartbeat, so by an index
+        return [WorkerRow(*row) for row in self._rows(sql, (host,))]
 
     def waiting(self, limit: int, *, unserved: bool = False) -> list[WaitingRow]:
         """Wanted rows that nobody runs."""

@@ -44,6 +44,7 @@ CREATE TABLE {schema}.worker (
     seen timestamptz NOT NULL,
     expires timestamptz NOT NULL
 ) WITH (fillfactor = 50);
+CREATE INDEX worker_host ON {schema}.worker (host);
 
 -- The caller of a thread that has ended becomes wanted, that of a fan-out with its last branch: its
 -- row is locked, so of two branches that end at once the second sees that the first has ended.
