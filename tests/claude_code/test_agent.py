@@ -96,6 +96,7 @@ def test_a_missing_program_is_unavailable(run):
         run(options={"command": "no-such-claude"})
     assert caught.value.kind is FailureKind.UNAVAILABLE
     assert "no-such-claude" in caught.value.message
+    assert (caught.value.hint or "").startswith("npm install -g @anthropic-ai/claude-code, or ")
 
 
 PLACEHOLDER = """\

@@ -5,7 +5,7 @@ import pytest
 from uwf_agent_acp.agent.known import CLAUDE_CODE, CODEX, GEMINI, GOOSE, OPENCODE, QWEN
 from uwf_agent_claude_code.options import ClaudeCodeOptions
 from uwf_agent_claude_code.placeholder import INSTALL
-from uwf_agent_hermes import checks as hermes_checks
+from uwf_agent_hermes import failures as hermes
 from uwf_agent_hermes.options import HermesOptions
 from uwf_core.plugins.plugins import Plugins, program_of
 from uwf_core.plugins.scan import AGENTS, Distribution, EntryPoint
@@ -73,6 +73,6 @@ def test_the_list_knows_the_programs_that_the_adapters_start():
     assert known["claude-code"] == (ClaudeCodeOptions().command, INSTALL)
     assert known["hermes"] is not None
     assert known["hermes"][0] == HermesOptions().command
-    assert hermes_checks._INSTALL.startswith(known["hermes"][1])
+    assert hermes.INSTALL.startswith(known["hermes"][1])
     for agent in (CLAUDE_CODE, CODEX, GEMINI, GOOSE, OPENCODE, QWEN):
         assert known[f"acp:{agent.name}"] == (agent.argv[0], agent.install)

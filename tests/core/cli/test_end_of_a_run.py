@@ -76,6 +76,11 @@ def test_a_completed_run_tells_what_came_out_what_it_took_and_how_to_read_it(pro
 def test_the_fields_of_a_result_are_shown_in_a_line_each():
     result = {
         "role": "wri\x1bter", "status": "done", "body": "not shown beside fields",
+        "denied": [
+            {"number": 1, "agent": "claude-code", "what": 'Bash {"command": "pytest"}'},
+            {"number": 1, "agent": "claude-code", "what": 'Bash {"command": "ls"}'},
+            {"number": 3, "agent": "claude-code", "what": "run_command: rm"},
+        ],
         "output": {
             "$status": "done", "summary": "one\ntwo", "files": ["a", "b"], "count": 3, "no": [],
             "more": {"a": 1}, "sixth": 1, "seventh": 1,
@@ -95,6 +100,8 @@ def test_the_fields_of_a_result_are_shown_in_a_line_each():
         '        more: {"a": 1}',
         "        … 2 more",
         "branch  uwf/01JD in /w",
+        "denied  Bash (#1), run_command (#3)",
+        "        next: uwf agent check claude-code",
         "took    4.2s, 1 step",
         "read    uwf thread read 01JD",
         "why     uwf thread why 01JD",

@@ -91,6 +91,11 @@ def test_the_line_says_role_agent_seconds_what_it_does_turns_and_tokens():
     assert running.line(20.0) == (
         "#2 developer · hermes · 10s · running read_file 6s · 2 turns · 1.2k tokens"
     )
+    partly = ToolCall(id="1", name="read_file", result="te", started_ms=14_000)
+    growing = running.after_turn(Turn(index=1, role="assistant", tool_calls=(partly,)), 16.0)
+    assert growing.line(20.0) == (
+        "#2 developer · hermes · 10s · running read_file 4s · 2 turns · 1.2k tokens"
+    )
     done = ToolCall(id="1", name="read_file", result="text")
     running = running.after_turn(Turn(index=1, role="assistant", tool_calls=(done,)), 22.0)
     assert running.line(100.0) == (

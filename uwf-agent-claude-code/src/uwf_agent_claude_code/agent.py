@@ -15,7 +15,7 @@ from uwf_agent_claude_code.environment import (
     temporary_folder,
 )
 from uwf_agent_claude_code.options import ClaudeCodeOptions
-from uwf_agent_claude_code.placeholder import placeholder_problem
+from uwf_agent_claude_code.placeholder import start_problem
 from uwf_agent_claude_code.project_text import has_settings, with_project_text
 from uwf_agent_claude_code.reply import WHO, Run, reply_of, used
 from uwf_agent_claude_code.schemas import wrapped
@@ -148,7 +148,7 @@ def _run(
     try:
         child = call.start_program(argv, stdin=_stdin(prompt), first_signal=signal.SIGINT)
     except Unavailable as failure:
-        raise placeholder_problem(options.command, call.env.get("PATH")) or failure from failure
+        raise start_problem(options.command, call.env.get("PATH")) or failure from failure
     timers = list[Timer]()
 
     def feed(data: bytes) -> None:

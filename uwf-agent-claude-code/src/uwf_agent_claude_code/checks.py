@@ -10,7 +10,7 @@ from typing import Any
 
 from uwf_agent_claude_code.environment import bypass_problem, environment
 from uwf_agent_claude_code.options import ClaudeCodeOptions
-from uwf_agent_claude_code.placeholder import INSTALL, placeholder_problem
+from uwf_agent_claude_code.placeholder import INSTALL_HINT, placeholder_problem
 from uwf_agent_claude_code.transcripts import config_folder
 from uwf_core.api import (
     AgentContext,
@@ -65,7 +65,7 @@ class _Checks:
             return CheckResult(
                 state="error",
                 message=f"there is no program {self._options.command!r} on the PATH",
-                hint=f"{INSTALL}, or name it by the option `command`",
+                hint=INSTALL_HINT,
             )
         if self.placeholder is not None:
             failure = self.placeholder
@@ -124,6 +124,8 @@ class _Checks:
         if problem is not None:
             return CheckResult(state="error", message=problem.message, hint=problem.hint)
         mode = self._options.permission_mode or "as its settings say"
+        if mode == "acceptEdits" and not self._options.allowed_tools:
+            mode += " (commands are denied, unless `allowedTools` or its settings allow them)"
         sandbox = "IS_SANDBOX is set" if self._env.get("IS_SANDBOX") == "1" else "no IS_SANDBOX"
         return CheckResult(state="ok", message=f"{mode}; {sandbox}")
 

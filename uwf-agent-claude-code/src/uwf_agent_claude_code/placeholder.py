@@ -1,4 +1,4 @@
-"""The text that npm leaves in place of Claude Code where its install script did not run."""
+"""Why Claude Code cannot be started: it is missing, or npm left a text in its place."""
 
 import os
 import shutil
@@ -7,9 +7,17 @@ from pathlib import Path
 from uwf_core.api import Unavailable
 
 INSTALL = "npm install -g @anthropic-ai/claude-code"
+INSTALL_HINT = f"{INSTALL}, or name it by the option `command`"
 _NATIVE = "curl -fsSL https://claude.ai/install.sh | bash"
 _READ_BYTES = 4096
 _SIGNS = (b"native binary not installed", b"postinstall did not run")
+
+
+def start_problem(command: str, path: str | None) -> Unavailable | None:
+    """Why `command` cannot be started, where this adapter knows more than the system says."""
+    if "/" in command or shutil.which(command, path=path) is not None:
+        return placeholder_problem(command, path)
+    return Unavailable(f"there is no program {command!r} on the PATH", hint=INSTALL_HINT)
 
 
 def placeholder_problem(command: str, path: str | None) -> Unavailable | None:

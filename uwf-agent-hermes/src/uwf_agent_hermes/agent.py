@@ -9,7 +9,7 @@ from uwf_agent_acp.agent.acp_agent import AcpAgent
 from uwf_agent_acp.agent.profile import Launch, Profile, SessionSettings
 from uwf_agent_acp.protocol.client import PromptEnd, SessionState
 from uwf_agent_acp.protocol.updates import Chunk
-from uwf_agent_hermes.failures import SETUP, diagnosis_of, failure_of_end
+from uwf_agent_hermes.failures import INSTALL, SETUP, diagnosis_of, failure_of_end
 from uwf_agent_hermes.options import HermesOptions
 from uwf_agent_hermes.overlay import READING, Overlay
 from uwf_core.api import (
@@ -115,6 +115,10 @@ class _HermesProfile(Profile):
     @property
     def setup_hint(self) -> str | None:
         return SETUP
+
+    @property
+    def install_hint(self) -> str | None:
+        return INSTALL
 
 
 def arguments(options: HermesOptions) -> list[str]:

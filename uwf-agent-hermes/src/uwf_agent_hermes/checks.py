@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from uwf_agent_hermes.agent import HermesAgent, environment, hermes_home
+from uwf_agent_hermes.failures import INSTALL
 from uwf_agent_hermes.options import HermesOptions
 from uwf_core.api import (
     AgentContext,
@@ -25,7 +26,6 @@ from uwf_core.api import (
 KNOWN_VERSIONS = ("0.19.",)
 """The versions that this adapter was tried with."""
 
-_INSTALL = "uv tool install 'hermes-agent[acp]', or name it: agents -> ALIAS -> options -> command"
 _SECONDS = 12.0
 _TRIAL_SECONDS = 120.0
 
@@ -45,7 +45,7 @@ def _program(request: CheckRequest, options: HermesOptions) -> CheckResult:
     path = _found(request, options)
     if path is None:
         return CheckResult(
-            state="error", message=f"there is no program {options.command!r}", hint=_INSTALL
+            state="error", message=f"there is no program {options.command!r}", hint=INSTALL
         )
     return CheckResult(state="ok", message=path)
 

@@ -18,6 +18,7 @@ from uwf_core.api import (
 
 NO_REPLY = "⚠️ No reply: "
 """How Hermes begins the answer that it gives itself where the model said nothing."""
+INSTALL = "uv tool install 'hermes-agent[acp]', or name it: agents -> ALIAS -> options -> command"
 SETUP = "run `hermes setup`, and look with `uwf agent check hermes`"
 """How to configure Hermes."""
 _CONTEXT_FULL = "Context length exceeded"

@@ -54,9 +54,8 @@ def _program(known: KnownAgent, request: CheckRequest, options: AcpOptions) -> C
         return CheckResult(state="error", message="no program is named", hint=hint)
     path = _found(known, request, options)
     if path is None:
-        how = f"{known.install}; or " if known.install else ""
-        hint = f"{how}set its path: agents -> ALIAS -> options -> command"
-        return CheckResult(state="error", message=f"there is no program {argv[0]!r}", hint=hint)
+        message = f"there is no program {argv[0]!r}"
+        return CheckResult(state="error", message=message, hint=known.install_hint)
     return CheckResult(state="ok", message=path)
 
 

@@ -85,6 +85,12 @@ class KnownAgent(NamedTuple):
 
         return checks_of(self, request)
 
+    @property
+    def install_hint(self) -> str:
+        """What to do where the program is missing."""
+        how = f"{self.install}; or " if self.install else ""
+        return f"{how}set its path: agents -> ALIAS -> options -> command"
+
     def command(self, options: AcpOptions) -> tuple[str, ...]:
         """Program and arguments; () where the user must name them.
 
@@ -175,6 +181,10 @@ class _KnownProfile(Profile):
     @property
     def setup_hint(self) -> str | None:
         return f"sign in with the agent's own program; next: uwf agent check {self.entry}"
+
+    @property
+    def install_hint(self) -> str | None:
+        return self._known.install_hint
 
     @property
     def entry(self) -> str:

@@ -9,6 +9,7 @@ To stop a call, it first sends `session/cancel`, so that the agent ends its tool
 conversation; then come the signals, then the reaper.
 """
 
+import shutil
 import tempfile
 import threading
 import time
@@ -21,7 +22,7 @@ from uwf_agent_acp import __version__
 from uwf_agent_acp.agent.profile import Profile
 from uwf_agent_acp.protocol.client import AcpClient, AgentInfo, Listener, PromptEnd
 from uwf_agent_acp.protocol.connection import Service
-from uwf_core.api import Call, Cancel, ChildProgram, ProgramResult
+from uwf_core.api import Call, Cancel, ChildProgram, ProgramResult, Unavailable
 
 _LINGER_SECONDS = 1.0
 _POLITE_SECONDS = 2.0
@@ -80,7 +81,13 @@ class AcpProcess:
         launch = profile.launch(call, folder)
         own = replace(_own(call, self._stop), cwd=launch.cwd or call.cwd)
         env = {**launch.env, "TMPDIR": str(folder)}
-        return own.start_program(launch.argv, env=env, stdin=None)
+        try:
+            return own.start_program(launch.argv, env=env, stdin=None)
+        except Unavailable as failure:
+            is_there = shutil.which(launch.argv[0], path=env.get("PATH", call.env.get("PATH")))
+            if is_there or profile.install_hint is None:
+                raise
+            raise Unavailable(failure.message, hint=profile.install_hint) from failure
 
     def begin(self) -> AgentInfo:
         """Agree on the protocol; call it first.

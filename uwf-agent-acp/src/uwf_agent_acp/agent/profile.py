@@ -130,3 +130,8 @@ class Profile:
     def setup_hint(self) -> str | None:
         """How to sign in or configure it."""
         return None
+
+    @property
+    def install_hint(self) -> str | None:
+        """How to install its program."""
+        return None

@@ -1,7 +1,8 @@
 """The last lines of a completed thread: what came out, what it took, and how to read it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.cli.render import amounts
@@ -21,11 +22,23 @@ def result_of(engine: "Engine", thread: str) -> dict[str, Any] | None:
     """What the last step of a thread delivered, as people may read it; None if it has no step."""
     from uwf_core.views.recorded import open_thread
 
-    step = next(open_thread(engine, thread).newest_first("output", "body"), None)
+    record = open_thread(engine, thread)
+    step = next(record.newest_first("output", "body"), None)
     if step is None:
         return None
+    denied = [
+        {"number": each.number, "agent": each.alias or each.node["agent"], "what": what}
+        for each in record.newest_first()
+        for what in each.node["denials"]
+    ]
     found: dict[str, Any] = clean_document(
-        {"role": step.role, "status": step.status, "output": dict(step.output), "body": step.body}
+        {
+            "role": step.role,
+            "status": step.status,
+            "output": dict(step.output),
+            "body": step.body,
+            "denied": denied[::-1],
+        }
     )
     return found
 
@@ -44,6 +57,7 @@ def closing_text(thread: Mapping[str, Any], result: Mapping[str, Any], screen: S
     pairs = (
         ("result", "\n".join(shown)),
         ("branch", own and f"{own['branch']} in {own['folder']}"),
+        ("denied", _denied(result["denied"])),
         ("took", ", ".join(filter(None, parts))),
         ("read", f"uwf thread read {thread['thread']}"),
         ("why", f"uwf thread why {thread['thread']}"),
@@ -62,6 +76,21 @@ def _result_lines(result: Mapping[str, Any]) -> list[str]:
     if not values and result["body"].strip():
         lines.append(_short(result["body"]))
     return lines
+
+
+def _denied(denied: Sequence[Mapping[str, Any]]) -> str | None:
+    """Which tools were denied in which steps, and where to see what an agent may do."""
+    if not denied:
+        return None
+    tools = dict.fromkeys(f"{_tool(each['what'])} (#{each['number']})" for each in denied)
+    agents = dict.fromkeys(each["agent"] for each in denied)
+    lines = [", ".join(tools), *(f"next: uwf agent check {quote(agent)}" for agent in agents)]
+    return "\n".join(lines)
+
+
+def _tool(denial: str) -> str:
+    """`Bash` of `Bash {"command": …}`."""
+    return one_line(denial).partition(" ")[0].rstrip(":")
 
 
 def _short(value: Any) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from uwf_core.cli.render import amounts
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.views.activity import Activity, activity_of
+from uwf_core.views.activity import Activity, activity_of, is_over
 
 _NO_MODEL = ("program", "workflow")
 """What the steps of programs and calls record as their agents; neither gives signs of life."""
@@ -59,7 +59,10 @@ class Running(NamedTuple):
         used = turn.usage
         if used is not None and used.output_tokens is not None:
             tokens = (tokens or 0) + (used.input_tokens or 0) + used.output_tokens
-        tools = [(each.name, each.result is not None) for each in turn.tool_calls]
+        tools = [
+            (each.name, is_over(each.result, each.started_ms, each.ended_ms))
+            for each in turn.tool_calls
+        ]
         activity = activity_of(turn.text, tools)
         if not activity.said:
             activity = self.activity

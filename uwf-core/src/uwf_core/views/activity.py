@@ -12,7 +12,7 @@ _STATUS = re.compile(r"""^["']?\$status["']?[ \t]*:[ \t]*["']?([^"'\s]+)""", re.
 
 class Activity(NamedTuple):
     """The newest sign of an agent: a line of text, or the tool that it uses. `in_tool`: the tool
-    has no result yet.
+    still runs.
     """
 
     said: str = ""
@@ -20,11 +20,16 @@ class Activity(NamedTuple):
 
 
 def activity_of(text: str, tools: Sequence[tuple[str, bool]]) -> Activity:
-    """The activity of a turn: of its text, and its tools, each with whether it has its result."""
+    """The activity of a turn: of its text, and its tools, each with whether it is over."""
     running = [name for name, is_over in tools if not is_over]
     if running:
         return Activity(one_line(running[-1]), in_tool=True)
     return Activity(one_line(tools[-1][0]) if tools else line_of(text))
+
+
+def is_over(result: str | None, started_ms: int | None, ended_ms: int | None) -> bool:
+    """Whether a use of a tool has ended: some agents send parts of its result while it runs."""
+    return result is not None if started_ms is None else ended_ms is not None
 
 
 def line_of(text: str) -> str:

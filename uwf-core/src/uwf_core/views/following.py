@@ -15,7 +15,7 @@ from uwf_core.thread.calls import calling_heads, open_below
 from uwf_core.thread.head import read_head
 from uwf_core.thread.lock import running_threads
 from uwf_core.thread.names import attempt_name, turns_prefix
-from uwf_core.views.activity import Activity, activity_of
+from uwf_core.views.activity import Activity, activity_of, is_over
 from uwf_core.views.recorded import ThreadRecord
 from uwf_core.views.recorded_replies import TurnRecord
 from uwf_core.views.show import used_with_calls
@@ -308,7 +308,10 @@ def _tokens(turns: Sequence[TurnRecord]) -> int | None:
 def _activity(turns: Sequence[TurnRecord]) -> Activity:
     if not turns:
         return Activity()
-    tools = [(str(each["name"]), each["result"] is not None) for each in turns[-1].tool_calls]
+    tools = [
+        (str(each["name"]), is_over(each["result"], each["startedMs"], each["endedMs"]))
+        for each in turns[-1].tool_calls
+    ]
     return activity_of(turns[-1].text, tools)
 
 
