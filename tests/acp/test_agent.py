@@ -287,6 +287,7 @@ def test_without_a_program_the_message_shows_how_to_name_one(place):
     with pytest.raises(AgentFailure) as failure:
         agent.run(AgentRequest(**place.fields(prompt="x")), NoSink())
     assert failure.value.kind.word == "unavailable"
+    assert (failure.value.hint or "").startswith("npm install -g opencode-ai; or ")
 
 
 def test_only_the_declared_environment_reaches_the_program(place, monkeypatch):

@@ -70,8 +70,7 @@ class Stage:
     def _run(self, workflow: str, script: list[dict[str, Any]], task: str) -> str:
         self.server.project.script(script)
         with self.server.project.client() as uwf:
-            bindings = {"approver": "human"} if workflow == "write-document" else {}
-            thread = uwf.start(workflow, task, bindings=bindings)["thread"]
+            thread = uwf.start(workflow, task)["thread"]
             uwf.exec(thread, until_done=True)
             return str(thread)
 

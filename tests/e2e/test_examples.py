@@ -241,7 +241,7 @@ def test_a_debate_that_is_stuck_asks_a_person(project: Project):
 
 
 def test_a_document_goes_out_only_when_a_person_has_approved_it(project: Project):
-    """The agent `human` plays one role; only an answer that satisfies its form moves anything."""
+    """A person plays one role; only an answer that satisfies its form moves anything."""
     example(project, "write-document").script(
         [
             says("writer", "written", file="notice.md", summary="New hours."),
@@ -253,8 +253,6 @@ def test_a_document_goes_out_only_when_a_person_has_approved_it(project: Project
             says("editor", "ready", file="notice.md"),
         ]
     )
-    key = "agentOverrides.write-document.approver"
-    assert project.uwf("config", "set", key, "human").exit_code == 0
     waits = project.uwf("run", "write-document", "-p", "A notice of the new hours")
     assert waits.exit_code == 3
     shown = project.uwf("thread", "show", "@last").document
