@@ -162,6 +162,13 @@ def test_the_inbox_is_answered_one_by_one_and_continues_in_the_background(projec
         assert uwf.show(second)["status"] == "suspended"
 
 
+def test_the_inbox_says_what_a_yes_does(project):
+    project.script([{"role": "writer", "fail": {"kind": "auth", "message": "no key"}}])
+    assert project.uwf("run", "pair", "-p", "x").exit_code == 6
+    shown = on_terminal(project, ["inbox", "--answer"], typed="n\n")
+    assert (shown.code, "run writer again? (y or n): " in shown.plain) == (3, True), shown.plain
+
+
 def test_without_a_terminal_the_inbox_is_only_shown(uwf, asked):
     refused = uwf("inbox", "--answer")
     assert (refused.code, refused.out) == (2, "")

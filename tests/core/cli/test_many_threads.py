@@ -136,6 +136,7 @@ def test_one_wrong_thread_of_several_changes_nothing(uwf, many):
     refused = uwf("thread", "rm", many["done"], many["fresh"])
     assert (refused.code, refused.out) == (2, "")
     assert f"{many['fresh']} (idle)" in refused.error["message"]
+    assert refused.error["hint"] == f"next: uwf thread cancel {many['fresh']}"
     assert len(listed(uwf, "--all")) == 4
     assert uwf("thread", "cancel", many["fresh"], "no-such-thread").code == 2
     assert uwf("thread", "show", many["fresh"]).document["status"] == "idle"

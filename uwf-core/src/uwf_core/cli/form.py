@@ -62,13 +62,20 @@ def confirmed(session: Session, item: "InboxItem", what: str) -> bool:
     session.write_error(screen.paint(head, "error" if item["kind"] == "failure" else "warning"))
     session.note(clean(item["message"]))
     try:
-        return _TRUTH.get(_line(session, "continue? (y or n)").lower()) == "true"
+        return _TRUTH.get(_line(session, f"{_continuation(item)} (y or n)").lower()) == "true"
     except _LeftPending:
         return False
     except KeyboardInterrupt:
         session.interrupted = False
         session.note("")
         return False
+
+
+def _continuation(item: "InboxItem") -> str:
+    """What a yes does, as a question."""
+    if item["kind"] in ("failure", "interrupted"):
+        return f"run {one_line(item['role'])} again?"
+    return "grant the same allowance again?" if item["kind"] == "limit" else "continue?"
 
 
 def _filled_in(session: Session, schema: Mapping[str, Any]) -> dict[str, Any]:

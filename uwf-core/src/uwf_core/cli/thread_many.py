@@ -176,11 +176,13 @@ def _check_all(session: Session, threads: Sequence[str], allowed: Collection[str
     from uwf_core.views.show import show_thread
 
     rows = [show_thread(session.engine, each) for each in threads]
-    wrong = [f"{row['thread']} ({row['status']})" for row in rows if row["status"] not in allowed]
+    wrong = [row for row in rows if row["status"] not in allowed]
     if wrong:
-        raise WrongStateError(
-            f"not possible with {', '.join(wrong)}", hint=f"only with {', '.join(allowed)} ones"
-        )
+        shown = ", ".join(f"{row['thread']} ({row['status']})" for row in wrong)
+        cancel = f"uwf thread cancel {' '.join(row['thread'] for row in wrong)}"
+        possible = f"only with {', '.join(allowed)} ones"
+        hint = f"next: {cancel}" if "cancelled" in allowed else possible
+        raise WrongStateError(f"not possible with {shown}", hint=hint)
 
 
 def _confirm(
