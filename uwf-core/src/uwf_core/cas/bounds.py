@@ -98,6 +98,8 @@ class Budget:
 
     def excesses(self, schema: Any) -> Iterator[Excess]:
         """Charge the budget for `schema`; everything in it counts, also plain data."""
+        if not self.is_spent and self._takes(schema):
+            return
         waiting: list[tuple[Keys, Any]] = [] if self.is_spent else [((), schema)]
         while waiting:
             keys, value = waiting.pop()
@@ -110,6 +112,30 @@ class Budget:
             for pattern, place in _patterns(value):
                 yield from self._pattern(pattern, keys + place)
             waiting += (((*keys, key), each) for key, each in reversed(inner))
+
+    def _takes(self, schema: Any) -> bool:
+        """Charge the budget if nothing in `schema` is beyond it: without the places, which only a
+        problem needs, in a fifth of the time.
+        """
+        waiting, values, cost = [schema], self._values, self._cost
+        while waiting:
+            value = waiting.pop()
+            values -= 1
+            if type(value) is dict:
+                waiting += value.values()
+                if "pattern" in value or "patternProperties" in value:
+                    try:
+                        cost -= sum(pattern_cost(pattern) for pattern, _ in _patterns(value))
+                    except PatternRejected:
+                        return False
+            elif type(value) in (list, tuple):
+                waiting += value
+            elif isinstance(value, (dict, list, tuple)):
+                return False
+            if len(waiting) > values or cost < 0:
+                return False
+        self._values, self._cost = values, cost
+        return True
 
     def _pattern(self, pattern: str, keys: Keys) -> Iterator[Excess]:
         try:

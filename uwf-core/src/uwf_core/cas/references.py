@@ -96,23 +96,19 @@ def _is_plain(place: Mapping[str, Any]) -> bool:
 
 def marked_places(schema: Any) -> Mapping[str, Any]:
     """`schema` without what holds no mark; gives the same references, and faster each time."""
-    if not isinstance(schema, Mapping):
+    if type(schema) is not dict and not isinstance(schema, Mapping):
         return _NOTHING
-    kept: dict[str, Any] = {word: marked_places(schema.get(word)) for word in _ONE}
-    for word in _LISTS:
-        kept[word] = [found for each in schema.get(word, ()) if (found := marked_places(each))]
+    kept: dict[str, Any] = {word: marked_places(schema[word]) for word in _ONE if word in schema}
+    for word in schema.keys() & _LISTS:
+        kept[word] = [found for each in schema[word] if (found := marked_places(each))]
     prefix = [marked_places(each) for each in schema.get("prefixItems", ())]
-    named = {
-        word: {name: marked_places(each) for name, each in schema.get(word, _NOTHING).items()}
-        for word in _NAMED
-    }
-    if kept["items"] or any(prefix):
+    if kept.get("items") or any(prefix):
         kept["prefixItems"] = prefix
-    if kept["additionalProperties"]:
-        kept.update(named)  # all names: which keys are additional depends on them
-    else:
-        for word in _NAMED:
-            kept[word] = {name: each for name, each in named[word].items() if each}
+    for word in schema.keys() & _NAMED:
+        named = {name: marked_places(each) for name, each in schema[word].items()}
+        if not kept.get("additionalProperties"):  # which keys are additional depends on all names
+            named = {name: each for name, each in named.items() if each}
+        kept[word] = named
     if schema.get("format") == FORMAT:
         kept["format"] = FORMAT
     return {word: each for word, each in kept.items() if each}
