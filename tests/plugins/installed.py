@@ -53,6 +53,15 @@ class Environment(NamedTuple):
         )  # fmt: skip
         return CommandOutcome(done.returncode, done.stdout, done.stderr)
 
+    def copy(self, folder: Path) -> "Environment":
+        """This environment once more, in another folder."""
+        shutil.copytree(self.folder, folder, symlinks=True, dirs_exist_ok=True)
+        before, after = str(self.folder), str(folder)
+        program = folder / self.uwf_program.relative_to(self.folder)
+        program.write_text(program.read_text().replace(before, after))
+        env = {name: value.replace(before, after) for name, value in self.env.items()}
+        return Environment(self.tool, folder, program, env)
+
     def plugins(self, field: str = "name") -> dict[str, str]:
         """The status of each plugin of the tests, by its name or another field."""
         rows = self.uwf("plugin", "list", "--all").document["plugins"]

@@ -1,5 +1,7 @@
 """`uwf plugin install` and `uninstall` change the environment that uwf runs in, by its own tool."""
 
+import fcntl
+import json
 import os
 import shlex
 import signal
@@ -15,13 +17,27 @@ from uwf_core.plugins.installer import environment_hint
 
 @pytest.fixture(scope="module")
 def with_pip(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    return make_environment("pip", tmp_path_factory.mktemp("pip"))
+    """An environment with pip: it is made once for all workers, since its pip takes seconds."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    with (shared / "pip.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        folder, file = shared / "pip-of-all", shared / "pip.json"
+        if not file.exists():
+            folder.mkdir()
+            tool, _, program, env = make_environment("pip", folder)
+            file.write_text(json.dumps([tool, str(program), env]))
+    tool, program, env = json.loads(file.read_text())
+    made = Environment(tool, folder, Path(program), env)
+    return made.copy(tmp_path_factory.mktemp("pip"))
 
 
 @pytest.fixture
 def own(with_pip: Environment, tmp_path: Path) -> Environment:
     """The environment with pip, with a folder for the test, and without the plugins before it."""
-    if left := with_pip.plugins("distribution"):
+    (packages,) = with_pip.uwf_program.parents[1].glob("lib/*/site-packages")
+    if left := [each.name.partition("-")[0] for each in packages.glob("demo_*.dist-info")]:
         assert with_pip.uwf("plugin", "uninstall", *left).exit_code == 0
     return with_pip._replace(folder=tmp_path)
 
