@@ -43,11 +43,11 @@ def read_histories(
     origins = Origins(client)
     sealed = origins.sealed()
     for row in client.list(wanted):
-        if sealed and sealed & origins.marks(row["thread"]):
-            hidden += 1
-            continue
         try:
-            found.append(_history(client.thread(row["thread"])))
+            if sealed and sealed & origins.marks(row["thread"]):
+                hidden += 1
+            else:
+                found.append(_history(client.thread(row["thread"])))
         except StoreError:
             unreadable += 1
     if not found and not unreadable and not hidden:

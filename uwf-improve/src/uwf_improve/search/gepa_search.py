@@ -16,7 +16,7 @@ from gepa.core.result import GEPAResult
 
 from uwf_core.api.record import record
 from uwf_core.client import Client
-from uwf_core.errors import UsageError, UwfError
+from uwf_core.errors import UsageError
 from uwf_eval.records import Trial
 from uwf_improve.search.candidates import Candidates, Origin
 from uwf_improve.search.open_tasks import Halves, OpenTasks
@@ -46,11 +46,11 @@ class Searched:
 
 
 class SearchStopped(BaseException):
-    """An error of uwf on its way through GEPA, which turns an `Exception` of a proposal into a
-    version without a change and continues: a network that is down would look like a bad idea.
+    """An error on its way through GEPA, which turns an `Exception` of a proposal into a version
+    without a change and continues: a network that is down would look like a bad idea.
     """
 
-    def __init__(self, error: UwfError) -> None:
+    def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
         self.error = error
 
@@ -123,7 +123,7 @@ class _Adapter:
             trials = self._bench.tasks.scored(self._bench.candidates.version(candidate), batch)
         return EvaluationBatch(
             outputs=[f"{each.run}/{each.number}" for each in trials],
-            scores=[each.score or 0.0 for each in trials],
+            scores=[each.score or 0.0 for each in trials],  # each has one
             trajectories=trials if capture_traces else None,
         )
 
@@ -153,7 +153,7 @@ def _proposals(proposer: Proposer) -> Any:
 def _through_gepa() -> Iterator[None]:
     try:
         yield
-    except UwfError as error:
+    except Exception as error:
         raise SearchStopped(error) from error
 
 

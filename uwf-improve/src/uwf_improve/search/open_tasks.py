@@ -66,8 +66,8 @@ class OpenTasks:
         """The trials of a version on these tasks, in their order.
 
         Raises:
-            UwfError: they were interrupted, or have infrastructure errors again and again, which
-                count as nothing.
+            UsageError: a trial has no score. UwfError: they were interrupted, or have
+                infrastructure errors again and again, which count as nothing.
         """
         own = list(dict.fromkeys(names))
         match = replace(
@@ -75,6 +75,12 @@ class OpenTasks:
             workflows=[version],
         )  # fmt: skip
         trials = self._complete(match)
+        unscored = [each.cell.task for each in trials if each.score is None]
+        if unscored:
+            raise UsageError(
+                f"trials of the task {unscored[0]!r} have no score",
+                hint="a search needs judges that count in each task",
+            )
         by_task = {each.cell.task: each for each in trials}
         return [by_task[name] for name in names]
 
