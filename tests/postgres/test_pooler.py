@@ -72,11 +72,11 @@ class TestPooled(CommitClauses, SnapshotClauses, LockClauses, LeaseClauses):
     """The clauses of the store contract on transactions, conflicts, locks and leases."""
 
     spec = uwf_stores()[0]
-    lease_seconds = 2
+    lease_seconds = 4
 
     @pytest.fixture(autouse=True)
     def _own_store(self, another_url, server, pooler) -> None:
-        direct = [another_url(lease="2", touch="0", pooler="transaction") for _ in range(2)]
+        direct = [another_url(lease="4", touch="0", pooler="transaction") for _ in range(2)]
         self.url, self.other_url = (
             each.replace(f":{server.port}", f":{pooler}") for each in direct
         )
@@ -84,7 +84,7 @@ class TestPooled(CommitClauses, SnapshotClauses, LockClauses, LeaseClauses):
 
 def test_workers_run_threads_behind_a_pooler(another_url, server, pooler, tmp_path):
     """Two workers, their queues and a person share three connections of the server."""
-    direct = another_url(lease="2", pooler="transaction")
+    direct = another_url(pooler="transaction")
     migrate_queue(place_of(direct))
     project = Project(tmp_path)
     project.env["UWF_STORE"] = direct.replace(f":{server.port}", f":{pooler}")

@@ -139,7 +139,7 @@ def test_when_an_agent_does_not_end_and_its_step_is_run_again(project):
         thread = started(uwf, "two")
         until(lambda: is_done(uwf, thread), worker)
         assert worker.count("still runs 0.2 s after it was asked to stop") >= 1, worker.lines
-        assert worker.count("starts anew after 1 jobs") == 1, worker.lines
+        assert worker.count("starts anew after 1 jobs") >= 1, worker.lines
         assert worker.end() == 0, worker.lines
         assert (project.folder / "hung").exists()
         assert uwf.show(thread)["steps"] == 2

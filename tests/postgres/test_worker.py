@@ -125,7 +125,7 @@ def test_a_thread_takes_turns_after_its_time(project):
 
 def test_stop_and_cancel_reach_the_worker_through_the_row(project):
     """Nobody sends it a signal, so that this also works from another machine."""
-    script(project, 30000)
+    script(project, 600_000)
     with project.client() as uwf:
         worker = Thread(project)
         first, second = started(uwf, "two"), started(uwf, "two")
