@@ -86,7 +86,7 @@ def row_of(engine: "Engine", head: Head) -> Dispatch:
     wanted = {*needs, *filter(None, tags.get(NEEDS, "").split(","))}
     host = tags.get(HOST, hostname())
     if host == _ANY and SESSION_HOSTS in head.variable.tags:
-        host, moves_at_ms = _session_host(engine, head)
+        host, moves_at_ms = _session_host(engine, head, after_ms)
     wanted |= set() if host == _ANY else {f"host:{host}"}
     priority = tags.get(PRIORITY, "")
     row = Dispatch(
@@ -147,11 +147,12 @@ def _has_ended(engine: "Engine", child: ThreadId) -> bool:
     return state.status in FINISHED and state.attempt is None
 
 
-def _session_host(engine: "Engine", head: Head) -> tuple[str, int]:
+def _session_host(engine: "Engine", head: Head, after_ms: int) -> tuple[str, int]:
     """The machine of the session that the next role continues, and until when it is waited for;
-    any machine if there is none, or if it was waited for long enough.
+    any machine if there is none, or if it was waited for long enough. `after_ms`: as in the row.
     """
-    until = head.variable.updated_ms + int(engine.settings.worker.session_wait * 1000)
+    wait_ms = int(engine.settings.worker.session_wait * 1000)
+    until = max(head.variable.updated_ms, after_ms) + wait_ms
     role = _next_role(engine, head.state)
     if role is None or role.calls or role.program is not None or until <= engine.now_ms():
         return _ANY, 0

@@ -183,16 +183,17 @@ def recorded(one: Schedule, now_ms: int) -> Schedule:
 
 
 def resumed(client: "Client", one: Schedule, now_ms: int) -> Schedule:
-    """The schedule with its times from now on. A start that was interrupted before the pause is
-    recorded if it has created its thread, and is dropped otherwise.
+    """The schedule with its times from now on. A start that a pause has interrupted is recorded if
+    it has created its thread, and is dropped otherwise.
 
     Raises:
         UsageError: the expression or the time zone is unknown here.
     """
-    if one.pending is not None and _exists(client, one.pending):
-        one = recorded(one, now_ms)
     following = next_time(one.cron, one.zone, now_ms)
-    return one._replace(is_paused=False, next_ms=following, waiting=0, pending=None)
+    if one.is_paused and one.pending is not None:
+        is_there = _exists(client, one.pending)
+        one = recorded(one, now_ms) if is_there else one._replace(pending=None)
+    return one._replace(is_paused=False, next_ms=following, waiting=0)
 
 
 def _following(one: Schedule, now_ms: int) -> int:
