@@ -3,8 +3,8 @@
 Nothing else differs: the child has a process of its own with the streams, the folder, the
 environment, the arguments and the end of any `uwf`. How `uwf` starts is a promise of its own
 (tests/startup, the sessions `isolated`, `walkthrough` and `faults`); those start it from nothing,
-and so does everything here with `UWF_TESTS_COLD=1`, and what needs another interpreter or leaves
-its marks in `/proc` (`_COLD`).
+and so does everything here with `UWF_TESTS_COLD=1`, what needs another interpreter or leaves its
+marks in `/proc` (`_COLD`), and what has a module in `PYTHONPATH` that is loaded already.
 
     warm = WarmStart()
     done = warm.run([*own_python("uwf_core"), "thread", "list"], cwd, env, b"", 60)
@@ -58,7 +58,7 @@ class WarmStart:
         """As `uwf_core.testing.project.run_command`, which it replaces."""
         if self._is_off or _cold_part(env) != _cold_part(self._env):
             return run_command(argv, cwd, env, stdin, seconds)
-        request = {"argv": ["uwf", *argv[4:]], "cwd": str(cwd), "env": dict(env)}
+        request = {"argv": list(argv), "cwd": str(cwd), "env": dict(env)}
         ours, theirs = socket.socketpair()
         pipes = [os.pipe() for _ in range(3)]
         own = [pipes[0][1], pipes[1][0], pipes[2][0]]
@@ -91,7 +91,11 @@ class WarmStart:
 
 
 def _cold_part(env: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in env.items() if name.startswith(_COLD)}
+    return {
+        name: value
+        for name, value in env.items()
+        if name.startswith(_COLD) and name != "PYTHONPATH"
+    }
 
 
 class _Running:
@@ -214,10 +218,22 @@ def _command(answer: socket.socket, streams: Sequence[int]) -> int:
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
-    sys.argv[:] = request["argv"]
+    folders = [each for each in request["env"].get("PYTHONPATH", "").split(os.pathsep) if each]
+    if any(map(_is_loaded_from, folders)):
+        os.execve(request["argv"][0], request["argv"], request["env"])
+    sys.path[:0] = folders
+    sys.argv[:] = ["uwf", *request["argv"][4:]]
     from uwf_core.__main__ import main as uwf
 
     return uwf()
+
+
+def _is_loaded_from(folder: str) -> bool:
+    """Whether a folder has a module that Python loads at its start, or that is loaded by now."""
+    if not (Path(folder).is_absolute() and Path(folder).is_dir()):
+        return True
+    names = {each.name.partition(".")[0] for each in Path(folder).iterdir()}
+    return not names.isdisjoint({*sys.modules, "sitecustomize", "usercustomize"})
 
 
 def _load(name: str) -> None:
