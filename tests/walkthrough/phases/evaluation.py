@@ -127,6 +127,8 @@ def an_edit_is_drafted_tried_and_handed_over(uwf: Uwf) -> None:
     uwf("improve report --apply", edit, code=2, fails="drafted")
     uwf("improve report --apply --untested", edit, has={"written.#": 1})
     uwf("improve open letters", has={"sealed": 0, "open": 13})
+    calls = [each["command"] for each in uwf("log list")["entries"]]
+    uwf.expect(["improve", "open", "letters"] in calls, f"opening is not in the log: {calls}")
     uwf("improve decide --set letters", edit, code=2, fails="too few")
 
 

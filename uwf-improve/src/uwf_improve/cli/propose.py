@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     "uwf improve propose fix-bug --text roles.writer.goal='Cite a source for each number.'",
     "uwf improve propose fix-bug --agent claude-code",
     "uwf improve propose fix-bug --gepa 60 --agent claude-code --set bugs --jobs 4",
+    logged=True,
 )
 @click.argument("workflow", metavar="WORKFLOW")
 @click.option("--edited", metavar="PATH", help="The edited file, or a folder with it and skills/.")

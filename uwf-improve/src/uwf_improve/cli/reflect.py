@@ -12,6 +12,7 @@ from uwf_core.commands import Moment, Session, cancel_on_signals, command, worki
     "uwf improve reflect fix-bug",
     "uwf improve reflect fix-bug --since 30d --format json",
     "uwf improve reflect fix-bug --agent claude-code",
+    logged=True,
 )
 @click.argument("workflow", metavar="WORKFLOW")
 @click.option("--since", type=Moment(), metavar="WHEN", help="Started since a date, or 30d, 12h.")

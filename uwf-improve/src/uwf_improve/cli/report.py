@@ -12,6 +12,7 @@ from uwf_core.commands import Screen, Session, clean, command, working_folder
     "report",
     "uwf improve report @last --format text > report.md",
     "uwf improve report @last --apply",
+    logged=True,
 )
 @click.argument("edit", metavar="EDIT")
 @click.option("--apply", "apply_", is_flag=True, help="Write the edit to the workflow file.")

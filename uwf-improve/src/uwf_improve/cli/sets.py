@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     "seal",
     "uwf improve seal bugs tasks/* --gain 5% --guard cost=20% --guard tampering=0",
     "uwf improve seal bugs more-tasks/* --add",
+    logged=True,
 )
 @click.argument("set_", metavar="SET")
 @click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
@@ -110,7 +111,7 @@ def _set_text(document: Mapping[str, Any], screen: Screen) -> str:
     )
 
 
-@command("open", "uwf improve open bugs")
+@command("open", "uwf improve open bugs", logged=True)
 @click.argument("set_", metavar="SET")
 def open_(session: Session, set_: str) -> None:
     """Open the sealed tasks of a set and show their trials. They can never be sealed again."""

@@ -63,9 +63,9 @@ def _result(
     low = test.gain if test.low is None else test.low
     run = next((e for e in Results(client).runs() if e.name == f"{record.set}.test.{index}"), None)
     trials = Results(client).trials(run.run) if run is not None else []
-    tasks = len({each.cell.task for each in trials})
+    tasks = _tested_tasks(record, {each.cell.task for each in trials})
     yield (
-        f"**The {bar.metric} is better by at least {low * 100:.0f}{unit}** on {tasks} tasks that "
+        f"**The {bar.metric} is better by at least {low * 100:.0f}{unit}** on {tasks} that "
         f"nobody saw while the edit was made; the estimate is {test.gain * 100:.0f}{unit}."
     )
     yield (
@@ -81,6 +81,12 @@ def _result(
         yield f"- and {len(worse) - _SHOWN} more"
     if run is not None:
         yield f"\nAll trials: `uwf eval report {run.run}`"
+
+
+def _tested_tasks(record: SetRecord, names: set[str]) -> str:
+    sources = len({each.unit for each in record.tasks if each.name in names})
+    same = sources == len(names)
+    return f"{len(names)} tasks" + ("" if same else f" of {sources} different sources")
 
 
 def _times(count: int) -> str:
