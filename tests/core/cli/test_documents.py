@@ -15,7 +15,7 @@ from uwf_core.cli.complete import find_place
 from uwf_core.cli.main import EXIT_CODES
 from uwf_core.cli.prompt import DOCUMENTS, document_text, front_of
 from uwf_core.errors import FailureKind
-from uwf_core.thread.types import STATUSES
+from uwf_core.thread.names import STATUSES
 
 SHORT = {"-p": "--prompt", "-c": "--count"}
 PLACEHOLDERS = {"T", "W", "STEP", "THREAD", "TEXT", "FILE", "COMMAND", "AGENT", "WORKFLOW", "…"}

@@ -13,7 +13,7 @@ from uwf_core.client import Client, ThreadFilter
 from uwf_core.ids import ThreadId, number_of
 from uwf_core.testing.project import Project
 from uwf_core.thread.lock import thread_lock
-from uwf_core.thread.types import STATUSES
+from uwf_core.thread.names import STATUSES
 from uwf_core.views.thread_list import thread_rows
 
 ONLY_IN_SHOW = {

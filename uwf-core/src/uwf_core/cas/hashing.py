@@ -8,7 +8,7 @@ one reference can be made in a millisecond, hence the digest.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_128_digest, xxh64_intdigest
 
@@ -32,6 +32,61 @@ PRIMITIVES: dict[str, Ref] = {
     "null": Ref("8E33KAS0HMAZ7"),
 }
 """The types whose schema is `{"type": name}`."""
+
+
+def _meta_schema() -> dict[str, Any]:
+    text, number, truth = {"type": "string"}, {"type": "number"}, {"type": "boolean"}
+    one = {"type": "object", "additionalProperties": False}
+    many = {"type": "array", "items": one}
+    named = {"type": "object", "additionalProperties": one}
+    type_name = {"type": "string", "enum": [*PRIMITIVES]}
+    keywords: dict[str, dict[str, Any]] = {
+        "type": {"anyOf": [type_name, {"type": "array", "items": type_name}]},
+        "properties": named,
+        "required": {"type": "array", "items": text},
+        "additionalProperties": {"anyOf": [truth, one]},
+        "anyOf": many,
+        "oneOf": many,
+        "items": one,
+        "format": text,
+        "title": text,
+        "enum": {"type": "array"},
+        "const": {},
+        "description": text,
+        "minimum": number,
+        "maximum": number,
+        "exclusiveMinimum": number,
+        "exclusiveMaximum": number,
+        "minLength": number,
+        "maxLength": number,
+        "pattern": text,
+        "minItems": number,
+        "maxItems": number,
+        "uniqueItems": truth,
+        "allOf": many,
+        "if": one,
+        "then": one,
+        "else": one,
+        "patternProperties": named,
+        "prefixItems": many,
+        "multipleOf": number,
+        "minProperties": number,
+        "maxProperties": number,
+        "default": {},
+        "not": one,
+        "contains": one,
+        "propertyNames": one,
+        "examples": {"type": "array"},
+        "readOnly": truth,
+        "writeOnly": truth,
+        "deprecated": truth,
+        "$comment": text,
+    }
+    return {**one, "description": "ocas JSON Schema meta-schema", "properties": keywords}
+
+
+META_SCHEMA: Mapping[str, Any] = _meta_schema()
+"""The payload of the node that types all schema nodes, and itself (ocas 0.4)."""
 
 _HALF = 1 << 63
 _META_XXH64 = 0xCD64B6361A88D199

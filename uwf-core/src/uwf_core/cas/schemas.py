@@ -12,69 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.cas.bounds import MAX_LISTED, MAX_PROBLEMS, MAX_VALUES, Budget
 from uwf_core.cas.codec import Keys, decode, dotted, encode
+from uwf_core.cas.hashing import META_SCHEMA, PRIMITIVES
 from uwf_core.cas.simple_check import fits
 from uwf_core.errors import PayloadError
 from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
-
-_TYPES = ["string", "number", "integer", "boolean", "object", "array", "null"]
-
-
-def _meta_schema() -> dict[str, Any]:
-    text, number, truth = {"type": "string"}, {"type": "number"}, {"type": "boolean"}
-    one = {"type": "object", "additionalProperties": False}
-    many = {"type": "array", "items": one}
-    named = {"type": "object", "additionalProperties": one}
-    type_name = {"type": "string", "enum": _TYPES}
-    keywords: dict[str, dict[str, Any]] = {
-        "type": {"anyOf": [type_name, {"type": "array", "items": type_name}]},
-        "properties": named,
-        "required": {"type": "array", "items": text},
-        "additionalProperties": {"anyOf": [truth, one]},
-        "anyOf": many,
-        "oneOf": many,
-        "items": one,
-        "format": text,
-        "title": text,
-        "enum": {"type": "array"},
-        "const": {},
-        "description": text,
-        "minimum": number,
-        "maximum": number,
-        "exclusiveMinimum": number,
-        "exclusiveMaximum": number,
-        "minLength": number,
-        "maxLength": number,
-        "pattern": text,
-        "minItems": number,
-        "maxItems": number,
-        "uniqueItems": truth,
-        "allOf": many,
-        "if": one,
-        "then": one,
-        "else": one,
-        "patternProperties": named,
-        "prefixItems": many,
-        "multipleOf": number,
-        "minProperties": number,
-        "maxProperties": number,
-        "default": {},
-        "not": one,
-        "contains": one,
-        "propertyNames": one,
-        "examples": {"type": "array"},
-        "readOnly": truth,
-        "writeOnly": truth,
-        "deprecated": truth,
-        "$comment": text,
-    }
-    return {**one, "description": "ocas JSON Schema meta-schema", "properties": keywords}
-
-
-META_SCHEMA: Mapping[str, Any] = _meta_schema()
-"""The payload of the node that types all schema nodes, and itself (ocas 0.4)."""
 
 KEYWORDS = frozenset(META_SCHEMA["properties"])
 """The 40 keywords that a type may use."""
@@ -278,7 +222,7 @@ def _by_meta_schema(schema: Any) -> Iterator[SchemaProblem]:
             yield SchemaProblem(
                 dotted(keys),
                 f"{error.instance!r} is not a type",
-                f"use one of {', '.join(_TYPES)}",
+                f"use one of {', '.join(PRIMITIVES)}",
                 keys,
             )
         else:

@@ -4,7 +4,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.cas.codec import (
     MAX_DEPTH,
@@ -16,13 +16,14 @@ from uwf_core.cas.codec import (
     decode_text,
     encode,
 )
-from uwf_core.cas.hashing import META, PRIMITIVES
+from uwf_core.cas.hashing import META, META_SCHEMA, PRIMITIVES
 from uwf_core.cas.references import finder
-from uwf_core.cas.schemas import META_SCHEMA, CompiledSchema, Violation
-from uwf_core.cas.simple_check import fits
 from uwf_core.cas.writer import MAP, TEXT_0, head
 from uwf_core.errors import CorruptNodeError, PayloadError, StoreError
 from uwf_core.ids import Ref, known_number, number_of
+
+if TYPE_CHECKING:
+    from uwf_core.cas.schemas import CompiledSchema, Violation
 
 _FEW = 8
 """How many payloads of a type are checked before jsonschema-rs is loaded for them, or decoded
@@ -52,22 +53,26 @@ class KnownType:
         self._checked = 0
 
     @property
-    def compiled(self) -> CompiledSchema:
+    def compiled(self) -> "CompiledSchema":
         """For payloads that `decode` gave.
 
         Raises:
             PayloadError: the schema is invalid.
         """
         if self._compiled is None:
+            from uwf_core.cas.schemas import CompiledSchema  # what only reads checks nothing
+
             self._compiled = CompiledSchema(self._schema)
         return self._compiled
 
-    def violations(self, payload: Any, size: int | None = None) -> Sequence[Violation]:
+    def violations(self, payload: Any, size: int | None = None) -> "Sequence[Violation]":
         """What is wrong with a payload that `decode` gave from `size` bytes; raises as `compiled`.
 
         The first ones are checked without jsonschema-rs if they can be.
         """
         if self._checked < _FEW:
+            from uwf_core.cas.simple_check import fits
+
             self._checked += 1
             if fits(self._schema, payload):
                 return ()

@@ -94,12 +94,16 @@ def list_(session: Session, everything: bool, **options: Any) -> None:
 
     A thread that calls another shows the state of that one; --children lists it as well.
     """
-    from uwf_core.views.show import task_of
     from uwf_core.views.thread_list import thread_rows
 
     chosen = thread_filter(all=everything, **options)
     engine = session.engine
-    text = partial(threads_text, task_of=partial(task_of, engine))
+
+    def text(document: Mapping[str, Any], screen: Screen) -> str:
+        from uwf_core.views.show import task_of  # not for JSON
+
+        return threads_text(document, screen, partial(task_of, engine))
+
     session.emit_rows("threads", thread_rows(engine, chosen), text)
 
 
@@ -109,7 +113,7 @@ def _statuses(words: str | None) -> "tuple[str, ...]":
     Raises:
         UsageError: one of them is unknown.
     """
-    from uwf_core.thread.types import STATUSES
+    from uwf_core.thread.names import STATUSES
 
     chosen: list[str] = []
     for word in (words or "").split(","):

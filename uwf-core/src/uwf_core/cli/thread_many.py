@@ -13,7 +13,7 @@ from uwf_core.cli.session import Session, now_ms
 from uwf_core.cli.thread import thread_text
 from uwf_core.cli.thread_list import filter_options, thread_filter
 from uwf_core.errors import UsageError, UwfError, WrongStateError
-from uwf_core.thread.types import FINISHED
+from uwf_core.thread.names import FINISHED
 
 _UNFINISHED = ("idle", "running", "suspended")
 _REMOVABLE = (*FINISHED, "corrupt")

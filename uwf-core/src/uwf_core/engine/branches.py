@@ -40,7 +40,7 @@ from uwf_core.thread.calls import (
 from uwf_core.thread.head import Head, read_head
 from uwf_core.thread.lifecycle import exit_code
 from uwf_core.thread.lock import holder_of
-from uwf_core.thread.types import FINISHED
+from uwf_core.thread.names import FINISHED
 
 if TYPE_CHECKING:
     from uwf_core.engine.attempt import Attempt

@@ -15,7 +15,7 @@ from uwf_core.ids import Ref
 from uwf_core.thread.calls import OpenCall, at_call, calling, open_calls, shown_state
 from uwf_core.thread.head import Head, move_head, read_head
 from uwf_core.thread.lifecycle import state_words
-from uwf_core.thread.types import FINISHED
+from uwf_core.thread.names import FINISHED
 from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.identity import hostname
 from uwf_core.thread.calls import caller_of, calling_heads, open_calls
 from uwf_core.thread.head import SESSION_HOSTS, Head, head_of, read_head
+from uwf_core.thread.names import FINISHED
 from uwf_core.thread.session_hosts import session_host
-from uwf_core.thread.types import FINISHED
 
 if TYPE_CHECKING:
     from uwf_core.agents.choose import Choice

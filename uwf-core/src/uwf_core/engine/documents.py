@@ -9,14 +9,8 @@ from typing import Any, Literal, TypedDict
 from uwf_core.api.sums import LedgerPayload, UsagePayload
 from uwf_core.engine.file_documents import FileDocument
 from uwf_core.engine.worktree_documents import RemovedWorktree, WorktreeDocument
-from uwf_core.thread.types import (
-    BranchPayload,
-    GuidancePayload,
-    PersonPayload,
-    Reason,
-    Status,
-    WorkspacePayload,
-)
+from uwf_core.thread.names import Reason, Status
+from uwf_core.thread.types import BranchPayload, GuidancePayload, PersonPayload, WorkspacePayload
 
 
 class StartedDocument(TypedDict):

@@ -2,7 +2,7 @@
 
 from typing import Literal, TypedDict
 
-from uwf_core.thread.types import Status
+from uwf_core.thread.names import Status
 
 
 class OriginalThreadDocument(TypedDict):

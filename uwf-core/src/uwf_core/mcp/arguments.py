@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.mismatch import NOT_BLANK, above, between
-from uwf_core.thread.types import Status
+from uwf_core.thread.names import Status
 
 MOST_ROWS = 100
 LONGEST_WAIT_S = 50

@@ -11,7 +11,7 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.original.fields import LATEST_MS
 from uwf_core.original.home import OriginalHome, read_plain
 from uwf_core.stores import ocas_names
-from uwf_core.thread.types import Status
+from uwf_core.thread.names import Status
 from uwf_core.workflow.yaml_source import parse_yaml
 
 _THREADS, _REGISTRY, _HISTORY = "@uwf/thread/", "@uwf/registry/", "@uwf/history/"

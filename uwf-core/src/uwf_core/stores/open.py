@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from uwf_core.api.environment import without_passwords
 from uwf_core.api.store import STORE_API_VERSION, StoreBackend, StoreSpec
 from uwf_core.errors import PluginError, StoreError, UwfError
 
@@ -84,6 +83,8 @@ def _made(spec: StoreSpec, url: str, home: str, options: Mapping[str, bool]) -> 
     except UwfError:
         raise
     except (Exception, SystemExit) as error:  # a plugin's code may raise anything
+        from uwf_core.api.environment import without_passwords
+
         raise StoreError(
             f"the store {spec.name!r} failed to open: {type(error).__name__}: {error}",
             where=without_passwords(url),

@@ -166,14 +166,14 @@ class SqliteBackend:
         return sum(row[0] for row in self._rows("PRAGMA data_version"))
 
     def present(self, refs: Collection[str]) -> set[str]:
-        """Those of `refs` that are stored."""
+        """Those of `refs` that are stored. Most often all are: to count takes half the time."""
         names = {number_of(ref): ref for ref in refs}
-        found: list[Row] = []
-        for batch in batches(names):
-            found += self._rows(f"SELECT ref FROM node WHERE ref IN ({marks(batch)})", batch)
-        if len(found) == len(refs):  # most often, and no name is looked up
+        those = [(f"FROM node WHERE ref IN ({marks(each)})", each) for each in batches(names)]
+        whole = (self._rows(f"SELECT count(*) {sql}", of) == [(len(of),)] for sql, of in those)
+        if None not in names and all(whole):
             return set(refs)
-        return {names[number] for (number,) in found}
+        found = (self._rows(f"SELECT ref {sql}", of) for sql, of in those)
+        return {names[number] for (number,) in chain.from_iterable(found)}
 
     def put(self, record: Record) -> Record | None:
         """Insert the record, or touch the existing one."""

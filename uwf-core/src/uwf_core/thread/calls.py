@@ -12,8 +12,7 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.head import PARENT, Head, read_head
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of
-from uwf_core.thread.names import CALLS, HEADS, call_name, calls_prefix
-from uwf_core.thread.types import FINISHED
+from uwf_core.thread.names import CALLS, FINISHED, HEADS, call_name, calls_prefix
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable

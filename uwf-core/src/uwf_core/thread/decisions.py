@@ -4,11 +4,14 @@ step.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.sums import ReservePayload
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.types import NextPayload, Reason
+from uwf_core.thread.names import Reason
+
+if TYPE_CHECKING:
+    from uwf_core.thread.types import NextPayload
 
 
 class Event(NamedTuple):
@@ -83,17 +86,17 @@ def with_ancestor(before: Sequence[str] | None, number: int, step: str) -> tuple
     return (*table, step) if number == 1 << len(table) else tuple(table)
 
 
-def runs(role: str) -> NextPayload:
+def runs(role: str) -> "NextPayload":
     """The role is next."""
     return {**_NOTHING, "status": "idle", "role": role}
 
 
-def ends() -> NextPayload:
+def ends() -> "NextPayload":
     """The thread is completed."""
     return {**_NOTHING, "status": "completed"}
 
 
-def cancels() -> NextPayload:
+def cancels() -> "NextPayload":
     """The thread is cancelled permanently."""
     return {**_NOTHING, "status": "cancelled"}
 
@@ -106,7 +109,7 @@ def waits(
     kind: str | None = None,
     until_ms: int | None = None,
     question: str | None = None,
-) -> NextPayload:
+) -> "NextPayload":
     """The thread is suspended; `kind` is that of a failure."""
     return {
         "status": "suspended",
@@ -119,4 +122,12 @@ def waits(
     }
 
 
-_NOTHING: NextPayload = dict.fromkeys(NextPayload.__annotations__)  # type: ignore[assignment]
+_NOTHING: "NextPayload" = {
+    "status": "idle",
+    "role": None,
+    "reason": None,
+    "message": None,
+    "kind": None,
+    "until": None,
+    "question": None,
+}

@@ -10,9 +10,8 @@ from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.decisions import Caller, OpenAttempt, Suspension, Worktree
 from uwf_core.thread.history import Step, state_of_thread
-from uwf_core.thread.names import HEADS, head_name
+from uwf_core.thread.names import HEADS, Status, head_name
 from uwf_core.thread.state import FOLD_VERSION, RoleSession, RoleState, ThreadState
-from uwf_core.thread.types import Status
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable

@@ -11,19 +11,18 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.decisions import Event
 from uwf_core.thread.names import attempts_prefix, event_kind, events_prefix
 from uwf_core.thread.state import ThreadState, begin, fold
-from uwf_core.thread.types import NODES, ErrorPayload, StartPayload, StepPayload
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.thread.head import Head
-    from uwf_core.thread.types import GuidancePayload
+    from uwf_core.thread.types import ErrorPayload, GuidancePayload, StartPayload, StepPayload
 
 
 class Step(NamedTuple):
     """A step node."""
 
     ref: Ref
-    payload: StepPayload
+    payload: "StepPayload"
 
 
 def is_step(payload: Any) -> bool:
@@ -60,7 +59,7 @@ def read_step(store: "Store", ref: Ref) -> Step:
     return Step(ref, payload)
 
 
-def read_start(store: "Store", ref: Ref) -> StartPayload:
+def read_start(store: "Store", ref: Ref) -> "StartPayload":
     """The start node `ref`; raises as `read_step`."""
     payload = store.get(ref).payload
     if not is_start(payload):
@@ -159,7 +158,7 @@ def step_at(store: "Store", step: Step, number: int) -> Step:
 _VERIFY = "next: uwf cas verify"
 
 
-def failure_of(store: "Store", step: Step) -> ErrorPayload | None:
+def failure_of(store: "Store", step: Step) -> "ErrorPayload | None":
     """The error of a failed attempt, None for a step that succeeded."""
     if step.payload["failure"] is None:
         return None
@@ -342,6 +341,8 @@ def _chain(store: "Store", head: Ref) -> list[Step]:
 
 
 def _payload(store: "Store", ref: str, kind: str) -> dict[str, Any]:
+    from uwf_core.thread.types import NODES  # lists read none
+
     payload = store.get(ref).payload
     shape = NODES.get(kind)
     if (

@@ -8,8 +8,8 @@ from typing import TypeVar
 from uwf_core.errors import CorruptNodeError, ExitCode, FailureKind, WrongStateError
 from uwf_core.thread.decisions import Suspension
 from uwf_core.thread.head import Head, ThreadSummary
+from uwf_core.thread.names import FINISHED
 from uwf_core.thread.state import ThreadState
-from uwf_core.thread.types import FINISHED
 
 Shown = TypeVar("Shown", ThreadState, ThreadSummary)
 

@@ -1,6 +1,15 @@
-"""The names of a thread's variables."""
+"""The names of a thread's statuses and of its variables."""
+
+from typing import Final, Literal
 
 from uwf_core.ids import ThreadId
+
+Status = Literal["idle", "running", "suspended", "completed", "cancelled", "corrupt"]
+Reason = Literal["role", "failure", "limit", "interrupted"]
+
+STATUSES: Final = ("idle", "running", "suspended", "completed", "cancelled", "corrupt")
+FINISHED: Final = ("completed", "cancelled")
+OPEN: Final = tuple(status for status in STATUSES if status not in FINISHED)
 
 HEADS = "@uwf/thread/"
 ATTEMPTS = "@uwf/attempt/"

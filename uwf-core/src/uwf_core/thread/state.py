@@ -12,7 +12,7 @@ attempt that is open while no process holds the lock was interrupted.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from uwf_core.api.sums import (
     NOTHING_RESERVED,
@@ -35,7 +35,10 @@ from uwf_core.thread.decisions import (
     Worktree,
     with_ancestor,
 )
-from uwf_core.thread.types import NextPayload, Status
+from uwf_core.thread.names import Status
+
+if TYPE_CHECKING:
+    from uwf_core.thread.types import NextPayload
 
 FOLD_VERSION: Final = 5
 """Increased when `fold` gives another state for the same events; older tags are folded again."""
@@ -205,7 +208,7 @@ def after_step(state: ThreadState, step: Event) -> ThreadState:
     return _FOLDS[step.kind](state, step)
 
 
-def decided(state: ThreadState, to: NextPayload) -> ThreadState:
+def decided(state: ThreadState, to: "NextPayload") -> ThreadState:
     """The state with a decision for what is next. Exec runs a role again only after a failure."""
     status, role, waiting = to["status"], to["role"], None
     if to["reason"] is not None:

@@ -9,13 +9,7 @@ from typing import Annotated, Any, Final, Literal, TypedDict
 
 from uwf_core.api.sums import LedgerPayload, ReservePayload, UsagePayload
 from uwf_core.shape.mismatch import To
-
-Status = Literal["idle", "running", "suspended", "completed", "cancelled", "corrupt"]
-Reason = Literal["role", "failure", "limit", "interrupted"]
-
-STATUSES: Final = ("idle", "running", "suspended", "completed", "cancelled", "corrupt")
-FINISHED: Final = ("completed", "cancelled")
-OPEN: Final = tuple(status for status in STATUSES if status not in FINISHED)
+from uwf_core.thread.names import Reason
 
 Text = Annotated[str, To("string")]
 StepRef = Annotated[str, To("step")]

@@ -23,8 +23,7 @@ from uwf_core.thread.lifecycle import (
     check_writable,
 )
 from uwf_core.thread.lock import thread_lock
-from uwf_core.thread.names import head_name, prefixes_of
-from uwf_core.thread.types import FINISHED
+from uwf_core.thread.names import FINISHED, head_name, prefixes_of
 from uwf_core.threads.control import stop_runs
 from uwf_core.views.show import show_thread
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.documents import RemovedDocument, ThreadDocument
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.worktree_documents import RemovedWorktree
-    from uwf_core.thread.types import Status
+    from uwf_core.thread.names import Status
 
 
 def cancel_thread(

@@ -15,8 +15,7 @@ from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.thread.head import IMPORTED
-from uwf_core.thread.names import CALLS, attempts_prefix, head_name, thread_of
-from uwf_core.thread.types import FINISHED
+from uwf_core.thread.names import CALLS, FINISHED, attempts_prefix, head_name, thread_of
 from uwf_core.upkeep.bundle_check import CheckedBundle
 
 if TYPE_CHECKING:

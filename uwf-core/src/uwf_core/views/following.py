@@ -18,7 +18,7 @@ from uwf_core.thread.names import attempt_name, turns_prefix
 from uwf_core.views.activity import Activity, activity_of, is_over
 from uwf_core.views.recorded import ThreadRecord
 from uwf_core.views.recorded_replies import TurnRecord
-from uwf_core.views.show import used_with_calls
+from uwf_core.views.row import used_with_calls
 from uwf_core.views.turns import turn_document
 from uwf_core.workflow.definition import END, SUSPEND
 

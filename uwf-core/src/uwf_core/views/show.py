@@ -4,9 +4,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.api.sums import NOTHING_USED, UsagePayload
 from uwf_core.engine.find import find_thread
-from uwf_core.engine.results import status_fields
 from uwf_core.errors import CorruptNodeError, DefinitionError, UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import (
@@ -14,27 +12,22 @@ from uwf_core.thread.calls import (
     Frame,
     OpenCall,
     calling_heads,
-    calls_of,
     is_recorded,
     open_calls,
     state_below,
 )
 from uwf_core.thread.decisions import Suspension
-from uwf_core.thread.head import ORIGINAL, PARENT, ThreadSummary, given_tags
 from uwf_core.thread.lock import holder_of
-from uwf_core.thread.names import HEADS
-from uwf_core.thread.state import ThreadState
-from uwf_core.thread.types import FINISHED
+from uwf_core.thread.names import FINISHED
 from uwf_core.views.recorded import ThreadRecord, open_thread
+from uwf_core.views.row import corrupt_row, row_of, used_with_calls
 
 if TYPE_CHECKING:
-    from uwf_core.api.store import Holder, Variable
     from uwf_core.cas.store import Store
     from uwf_core.engine.documents import (
         BranchDocument,
         CalledDocument,
         FrameDocument,
-        RunningDocument,
         ThreadDocument,
         ThreadRow,
     )
@@ -95,18 +88,6 @@ def _delivered(thread: "ThreadRecord") -> "list[FileDocument]":
     return files_of_step(newest)
 
 
-def used_with_calls(engine: "Engine", state: ThreadState) -> "UsagePayload":
-    """What a thread has used, with its open calls as far as they can be read."""
-    if not calls_of(engine.store, ThreadId(state.thread)):
-        return state.totals
-    from uwf_core.engine.budget import ledger_of  # for threads that call others
-
-    try:
-        return ledger_of(engine, state)["usage"]
-    except CorruptNodeError:  # of a thread below, which is shown as corrupt itself
-        return state.totals
-
-
 def _frame(frame: Frame) -> "FrameDocument":
     thread, name, role, step, _ = frame
     return {"thread": thread, "workflowName": name, "role": role, "step": step, "branches": None}
@@ -150,63 +131,6 @@ def task_of(engine: "Engine", thread: str) -> str | None:
 def first_line(text: str) -> str:
     """The first line of a text that is not blank."""
     return text.strip().partition("\n")[0].rstrip()
-
-
-def row_of(
-    variable: "Variable", state: ThreadState | ThreadSummary, holder: "Holder | None"
-) -> "ThreadRow":
-    """The row of a thread."""
-    return {
-        "thread": variable.name[len(HEADS) :],
-        "workflow": state.workflow,
-        "workflowName": state.workflow_name,
-        "cwd": variable.tags["cwd"],
-        "head": variable.value,
-        "depth": state.depth,
-        "parent": variable.tags.get(PARENT),
-        "tags": given_tags(variable.tags),
-        **status_fields(state),
-        "steps": state.steps,
-        "usage": state.totals,
-        "running": _running(holder),
-        "original": variable.tags.get(ORIGINAL),
-        "startedAtMs": state.started_ms,
-        "updatedAtMs": variable.updated_ms,
-    }
-
-
-def corrupt_row(thread: ThreadId, message: str) -> "ThreadRow":
-    """The row of a thread of which nothing but the id is known."""
-    # A damaged id has no time of creation; 0 stands for unknown.
-    started_ms = thread.created_ms if ThreadId.matches(thread) else 0
-    return {
-        "thread": thread,
-        "workflow": "",
-        "workflowName": "",
-        "cwd": "",
-        "head": "",
-        "depth": 0,
-        "parent": None,
-        "tags": {},
-        "status": "corrupt",
-        "currentRole": None,
-        "suspendedRole": None,
-        "suspendMessage": message,
-        "suspendReason": None,
-        "done": False,
-        "steps": 0,
-        "usage": NOTHING_USED,
-        "running": None,
-        "original": None,
-        "startedAtMs": started_ms,
-        "updatedAtMs": started_ms,
-    }
-
-
-def _running(holder: "Holder | None") -> "RunningDocument | None":
-    if holder is None:
-        return None
-    return {"pid": holder.pid, "host": holder.host, "startedAtMs": holder.since_ms}
 
 
 def _continuation(

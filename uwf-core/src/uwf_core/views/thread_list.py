@@ -26,9 +26,8 @@ from uwf_core.thread.head import (
 )
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import running_threads
-from uwf_core.thread.names import HEADS
-from uwf_core.thread.types import OPEN, STATUSES
-from uwf_core.views.show import corrupt_row, row_of, used_with_calls
+from uwf_core.thread.names import HEADS, OPEN, STATUSES
+from uwf_core.views.row import corrupt_row, row_of, used_with_calls
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder
@@ -88,8 +87,10 @@ class ThreadFilter(NamedTuple):
 
 ALL = ThreadFilter(all=True)
 
-_Head = tuple["_Layout", list[str]]
-"""A head as the parts of its text: thread, value, times, then key and value of each tag."""
+_Run = tuple["_Layout", list[list[str]]]
+"""Heads that follow each other and have the same tags, each as the parts of its text: thread,
+value, times, then key and value of each tag.
+"""
 
 _Writer = tuple[list[str], Callable[[list[str]], Iterable[str]]]
 """The fixed texts of a row, and what takes these and the parts of a head, which come before them,
@@ -122,23 +123,27 @@ def _rows(engine: "Engine", wanted: ThreadFilter) -> Iterator[str]:
             HEADS, tags=tags, after=after, limit=size, descending=True
         )
         left = texts if possible is None else [text for text in texts if possible(text)]
-        found = layouts.heads_of(left)
+        young = left
         if wanted.after_ms is not None:
-            found = takewhile(partial(_began_after, wanted.after_ms), found)
-        heads = list(found)
-        shown = heads if wanted.trials else [head for head in heads if not head[0].is_trial]
+            young = list(takewhile(partial(_began_after, wanted.after_ms), left))
+        runs = layouts.runs_of(young)
+        if not wanted.trials:
+            runs = [run for run in runs if not run[0].is_trial]
         if not wanted.children:
-            shown = [head for head in shown if head[1][head[0].depth] == "0" or not head[0].depth]
+            runs = [(layout, layout.roots(heads)) for layout, heads in runs]
         if wanted.looks_inside:
             from uwf_core.views.thread_filter import matches  # not for every list
 
-            shown = [head for head in shown if matches(engine, _variable(head[1]), wanted)]
+            runs = [
+                (layout, [each for each in heads if matches(engine, _variable(each), wanted)])
+                for layout, heads in runs
+            ]
             damaged_shown: Sequence[str] = ()
         else:
             damaged_shown = damaged
-        rows = _rows_of(engine, shown, statuses, running, calling)
+        rows = _rows_of(engine, runs, statuses, running, calling)
         yield from rows if not damaged_shown else _merged(rows, damaged_shown, statuses)
-        if len(heads) < len(left) or len(texts) + len(damaged) < size:
+        if len(young) < len(left) or len(texts) + len(damaged) < size:
             return
         after, size = min([*(text.partition("\0")[0] for text in texts[-1:]), *damaged]), PAGE
 
@@ -171,33 +176,32 @@ def _possible(
 
 def _rows_of(
     engine: "Engine",
-    heads: "Sequence[_Head]",
+    runs: "Sequence[_Run]",
     statuses: Collection[str],
     running: "Mapping[str, Holder]",
     calling: Collection[str],
 ) -> Iterator[str]:
-    needed = {parts[1] for _, parts in heads}
-    needed.update(parts[layout.workflow] for layout, parts in heads)
+    needed = {parts[1] for _, heads in runs for parts in heads}
+    needed.update(parts[layout.workflow] for layout, heads in runs for parts in heads)
     missing = needed - engine.store.present(needed)
     as_stored = not (missing or running or calling)  # most often, and twice as fast
-    for layout, parts in heads:
+    for layout, heads in runs:
         if as_stored and layout.is_plain:
-            if parts[layout.status] in statuses:
-                yield layout.row(parts)
+            yield from layout.rows(heads, statuses)
             continue
-        holder = running.get(parts[0]) if running else None
-        is_whole = not missing or missing.isdisjoint((parts[1], parts[layout.workflow]))
-        in_call = calling and parts[0] in calling
-        if holder is None and is_whole and layout.is_plain and not in_call:
-            if parts[layout.status] in statuses:
-                yield layout.row(parts)
-            continue
-        if in_call:
-            row = _row_in_call(engine, _variable(parts), holder, is_whole=is_whole)
-        else:
-            row = _row(_variable(parts), holder, is_whole=is_whole)
-        if row["status"] in statuses:
-            yield json.dumps(row, ensure_ascii=False)
+        for parts in heads:
+            holder = running.get(parts[0]) if running else None
+            is_whole = not missing or missing.isdisjoint((parts[1], parts[layout.workflow]))
+            in_call = calling and parts[0] in calling
+            if holder is None and is_whole and layout.is_plain and not in_call:
+                yield from layout.rows((parts,), statuses)
+                continue
+            if in_call:
+                row = _row_in_call(engine, _variable(parts), holder, is_whole=is_whole)
+            else:
+                row = _row(_variable(parts), holder, is_whole=is_whole)
+            if row["status"] in statuses:
+                yield json.dumps(row, ensure_ascii=False)
 
 
 def _merged(
@@ -215,8 +219,8 @@ def _merged(
     return [json.dumps(row, ensure_ascii=False) for row in every]
 
 
-def _began_after(moment_ms: int, head: "_Head") -> bool:
-    started = _variable(head[1]).tags.get("startedMs", "")
+def _began_after(moment_ms: int, text: str) -> bool:
+    started = _variable(text[len(HEADS) :].split("\0")).tags.get("startedMs", "")
     return not started.isdecimal() or int(started) > moment_ms
 
 
@@ -226,17 +230,21 @@ class _Layouts:
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], _Layout] = {}
 
-    def heads_of(self, texts: Iterable[str]) -> "Iterator[_Head]":
+    def runs_of(self, texts: Iterable[str]) -> "list[_Run]":
         """The heads of texts. Most have the same tags as the one before."""
-        skipped, first_tag, last, layout = len(HEADS), len(_COLUMNS), [""], _Layout(())
+        skipped, first_tag, last = len(HEADS), len(_COLUMNS), [""]
+        found: list[_Run] = []
+        heads: list[list[str]] = []
         for text in texts:
             parts = text[skipped:].split("\0")
             tags = parts[first_tag::2]
             if tags != last:
                 layout = self._known.get(tuple(tags)) or _Layout(tags)
                 self._known[tuple(tags)] = layout
-                last = tags
-            yield layout, parts
+                last, heads = tags, []
+                found.append((layout, heads))
+            heads.append(parts)
+        return found
 
 
 class _Layout:
@@ -258,21 +266,32 @@ class _Layout:
         fixed = [places[tag] for tag in (*_FIXED, *given) if tag in places]
         self._fixed = itemgetter(*fixed or [0])
         self._varying = {field: places[name] for field, name in _VARYING.items() if name in places}
-        self._kind: tuple[str, ...] = ()
-        self._writer: _Writer = [], iter
         self._writers: dict[tuple[str, ...], _Writer] = {}
 
-    def row(self, parts: list[str]) -> str:
-        """The row of a thread that nothing runs, and that waits for nothing and lacks no node."""
-        kind = self._fixed(parts)
-        if kind != self._kind:
-            self._kind = kind
-            self._writer = self._writers.get(kind) or self._writer_like(parts)
-            self._writers[kind] = self._writer
-        if self._usage is not None:
-            parts[self._usage] = _usage(parts[self._usage])
-        fixed, in_order = self._writer
-        return "".join(in_order(parts + fixed))
+    def roots(self, heads: list[list[str]]) -> list[list[str]]:
+        """Those of `heads` that no other thread has called."""
+        depth = self.depth
+        return [parts for parts in heads if parts[depth] == "0"] if depth else heads
+
+    def rows(self, heads: Iterable[list[str]], statuses: Collection[str]) -> list[str]:
+        """The rows of threads with one of `statuses` that nothing runs, and that wait for nothing
+        and lack no node.
+        """
+        found: list[str] = []
+        last: tuple[str, ...] | None = None
+        kind_of, status, usage, join = self._fixed, self.status, self._usage, "".join
+        for parts in heads:
+            if parts[status] not in statuses:
+                continue
+            kind = kind_of(parts)
+            if kind != last:
+                last = kind
+                fixed, in_order = self._writers.get(kind) or self._writer_like(parts)
+                self._writers[kind] = fixed, in_order
+            if usage is not None:
+                parts[usage] = _usage(parts[usage])
+            found.append(join(in_order(parts + fixed)))
+        return found
 
     def _writer_like(self, parts: list[str]) -> "_Writer":
         """How to write the kind of a head."""
@@ -330,11 +349,11 @@ def _row_in_call(
     return {**row, "usage": used_with_calls(engine, head.state)}
 
 
-def _statuses(wanted: ThreadFilter) -> Collection[str]:
+def _statuses(wanted: ThreadFilter) -> frozenset[str]:
     if wanted.statuses:
         active = ("idle", "running") if "active" in wanted.statuses else ()
-        return {*wanted.statuses, *active}
-    return STATUSES if wanted.all else OPEN
+        return frozenset((*wanted.statuses, *active))
+    return frozenset(STATUSES if wanted.all else OPEN)
 
 
 def _tag_filter(wanted: ThreadFilter) -> dict[str, Sequence[str]]:

@@ -3,7 +3,7 @@
 from typing import Any, Literal, TypedDict
 
 from uwf_core.api.sums import UsagePayload
-from uwf_core.thread.types import Status
+from uwf_core.thread.names import Status
 
 
 class StepDifference(TypedDict):

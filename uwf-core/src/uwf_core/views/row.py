@@ -1,0 +1,86 @@
+"""A thread as a row of a list, from its head."""
+
+from typing import TYPE_CHECKING
+
+from uwf_core.api.sums import NOTHING_USED, UsagePayload
+from uwf_core.engine.results import status_fields
+from uwf_core.errors import CorruptNodeError
+from uwf_core.ids import ThreadId
+from uwf_core.thread.calls import calls_of
+from uwf_core.thread.head import ORIGINAL, PARENT, ThreadSummary, given_tags
+from uwf_core.thread.names import HEADS
+from uwf_core.thread.state import ThreadState
+
+if TYPE_CHECKING:
+    from uwf_core.api.store import Holder, Variable
+    from uwf_core.engine.documents import RunningDocument, ThreadRow
+    from uwf_core.engine.engine import Engine
+
+
+def row_of(
+    variable: "Variable", state: ThreadState | ThreadSummary, holder: "Holder | None"
+) -> "ThreadRow":
+    """The row of a thread."""
+    return {
+        "thread": variable.name[len(HEADS) :],
+        "workflow": state.workflow,
+        "workflowName": state.workflow_name,
+        "cwd": variable.tags["cwd"],
+        "head": variable.value,
+        "depth": state.depth,
+        "parent": variable.tags.get(PARENT),
+        "tags": given_tags(variable.tags),
+        **status_fields(state),
+        "steps": state.steps,
+        "usage": state.totals,
+        "running": _running(holder),
+        "original": variable.tags.get(ORIGINAL),
+        "startedAtMs": state.started_ms,
+        "updatedAtMs": variable.updated_ms,
+    }
+
+
+def corrupt_row(thread: ThreadId, message: str) -> "ThreadRow":
+    """The row of a thread of which nothing but the id is known."""
+    # A damaged id has no time of creation; 0 stands for unknown.
+    started_ms = thread.created_ms if ThreadId.matches(thread) else 0
+    return {
+        "thread": thread,
+        "workflow": "",
+        "workflowName": "",
+        "cwd": "",
+        "head": "",
+        "depth": 0,
+        "parent": None,
+        "tags": {},
+        "status": "corrupt",
+        "currentRole": None,
+        "suspendedRole": None,
+        "suspendMessage": message,
+        "suspendReason": None,
+        "done": False,
+        "steps": 0,
+        "usage": NOTHING_USED,
+        "running": None,
+        "original": None,
+        "startedAtMs": started_ms,
+        "updatedAtMs": started_ms,
+    }
+
+
+def _running(holder: "Holder | None") -> "RunningDocument | None":
+    if holder is None:
+        return None
+    return {"pid": holder.pid, "host": holder.host, "startedAtMs": holder.since_ms}
+
+
+def used_with_calls(engine: "Engine", state: ThreadState) -> "UsagePayload":
+    """What a thread has used, with its open calls as far as they can be read."""
+    if not calls_of(engine.store, ThreadId(state.thread)):
+        return state.totals
+    from uwf_core.engine.budget import ledger_of  # for threads that call others
+
+    try:
+        return ledger_of(engine, state)["usage"]
+    except CorruptNodeError:  # of a thread below, which is shown as corrupt itself
+        return state.totals
