@@ -125,6 +125,28 @@ def test_a_role_enters_and_continues_its_session_or_says_that_it_cannot(world, p
     assert tuple(first["usage"].get(name) for name in names) == COUNTED[program]
 
 
+@pytest.mark.skipif("UWF_REAL_MORE" not in os.environ, reason="by hand: four starts of each")
+def test_a_fork_of_the_thread_forks_the_session_or_begins_a_new_one(world, program, played):
+    """The protocol copies a whole session, so a fork at an earlier step begins a new one."""
+    project, document = played
+    for prompt in ("SECOND do", "Go on."):
+        world.plan(prompt, {**USAGE, "text": said("done")})
+    earlier, last = (
+        continued_in_a_fork(project, each["step"])["continuation"] for each in document["steps"]
+    )
+    assert (earlier, last) == ("new", "forked" if program in FORKS else "new")
+
+
+def continued_in_a_fork(project, step):
+    """The first step of a fork of the thread there."""
+    thread = project.uwf("thread", "fork", step).document["thread"]
+    is_over = project.uwf("thread", "show", thread).document["status"] == "completed"
+    goes_on = ("resume", thread, "-p", "More.") if is_over else ("exec", thread)
+    outcome = project.uwf("thread", *goes_on, seconds=200)
+    assert outcome.exit_code == 0, outcome
+    return project.uwf("step", "show", outcome.document["steps"][0]["step"]).document
+
+
 def test_a_question_is_answered_from_the_session_and_changes_nothing(world, program, played):
     project, document = played
     write = json.loads(json.dumps(WRITES[program]).replace("made", "asked"))
