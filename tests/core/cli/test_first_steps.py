@@ -88,3 +88,15 @@ def test_setup_of_a_model_that_does_not_answer_leads_to_the_doctor(uwf, project)
     done = uwf("setup", *server, "--agent", "human", "--format", "text")
     assert done.out.splitlines()[0] == "default model m, agent human"
     assert told(done.out) == ["uwf doctor"]
+
+
+def test_a_list_without_workflows_names_the_commands_that_fill_it(uwf, project):
+    """A file beside the list is not in it: `.workflow` is where names come from."""
+    (project.folder / ".workflow" / "pair.yaml").unlink()
+    assert uwf("workflow", "new", "beside").code == 0
+    shown = uwf("workflow", "list", "--format", "text").out
+    new, add = (line.partition(": ")[2] for line in shown.splitlines()[1:])
+    assert uwf(*words(new.replace("NAME", "made"))).code == 0
+    assert uwf(*words(add.replace("FILE", "beside.yaml"))).code == 0
+    rows = uwf("workflow", "list").document["workflows"]
+    assert {each["name"] for each in rows} == {"made", "beside"}

@@ -37,7 +37,7 @@ def _choose_first(session: "EditorSession", names: list[str]) -> None:
     if not names:
         raise RpcError(
             INVALID_PARAMS,
-            f"there is no workflow for {session.cwd}; next: uwf workflow new NAME",
+            f"there is no workflow for {session.cwd}; next: uwf workflow new .workflow/NAME.yaml",
         )
     for name in names:
         try:

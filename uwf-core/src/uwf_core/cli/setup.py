@@ -108,9 +108,9 @@ def _try(session: Session, alias: str) -> dict[str, Any]:
 
 
 _NEXT = (
-    "uwf workflow new fix-bug --from fix-bug",
-    "uwf workflow check fix-bug.yaml",
-    'uwf run ./fix-bug.yaml -p "YOUR TASK"',
+    "uwf workflow new .workflow/fix-bug.yaml --from fix-bug",
+    "uwf workflow check .workflow/fix-bug.yaml",
+    'uwf run fix-bug -p "YOUR TASK"',
 )
 
 

@@ -45,6 +45,12 @@ def graph(session: Session, workflow: str) -> None:
     session.emit(document, lambda each, _: str(each["graph"]))
 
 
+_NO_WORKFLOWS = """\
+no workflow can be started here by name
+next: uwf workflow new .workflow/NAME.yaml
+  or: uwf workflow add FILE"""
+
+
 def _workflows_text(document: Mapping[str, Any], screen: Screen) -> str:
     from uwf_core.cli.render.table import Column, table
 
@@ -55,7 +61,7 @@ def _workflows_text(document: Mapping[str, Any], screen: Screen) -> str:
         Column("description", "DESCRIPTION", least=10, rank=1),
     )
     rows = document["workflows"]
-    return table(columns, rows, screen) if rows else "no workflows; next: uwf workflow new NAME"
+    return table(columns, rows, screen) if rows else _NO_WORKFLOWS
 
 
 def _definition_text(document: Mapping[str, Any]) -> str:
