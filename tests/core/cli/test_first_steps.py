@@ -4,6 +4,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from cli_kit import on_terminal
 
 from uwf_core.examples.shelf import examples, first_commands, new_texts
 
@@ -100,3 +101,19 @@ def test_a_list_without_workflows_names_the_commands_that_fill_it(uwf, project):
     assert uwf(*words(add.replace("FILE", "beside.yaml"))).code == 0
     rows = uwf("workflow", "list").document["workflows"]
     assert {each["name"] for each in rows} == {"made", "beside"}
+
+
+def test_the_questions_of_setup_say_first_that_an_agent_may_need_none(project):
+    shown = on_terminal(project, ["setup"], typed="\x03")
+    assert shown.code == 130
+    assert shown.plain.index("uwf setup --agent claude-code") < shown.plain.index("openai")
+    assert not (project.home / "config.yaml").exists()
+
+
+def test_a_run_without_any_agent_leads_to_the_setup(uwf, project, monkeypatch):
+    monkeypatch.delenv("UWF_DEFAULT_AGENT", raising=False)
+    project.env.pop("UWF_DEFAULT_AGENT", None)
+    refused = uwf("run", "pair", "-p", "x")
+    assert refused.code == 2, refused
+    assert "next: uwf setup" in refused.error["hint"]
+    assert uwf("thread", "list", "--all").document["threads"] == []

@@ -172,7 +172,7 @@ def choose_agent(
     raise ConfigError(
         f"no agent set for the role {role!r}",
         where="defaultAgent",
-        hint="use --agent NAME or `uwf config set defaultAgent NAME`; next: uwf agent list",
+        hint="use --agent NAME (uwf agent list), or set a default; next: uwf setup",
     )
 
 

@@ -29,6 +29,8 @@ EXIT_CODES = (
 )
 EXAMPLES = (
     "uwf demo",
+    "uwf setup",
+    "uwf workflow new .workflow/fix-bug.yaml --from fix-bug",
     'uwf run fix-bug -p "The total is off by one"',
     "uwf thread show @last",
     "uwf prompt bootstrap",

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 _OTHER = "another"
 _MODELS_SHOWN = 40
+_BRINGS_A_MODEL = (
+    "An agent that brings its model, such as Claude Code, needs only:\n"
+    "  uwf setup --agent claude-code        (Ctrl-C leaves these questions)"
+)
 
 
 @command(
@@ -150,6 +154,7 @@ def _ask(session: Session, given: "SetupValues") -> "SetupValues":
 
 def _provider(session: Session) -> str:
     names = [*PRESETS, _OTHER]
+    session.note(_BRINGS_A_MODEL)
     session.note("Which service provides your model?")
     for number, name in enumerate(names, start=1):
         where = PRESETS[name].base_url if name in PRESETS else "any other address"

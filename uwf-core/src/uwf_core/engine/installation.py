@@ -77,7 +77,7 @@ class Installation:
             raise ConfigError(
                 "no agent set",
                 where="defaultAgent",
-                hint="use --agent NAME or `uwf config set defaultAgent NAME`; next: uwf agent list",
+                hint="use --agent NAME (uwf agent list), or set a default; next: uwf setup",
             )
 
     def takes_model(self, word: str | None, folder: str | PathLike[str]) -> bool:

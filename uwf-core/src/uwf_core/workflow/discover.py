@@ -235,7 +235,7 @@ def _unknown(word: str, context: ResolveContext, registered: Mapping[str, Ref]) 
         f"unknown workflow {word!r}{reference} (searched {', '.join(looked)})",
         hint=_beside(word, context.cwd)
         or _near(word, [*known, *registered])
-        or "see uwf workflow list; next: uwf workflow new NAME",
+        or "see uwf workflow list; next: uwf workflow new .workflow/NAME.yaml",
     )
 
 
