@@ -1,7 +1,6 @@
 """Where the new texts of an edit come from: an edited file, texts by place, or an agent."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -115,11 +114,6 @@ def citations(found: Reflection, numbers: Sequence[int], *, strict: bool = True)
         )
         for each in (known[number] for number in dict.fromkeys(numbers) if number in known)
     ]
-
-
-def with_reason(draft: Draft, why: str | None) -> Draft:
-    """The draft with a person's reason, if there is one."""
-    return replace(draft, why=why) if why else draft
 
 
 def _read(file: Path) -> str:
