@@ -12,7 +12,6 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.routing import Route
 
 from uwf_core.errors import UsageError, UwfError
 from uwf_web import __version__
@@ -23,7 +22,7 @@ from uwf_web.forms import MOST_BYTES, parse_form
 from uwf_web.guard import Guard
 from uwf_web.page import Page, Site, Visit
 from uwf_web.rendering import Rendering
-from uwf_web.routes import DOWNLOADS, PAGES
+from uwf_web.routes import DOWNLOADS, PAGES, LateRoute
 from uwf_web.stream import Changes
 
 if TYPE_CHECKING:
@@ -84,22 +83,22 @@ class Server:
         """Let the threads end, since the server has stopped."""
         self.clients.close()
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[LateRoute]:
         """All URLs."""
         base = self.settings.base
         found = [
-            Route(base + "/static/{path}", self._asset),
-            Route(base + "/stream", self._stream),
+            LateRoute(base + "/static/{path}", self._asset),
+            LateRoute(base + "/stream", self._stream),
         ]
         for path, name in DOWNLOADS.items():
-            found.append(Route(base + path, self._reading(partial(self._download, name))))
+            found.append(LateRoute(base + path, self._reading(partial(self._download, name))))
         for path, name in PAGES.items():
             inner = "/inbox" if path == "/" else path
             found += [
-                Route(f"{base}{inner}.json", self._endpoint(name, self._document)),
-                Route(f"{base}{path}", self._endpoint(name, self._page)),
+                LateRoute(f"{base}{inner}.json", self._endpoint(name, self._document)),
+                LateRoute(f"{base}{path}", self._endpoint(name, self._page)),
             ]
-        return found + [Route(base + path, self._action, methods=["POST"]) for path in ACTIONS]
+        return found + [LateRoute(base + path, self._action, "POST") for path in ACTIONS]
 
     # -- pages -------------------------------------------------------------------------------------
 

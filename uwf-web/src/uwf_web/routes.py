@@ -3,8 +3,16 @@
 A page module holds a `Page`; its name here is `module:attribute` below `uwf_web.pages`.
 """
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from starlette.routing import BaseRoute, Match, Route
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import Receive, Scope, Send
 
 PAGES: Final[Mapping[str, str]] = {
     "/": "threads:INBOX",
@@ -34,3 +42,31 @@ DOWNLOADS: Final[Mapping[str, str]] = {
     "/threads/{thread}/steps/{step}/files/{path:path}": "downloads:delivered",
 }
 """Functions that take a `Visit` and return a `Download`."""
+
+
+class LateRoute(BaseRoute):
+    """A `Route` that is compiled for the first request whose path begins like its own: to compile
+    all takes a fiftieth of the start.
+    """
+
+    def __init__(
+        self, path: str, endpoint: "Callable[[Request], Awaitable[Response]]", method: str = "GET"
+    ) -> None:
+        self.path = path
+        self._endpoint = endpoint
+        self._method = method
+        self._begin = path.partition("{")[0]
+
+    @cached_property
+    def _route(self) -> Route:
+        return Route(self.path, self._endpoint, methods=[self._method])
+
+    def matches(self, scope: "Scope") -> "tuple[Match, Scope]":
+        """As of `Route`."""
+        if scope["type"] != "http" or not scope["path"].startswith(self._begin):
+            return Match.NONE, {}
+        return self._route.matches(scope)
+
+    async def handle(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """As of `Route`."""
+        await self._route.handle(scope, receive, send)
