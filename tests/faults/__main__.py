@@ -61,7 +61,8 @@ def _under_shim(folder: Path, words: list[str]) -> int:
 
 def _rows(folder: Path, effort: Effort, only: list[str] | None) -> list[Row]:
     os.environ.pop("LD_PRELOAD", None)  # for the programs that are started from here
-    warm(folder / "warm")
+    if not effort.tiny:  # few children import less than this does
+        warm(folder / "warm")
     gc.collect()
     gc.freeze()  # children share what is there by now
     rows = []

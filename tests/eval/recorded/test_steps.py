@@ -43,21 +43,21 @@ def test_the_first_step_of_a_thread_is_made_again_from_its_start(office: Office)
 
 
 @pytest.mark.timeout(600)
-def test_of_fifty_recorded_runs_a_defective_role_is_found_and_an_equal_one_is_not(
+def test_of_twenty_recorded_runs_a_defective_role_is_found_and_an_equal_one_is_not(
     office: Office,
 ) -> None:
     """A blind clerk misses each fire; the twin does what the recorded one did."""
-    office.record(*letters(50))
+    office.record(*letters(20))
     found = office.document(
-        *("run", "--from-workflow", "triage", "--role", "sorter", "--newest", "50", "--jobs", "2"),
+        *("run", "--from-workflow", "triage", "--role", "sorter", "--newest", "20", "--jobs", "2"),
         *("--agent", office.word("careful"), "--agent", office.word("twin")),
-        *("--agent", office.word("blind"), "--name", "fifty"),
+        *("--agent", office.word("blind"), "--name", "twenty"),
     )
-    assert found["states"] == {"scored": 150} and found["passed"] == 125
-    compare = ("compare", "--by", "agent", "--run", "fifty", office.word("careful"))
+    assert found["states"] == {"scored": 60} and found["passed"] == 50
+    compare = ("compare", "--by", "agent", "--run", "twenty", office.word("careful"))
     worse = office.document(*compare, office.word("blind"))
     assert worse["verdict"] == "worse" and worse["over"] == "case"
-    assert worse["tested"][0]["tasks"] == 50 and worse["tested"][0]["lower"] == 25
+    assert worse["tested"][0]["tasks"] == 20 and worse["tested"][0]["lower"] == 10
     twin = office.document(*compare, office.word("twin"), "--fail-if", "worse")
     assert twin["verdict"] in ("no_difference", "cannot_tell")
     assert twin["tested"][0]["difference"] == 0.0
