@@ -209,7 +209,7 @@ class AcpWorld:
             "step_number": self._count,
             "cwd": str(self.work),
             "env": self.env,
-            "limits": RunLimits(seconds=60.0, grace_seconds=2.0),
+            "limits": RunLimits(seconds=150.0, grace_seconds=2.0),
             "trusted": True,
         }
 

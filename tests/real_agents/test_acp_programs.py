@@ -6,13 +6,14 @@ processor.
 
 import json
 import os
-from contextlib import suppress
+import threading
+from contextlib import contextmanager, suppress
 
 import pytest
 from acp_hostile import fill
 from acp_world import PROGRAMS, AcpWorld, processes_of, tool
 
-from uwf_core.api import AgentFailure, RunLimits
+from uwf_core.api import AgentFailure
 from uwf_core.process.cancel import Cancel
 from uwf_core.testing.project import Project
 from uwf_testing.model_server import ScriptedModel
@@ -220,22 +221,38 @@ def test_a_folder_that_is_not_trusted_runs_nothing_and_gets_no_key(
     world, program, trusted, tmp_path
 ):
     """With trust the same folder shows that its files would have done something."""
-    obeys = {
-        "opencode",
-        "claude",
-        "qwen",
-        "goose",
-    }  # codex and gemini have their own list of folders
+    obeys = {"opencode", "claude", "qwen", "goose"}  # the others have their own list of folders
     folder = tmp_path / "cloned"
     folder.mkdir()
     with ScriptedModel(["stolen"] * 50) as thief:
         fill(folder, tmp_path / "ran", thief)
+
+        def acted():
+            return [*tmp_path.glob("ran-*"), *thief.requests]
+
         if not trusted and program != "claude":
             with pytest.raises(AgentFailure, match="you do not trust that folder"):
                 world.run("said", cwd=str(folder), trusted=False)
         elif program == "claude" or program in obeys:
-            limits = RunLimits(seconds=60.0, grace_seconds=2.0)
-            with suppress(AgentFailure):  # the folder may break it
-                world.run("said", cwd=str(folder), trusted=trusted, limits=limits)
-        acted = [*tmp_path.glob("ran-*"), *thief.requests]
-    assert bool(acted) == (trusted and program in obeys)
+            with suppress(AgentFailure), cancelled_when(acted) as cancel:  # it may never end there
+                world.run("said", cwd=str(folder), trusted=trusted, cancel=cancel)
+        assert bool(acted()) == (trusted and program in obeys)
+
+
+@contextmanager
+def cancelled_when(seen):
+    """A token that is set as soon as something is seen."""
+    cancel, over = Cancel(), threading.Event()
+
+    def watch():
+        while not (over.wait(0.1) or cancel.is_set()):
+            if seen():
+                cancel.set("seen")
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield cancel
+    finally:
+        over.set()
+        watcher.join()
