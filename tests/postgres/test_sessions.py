@@ -8,6 +8,7 @@ import pytest
 from test_dispatch import DONE, work
 
 from uwf_core.client import Client
+from uwf_core.process import crash_points
 from uwf_core.testing.project import Project
 
 HERE = os.uname().nodename
@@ -159,4 +160,31 @@ def test_a_session_is_on_the_machine_that_has_made_it(project, moved):
         assert work(uwf) == [thread]
         moved(HERE)
         assert answered(uwf, thread) == [thread]
+        assert waits_for(uwf, thread) == (["host:moon"], True)
+
+
+class Killed(BaseException):
+    """The process ends at this point."""
+
+
+def test_a_session_is_where_its_attempt_ran_whoever_records_its_end(project, moved, monkeypatch):
+    """A worker dies before it records a step; one of another machine finds the attempt open."""
+    reach = crash_points.reach
+
+    def killed(place: str) -> None:
+        if place == "reply":
+            raise Killed
+
+    with project.client() as uwf:
+        thread = uwf.start("again", "Task.", queue=True, tags={"host": "any"})["thread"]
+        moved("moon")
+        monkeypatch.setattr("uwf_core.engine.progress.FLUSH_SECONDS", 0)
+        monkeypatch.setattr(crash_points, "reach", killed)
+        with pytest.raises(Killed):
+            work(uwf)
+        monkeypatch.setattr(crash_points, "reach", reach)
+        moved(HERE)
+        uwf.queued.backend.leave("w")
+        assert work(uwf) == [thread]
+        assert uwf.show(thread)["steps"] == 0, "the interrupted attempt is recorded"
         assert waits_for(uwf, thread) == (["host:moon"], True)
