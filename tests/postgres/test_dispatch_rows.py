@@ -2,7 +2,9 @@
 
 import random
 import time
+from collections.abc import Iterator
 
+import psycopg
 import pytest
 
 from uwf_core.api.dispatch import Claim, Dispatch, WorkerRow
@@ -47,9 +49,29 @@ def test_a_worker_gets_what_it_can_run_by_priority(backend):
     assert backend.claim("v", [*labels, "gpu"], {}, "a") is None, "it is claimed"
 
 
-def test_a_worker_finds_all_that_it_can_run_whatever_its_labels_are(backend):
+@pytest.fixture(params=["postgres", "icu"])
+def in_any_locale(request, server) -> Iterator[PostgresBackend]:
+    """A store in a database whose texts sort by bytes, and in one where they sort as people do."""
+    if request.param == "icu":
+        try:
+            server.execute(
+                "CREATE DATABASE icu TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en'"
+            )
+        except psycopg.errors.DuplicateDatabase:
+            pass
+        except psycopg.Error as error:
+            pytest.skip(f"no database with ICU: {error}")
+    opened = open_postgres(server.url(request.param, schema="locale"), "")
+    opened.migrate()
+    yield opened
+    opened.close()
+    server.execute("DROP SCHEMA locale CASCADE", request.param)
+
+
+def test_a_worker_finds_all_that_it_can_run_whatever_its_labels_are(in_any_locale):
     """The walk over the needs skips many of them, and never one that fits."""
-    chance, labels = random.Random(5), ["agent:a", "agent:b", "gpu", "host:x", "host:y", "ä"]
+    backend, chance = in_any_locale, random.Random(5)
+    labels = ["agent:a", "Agent:B", "gpu", "GPU", "host:x", "host_y", "ä"]
     needs = {tuple(sorted(chance.sample(labels, chance.randrange(5)))) for _ in range(60)}
     put(backend, *(row(f"t{n}", needs=each) for n, each in enumerate(sorted(needs))))
     for _ in range(60):

@@ -209,7 +209,8 @@ BEGIN
             v_is_again := true;
             v_needs := {schema}.next_needs(p_labels, '{}');
         END IF;
-        EXIT WHEN v_needs IS NULL OR (v_is_again AND v_needs >= p_from);
+        EXIT WHEN v_needs IS NULL;
+        EXIT WHEN v_is_again AND v_needs COLLATE "C" >= p_from COLLATE "C";  -- as the index
         RETURN NEXT v_needs;
         v_needs := {schema}.next_needs(p_labels, v_needs || ''::text);
     END LOOP;
