@@ -108,6 +108,15 @@ exit 1
 """What npm leaves of 2.1.330 where install scripts do not run: no first line `#!`."""
 
 
+def asked(place, command):
+    """What `uwf agent check` asks about this program."""
+    return CheckRequest(
+        name="claude-code", thread="t", role="r", step_number=1, cwd=str(place),
+        limits=RunLimits(seconds=5), env={"PATH": "/usr/bin:/bin"},
+        options=ClaudeCodeOptions(command=command), state_dir=str(place / "state"),
+    )  # fmt: skip
+
+
 def test_a_package_without_its_install_script_is_told_how_to_finish(run, tmp_path):
     package = tmp_path / "claude-code"
     (package / "bin").mkdir(parents=True)
@@ -122,13 +131,7 @@ def test_a_package_without_its_install_script_is_told_how_to_finish(run, tmp_pat
     assert hint.startswith(f"node {package}/install.cjs, or npm install -g ")
     assert "--ignore-scripts=false" in hint
     assert "#!" not in hint
-    limits = RunLimits(seconds=5)
-    request = CheckRequest(
-        name="claude-code", thread="t", role="r", step_number=1, cwd=str(tmp_path), limits=limits,
-        env={"PATH": "/usr/bin:/bin"}, options=ClaudeCodeOptions(command=command),
-        state_dir=str(tmp_path / "state"),
-    )  # fmt: skip
-    (check,) = checks(request)
+    (check,) = checks(asked(tmp_path, command))
     found = check.run()
     assert (found.state, found.hint) == ("error", hint)
 
@@ -138,3 +141,5 @@ def test_a_script_that_only_mentions_the_install_script_is_started(run, tmp_path
     program.write_text('#!/bin/sh\n# claude: postinstall did not run\nexec ./claude "$@"\n')
     program.chmod(0o755)
     assert run(options={"command": str(program)}).text == "said"
+    first, *others = checks(asked(tmp_path, str(program)))
+    assert (first.run().state, len(others)) == ("ok", 4)
