@@ -120,7 +120,7 @@ class LiveWatch:
 
     def _turn_taken(self, event: Any) -> None:
         running = self._running.get(event.thread)
-        if running:
+        if running and self._refresh:
             self._running[event.thread] = running.after_turn(event.turn, monotonic())
             self._draw()
 

@@ -1,10 +1,12 @@
 """The live line of a step under way."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.cli.render import amounts
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.views.activity import Activity, activity_of, is_over
+
+if TYPE_CHECKING:
+    from uwf_core.views.activity import Activity
 
 _NO_MODEL = ("program", "workflow")
 """What the steps of programs and calls record as their agents; neither gives signs of life."""
@@ -23,7 +25,7 @@ class Running(NamedTuple):
     heard: float
     turns: int = 0
     tokens: int | None = None
-    activity: Activity = Activity()
+    activity: "Activity | None" = None
     answers: bool = False
 
     def line(self, now: float) -> str:
@@ -39,15 +41,15 @@ class Running(NamedTuple):
             parts.append(f"{self.turns} turn{'' if self.turns == 1 else 's'}")
         if self.tokens is not None:
             parts.append(f"{amounts.count(self.tokens)} tokens")
-        if not self.activity.in_tool:
+        if self.activity is not None and not self.activity.in_tool:
             parts.append(self.activity.said)
         return " · ".join(filter(None, parts))
 
     def _doing(self, now: float) -> str:
         """What it does since the last sign of life."""
-        silent, tool = now - self.heard, self.activity.in_tool
+        silent = now - self.heard
         since = _seconds(silent) if silent >= 1 else ""
-        if tool:
+        if self.activity is not None and self.activity.in_tool:
             return f"running {self.activity.said} {since}".rstrip()
         if not since or self.answers or self.agent in _NO_MODEL:
             return ""
@@ -55,6 +57,8 @@ class Running(NamedTuple):
 
     def after_turn(self, turn: Any, now: float) -> "Running":
         """Add a turn, or update a known one."""
+        from uwf_core.views.activity import activity_of, is_over  # only where the line is drawn
+
         tokens = self.tokens
         used = turn.usage
         if used is not None and used.output_tokens is not None:
@@ -63,9 +67,8 @@ class Running(NamedTuple):
             (each.name, is_over(each.result, each.started_ms, each.ended_ms))
             for each in turn.tool_calls
         ]
-        activity = activity_of(turn.text, tools)
-        if not activity.said:
-            activity = self.activity
+        newest = activity_of(turn.text, tools)
+        activity = newest if newest.said else self.activity
         turns = max(self.turns, turn.index + 1)
         return self._replace(heard=now, turns=turns, tokens=tokens, activity=activity)
 
