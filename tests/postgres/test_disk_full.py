@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from postgres_server import Server
+from postgres_server import MISSING, Server, programs
 from test_dispatch import DONE, TWO, started
 from test_worker import Thread, is_done, wait
 
@@ -23,10 +23,20 @@ FULL = "the disk of the database is full; nothing was stored"
 
 
 @pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """A server for these tests alone: one that loses the disk of a tablespace fails for all."""
+    if not os.environ.get("UWF_DISK_FULL"):
+        pytest.skip("runs by hand, with UWF_DISK_FULL=1 and the right to mount")
+    if programs() is None:
+        pytest.skip(MISSING)
+    running = Server()
+    yield running
+    running.remove()
+
+
+@pytest.fixture(scope="module")
 def tablespace(server: Server) -> Iterator[str]:
     """The name of a tablespace on a small disk."""
-    if not os.environ.get("UWF_DISK_FULL"):
-        pytest.skip("runs by hand, alone, with UWF_DISK_FULL=1: it can spoil the server for others")
     folder = server.folder("small")
     size = ["-o", f"size=24m,mode=0777,uid={folder.stat().st_uid}"]
     mounted = subprocess.run(
@@ -59,8 +69,10 @@ def full(server: Server, tablespace: str):
             with pytest.raises(psycopg.errors.DiskFull):
                 while True:
                     server.execute(f"INSERT INTO filler {more}")
-        yield
-        server.execute("DROP TABLE filler")
+        try:
+            yield
+        finally:
+            server.execute("DROP TABLE filler")
 
     return fill
 
