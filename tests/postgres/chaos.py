@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from postgres_server import Server
 from proxy import Proxy
 
-from uwf_core.client import Client
+from uwf_core.client import Client, ThreadFilter
 from uwf_core.errors import UwfError
 from uwf_core.testing.project import Project
 
@@ -212,7 +212,7 @@ def _queued_again(uwf: Client, threads: list[str]) -> int:
 def verify(uwf: Client, threads: list[str], lines: list[str]) -> list[str]:
     """One pass over the record: each acknowledged step is once in its chain, in real-time order."""
     wrong = [
-        f"{thread} was lost: {uwf.show(thread)['status']}"
+        _lost(uwf, thread)
         for thread, is_open in zip(threads, _open(uwf, threads), strict=True)
         if is_open
     ]
@@ -238,6 +238,21 @@ def verify(uwf: Client, threads: list[str], lines: list[str]) -> list[str]:
         if [*chain_of] != [*range(1, len(chain_of) + 1)]:
             wrong.append(f"{thread}: its steps are {[*chain_of]}")
     return wrong
+
+
+def _lost(uwf: Client, thread: str) -> str:
+    """How a thread that did not end stands, with its tree, for whoever looks for the reason."""
+    shown, row = uwf.show(thread), uwf.queued.backend.row(thread)
+    tree = [
+        f"{each['thread']} {each['status']}, {uwf.queued.backend.row(each['thread'])}"
+        for each in uwf.list(ThreadFilter(all=True, children=True))
+        if each["parent"] == thread
+    ]
+    waiting = [each for each in uwf.queued.backend.waiting(50) if each.thread == thread]
+    return (
+        f"{thread} was lost: {shown['status']} ({shown['suspendMessage']}) after "
+        f"{shown['steps']} steps; row {row}; waiting {waiting}; called {tree}"
+    )
 
 
 def _chain(uwf: Client, thread: str) -> dict[int, str]:
