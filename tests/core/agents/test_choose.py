@@ -84,7 +84,7 @@ def test_it_is_said_who_chose() -> None:
 def test_where_nobody_says_the_role_is_named_and_the_cure() -> None:
     with pytest.raises(ConfigError, match="'writer'") as failure:
         choose(AgentPreferences())
-    assert "defaultAgent" in (failure.value.hint or "")
+    assert "next: uwf setup" in (failure.value.hint or "")
 
 
 def test_an_installed_agent_is_chosen_by_its_name_without_configuration() -> None:

@@ -93,8 +93,10 @@ def on_terminal(
 ) -> Terminal:
     """Run `uwf` with a real pseudo-terminal for stdin, stdout and stderr.
 
-    `typed` is given line by line, each when uwf has printed a prompt (`: ` at the end). `errors`:
-    "surrogateescape" for bytes that are not UTF-8, typed and echoed.
+    `typed` is given line by line, each when uwf has printed a prompt (`: ` at the end). Ctrl-C is
+    typed when it has begun to wait, and again after ten seconds: Python's readline does not see
+    one between the prompt and the wait. `errors`: "surrogateescape" for bytes that are not UTF-8,
+    typed and echoed.
     """
     environment = {**project.env, "TERM": "xterm", "COLUMNS": str(columns), **(env or {})}
     pid, master = pty.fork()
@@ -102,10 +104,12 @@ def on_terminal(
         os.chdir(project.folder)
         os.execve(sys.executable, [sys.executable, "-m", "uwf_core", *words], environment)
     lines = re.findall("[^\n]*\n|[\x03\x04]", typed)
-    data, deadline = b"", time.monotonic() + 60
+    data, last, deadline = b"", "", time.monotonic() + 60
     while time.monotonic() < deadline:
-        ready, _, _ = select.select([master], [], [], 1)
+        ready, _, _ = select.select([master], [], [], 10)
         if not ready:
+            if last == "\x03":
+                os.write(master, last.encode())
             continue
         try:
             chunk = os.read(master, 65536)
@@ -115,7 +119,10 @@ def on_terminal(
             break
         data += chunk
         if lines and data.endswith(b": "):
-            os.write(master, lines.pop(0).encode(errors=errors))
+            last = lines.pop(0)
+            if last == "\x03":
+                time.sleep(0.2)
+            os.write(master, last.encode(errors=errors))
     os.close(master)
     _, status = os.waitpid(pid, 0)
     return Terminal(os.waitstatus_to_exitcode(status), data.decode(errors=errors))
