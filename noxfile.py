@@ -288,7 +288,7 @@ def walkthrough(session: nox.Session) -> None:
     `-- --planted` runs it once for each planted defect.
     """
     install(session)
-    session.install("-e", "./uwf-core[mcp]")  # for `uwf mcp`
+    session.install("-e", "./uwf-core[mcp]", "-e", "./uwf-improve[gepa]")
     session.run("python", "-m", "tests.walkthrough", *session.posargs)
 
 
