@@ -3,6 +3,8 @@
 import pytest
 from desk import GOOD, NOTE, NULL
 
+from uwf_core.client import ThreadFilter
+
 
 def test_an_edit_of_texts_is_drafted_as_a_patch_and_the_file_stays(desk):
     done = desk.call(*desk.text("roles.writer.goal", GOOD), "--why", "Readers ask.")
@@ -100,6 +102,11 @@ def test_an_agent_drafts_an_edit_that_cites_findings(desk):
     desk.script([{"role": "editor", "output": {"$status": "nothing", "why": "All is well."}}])
     none = desk.call("propose", "note", "--agent", "mock")
     assert none.exit_code == 2 and "All is well." in none.stderr
+    refused = desk.call("propose", "note", "--agent", "mock", "--set", "no-such-set")
+    assert refused.exit_code != 0 and "no-such-set" in refused.stderr
+    with desk.client() as client:
+        asked = client.list(ThreadFilter(all=True, tags={"improve": "propose"}))
+    assert len(asked) == 2, "an unknown set costs no answer of an agent"
 
 
 def test_a_text_is_the_same_edit_whatever_its_blanks_and_capitals(desk):

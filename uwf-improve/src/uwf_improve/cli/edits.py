@@ -25,10 +25,8 @@ def list_(session: Session) -> None:
              "places": [each.place for each in edit.changes], "draftedAtMs": edit.drafted_at_ms}
             for edit, state in Edits(client).all()
         ]  # fmt: skip
-        sets = [
-            {**set_row(each), "problem": _problem(Sets(client), each.set)}
-            for each in Sets(client).known()
-        ]
+        known = Sets(client)
+        sets = [{**set_row(each), "problem": _problem(known, each.set)} for each in known.known()]
     session.emit({"edits": edits, "sets": sets}, _list_text)
 
 

@@ -12,6 +12,7 @@ from uwf_core.errors import UsageError
 if TYPE_CHECKING:
     from uwf_core.client import Cancel, Client
     from uwf_improve.edit.draft import Draft
+    from uwf_improve.reflect.reflection import Reflection
 
 
 @command(
@@ -94,13 +95,16 @@ def _search(
         trial_agent=options["trial_agent"], trial_model=options["trial_model"],
         jobs=options["jobs"] or 1,
     )  # fmt: skip
+    found = _reflection(client, file, options)
     draft, searched = searched_draft(session, client, file, wanted)
-    return _completed(client, draft, file, options), searched
+    return _completed(draft, found, options), searched
 
 
 def _draft(
     client: "Client", workflow: str, options: Mapping[str, Any], cancel: "Cancel"
 ) -> "Draft":
+    from dataclasses import replace
+
     from uwf_improve.edit.draft import Draft
     from uwf_improve.edit.files import workflow_file
     from uwf_improve.edit.sources import (
@@ -109,12 +113,12 @@ def _draft(
         texts_of_patch,
         texts_of_places,
     )
-    from uwf_improve.history.read import read_histories
-    from uwf_improve.reflect.reflection import reflect
+    from uwf_improve.sealed.catalog import secrets_of
 
     file, here = workflow_file(workflow, Path(working_folder())), Path(working_folder())
-    if options["agent"]:
-        found = reflect(read_histories(client, str(file), options["since"], 500))
+    secrets = secrets_of(client, options["set_"])  # an unknown set costs no answer of an agent
+    found = _reflection(client, file, options)
+    if found is not None and options["agent"]:
         draft = draft_of_agent(client, file, found, options["agent"], cancel)
     elif options["edited"]:
         draft = Draft(file=file, texts=texts_of_file(file, here / options["edited"]))
@@ -122,23 +126,29 @@ def _draft(
         draft = Draft(file=file, texts=texts_of_patch(file, here / options["patch"]))
     else:
         draft = Draft(file=file, texts=texts_of_places(file, dict(map(_place, options["texts"]))))
-    return _completed(client, draft, file, options)
+    return _completed(replace(draft, secrets=secrets), found, options)
 
 
-def _completed(client: "Client", draft: "Draft", file: Path, options: Mapping[str, Any]) -> "Draft":
+def _reflection(client: "Client", file: Path, options: Mapping[str, Any]) -> "Reflection | None":
+    """What is known of the workflow; None where nothing of it is asked for."""
+    from uwf_improve.history.read import read_histories
+    from uwf_improve.reflect.reflection import reflect
+
+    is_read = options["findings"] or (options["agent"] and options["gepa"] is None)
+    if not is_read:
+        return None
+    return reflect(read_histories(client, str(file), options["since"], 500))
+
+
+def _completed(draft: "Draft", found: "Reflection | None", options: Mapping[str, Any]) -> "Draft":
     """The draft with what a person adds: the findings that it cites, and the reason."""
     from dataclasses import replace
 
     from uwf_improve.edit.sources import citations
-    from uwf_improve.history.read import read_histories
-    from uwf_improve.reflect.reflection import reflect
-    from uwf_improve.sealed.catalog import secrets_of
 
-    if options["findings"]:
-        found = reflect(read_histories(client, str(file), options["since"], 500))
+    if found is not None and options["findings"]:
         draft = replace(draft, findings=citations(found, options["findings"]))
-    secrets = secrets_of(client, options["set_"])
-    return replace(draft, why=options["why"] or draft.why, secrets=secrets)
+    return replace(draft, why=options["why"] or draft.why)
 
 
 def _text(document: Mapping[str, Any], screen: Screen) -> str:
