@@ -241,7 +241,7 @@ def verify(uwf: Client, threads: list[str], lines: list[str]) -> list[str]:
 
 
 def _lost(uwf: Client, thread: str) -> str:
-    """How a thread that did not end stands, with its tree, for whoever looks for the reason."""
+    """How a thread that did not end stands, with its tree, to find the reason by."""
     shown, row = uwf.show(thread), uwf.queued.backend.row(thread)
     tree = [
         f"{each['thread']} {each['status']}, {uwf.queued.backend.row(each['thread'])}"

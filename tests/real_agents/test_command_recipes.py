@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from note_workflow import NOTE
 
 from uwf_core.testing.project import Project
 from uwf_testing.model_server import ScriptedModel
@@ -18,22 +19,6 @@ from uwf_testing.model_server import ScriptedModel
 pytestmark = pytest.mark.timeout(600)  # it imports for long
 
 PAGE = Path(__file__).parents[2] / "docs" / "guides" / "agents.md"
-WORKFLOW = """
-version: 1
-name: note
-roles:
-  writer:
-    goal: Write a note
-    frontmatter:
-      properties: {$status: {const: written}, text: {type: string}}
-      required: [$status, text]
-graph:
-  $START:
-    new: {role: writer, prompt: Write.}
-    resume: {role: writer, prompt: Write again.}
-  writer:
-    written: {role: $END, prompt: Done.}
-"""
 REPLY = "---\\n$status: written\\ntext: for Ada\\n---\\nIt is a note.\\n"
 MODEL = ("OPENAI_API_BASE", "OPENAI_API_KEY", "LITELLM_LOCAL_MODEL_COST_MAP")
 USAGE = {"usage": {"inputTokens": 100, "outputTokens": 7}}
@@ -58,7 +43,7 @@ def project_of(tmp_path, program, variable, names):
     programs.mkdir()
     (programs / program).symlink_to(os.environ[variable])
     project = Project(tmp_path / "uwf")
-    project.workflow("note", WORKFLOW)
+    project.workflow("note", NOTE)
     agent = {"command": sys.executable, "args": [str(tmp_path / title)], "env": names}
     project.config(json.dumps({"agents": {"it": agent}}))
     project.env["PATH"] = os.pathsep.join((str(programs), os.environ["PATH"]))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 from acp_world import node_folder
+from note_workflow import NOTE
 
 from uwf_core.api import AgentFailure
 from uwf_core.api.agent import Model
@@ -60,22 +61,6 @@ FIXTURES = [
         for status in FAILURES
     ),
 ]
-NOTE = """
-version: 1
-name: note
-roles:
-  writer:
-    goal: Write a note
-    frontmatter:
-      properties: {$status: {const: written}, text: {type: string}}
-      required: [$status, text]
-graph:
-  $START:
-    new: {role: writer, prompt: Write a note.}
-    resume: {role: writer, prompt: Write again.}
-  writer:
-    written: {role: $END, prompt: Done.}
-"""
 
 
 @pytest.fixture(scope="module")

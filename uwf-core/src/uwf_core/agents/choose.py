@@ -130,6 +130,8 @@ COMMAND_CAPABILITIES = frozenset(
 """The capabilities that a command can declare."""
 
 THREAD_AGENT = "the thread's agent"
+NO_AGENT = "use --agent NAME (uwf agent list), or set a default; next: uwf setup"
+"""What to do where no agent is chosen."""
 STEP_AGENT = "the step's agent"
 """The sources of a choice that a node names; a bundle can contain the node."""
 
@@ -172,7 +174,7 @@ def choose_agent(
     raise ConfigError(
         f"no agent set for the role {role!r}",
         where="defaultAgent",
-        hint="use --agent NAME (uwf agent list), or set a default; next: uwf setup",
+        hint=NO_AGENT,
     )
 
 

@@ -121,6 +121,8 @@ _NEXT = (
 def _text(document: Mapping[str, Any], _screen: Screen) -> str:
     from shlex import quote
 
+    from uwf_core.cli.render.commands import in_order
+
     given = [f"{name} {document[name]}" for name in ("model", "agent") if document[name]]
     lines = [f"default {', '.join(given)}"] if given else []
     if document["agentReady"] is False:
@@ -129,8 +131,7 @@ def _text(document: Mapping[str, Any], _screen: Screen) -> str:
         follow = ("uwf doctor",)
     else:
         follow = _NEXT
-    lines += [f"{'then' if at else 'next'}: {each}" for at, each in enumerate(follow)]
-    return "\n".join(lines)
+    return "\n".join([*lines, *in_order(follow)])
 
 
 def _can_ask(session: Session) -> bool:

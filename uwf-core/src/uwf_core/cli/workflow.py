@@ -136,6 +136,7 @@ def new(session: Session, name: str | None, example: str | None, examples: bool)
     file = name if name.endswith(SUFFIXES) else f"{name}.yaml"
     from shlex import quote
 
+    from uwf_core.cli.render.commands import in_order
     from uwf_core.examples.shelf import first_commands, new_texts
     from uwf_core.workflow.new_files import write_files
     from uwf_core.workflow.starter import schema_path
@@ -147,8 +148,7 @@ def new(session: Session, name: str | None, example: str | None, examples: bool)
     files = [os.path.abspath(each) for each in (file, *texts)]  # noqa: PTH100
     document = {"name": stem, "file": files[0], "files": files, "schema": schema_path()}
     commands = [f"uwf workflow check {quote(file)}", *first_commands(first[1], file)]
-    steps = [f"{'then' if at else 'next'}: {each}" for at, each in enumerate(commands)]
-    lines = [*files, f"JSON Schema for your editor: {document['schema']}", *steps]
+    lines = [*files, f"JSON Schema for your editor: {document['schema']}", *in_order(commands)]
     session.emit(document, lambda _document, _screen: "\n".join(lines))
 
 

@@ -74,11 +74,9 @@ class Installation:
         if chosen is not None:
             self._engine.check_agent(chosen, fspath(folder))
         elif not self._engine.settings.agent_overrides:
-            raise ConfigError(
-                "no agent set",
-                where="defaultAgent",
-                hint="use --agent NAME (uwf agent list), or set a default; next: uwf setup",
-            )
+            from uwf_core.agents.choose import NO_AGENT
+
+            raise ConfigError("no agent set", where="defaultAgent", hint=NO_AGENT)
 
     def takes_model(self, word: str | None, folder: str | PathLike[str]) -> bool:
         """Whether an agent has an option `model`, instead of a model of the configuration; imports

@@ -13,6 +13,18 @@ def begins_with_fields(raw: str) -> bool:
     return _BEGIN.match(raw) is not None
 
 
+def lines_of_fields(raw: str) -> int:
+    """How many lines the frontmatter takes at the start of a reply, which may still grow; with the
+    lines around it.
+    """
+    if not begins_with_fields(raw):
+        return 0
+    split = split_reply(raw)
+    return (
+        len(raw.splitlines()) if isinstance(split, str) else split[1] + len(split[0].splitlines())
+    )
+
+
 def split_reply(raw: str) -> tuple[str, int, str] | str:
     """Split `raw`, or describe what was found instead.
 

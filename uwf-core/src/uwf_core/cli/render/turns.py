@@ -1,9 +1,10 @@
 """The turns of an agent as text, whole ones and growing ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from uwf_core.cli.render.colours import Screen
+from uwf_core.extract.split import lines_of_fields
 from uwf_core.named_tuple import NamedTuple
 
 
@@ -28,11 +29,11 @@ class _Line(NamedTuple):
 def _turn_lines(turn: Mapping[str, Any], screen: Screen) -> list[_Line]:
     reasoning = (turn["reasoning"] or "").strip("\n").splitlines()
     lines = [_Line("reasoning", at, screen.paint(each, "dim")) for at, each in enumerate(reasoning)]
-    text = turn["text"].strip("\n").splitlines()
-    ahead = _length_of_fields(text)
+    text = turn["text"].strip("\n")
+    ahead = lines_of_fields(text)  # for uwf and not for a reader
     lines += [
         _Line("text", at, screen.paint(each, "dim") if at < ahead else each)
-        for at, each in enumerate(text)
+        for at, each in enumerate(text.splitlines())
     ]
     for at, call in enumerate(turn["toolCalls"]):
         failed = bool(call.get("isError"))
@@ -40,14 +41,6 @@ def _turn_lines(turn: Mapping[str, Any], screen: Screen) -> list[_Line]:
         shown = f"{mark} {call.get('name', '')} {_short(call.get('arguments'))}".rstrip()
         lines.append(_Line("call", at, shown))
     return lines
-
-
-def _length_of_fields(lines: Sequence[str]) -> int:
-    """How many lines a reply's frontmatter takes, which are for uwf and not for a reader."""
-    if not lines or lines[0].rstrip() != "---":
-        return 0
-    ends = (at for at, line in enumerate(lines) if at and line.rstrip() == "---")
-    return next(ends, len(lines) - 1) + 1
 
 
 class GrowingTurns:
