@@ -264,7 +264,7 @@ def test_a_branch_that_another_one_contains_is_removed_with_its_worktree(tmp_pat
     commit_worktree(str(own), BRANCH, "work")
     git(at, "merge", "-q", "--no-edit", BRANCH)
     assert remove_worktree(str(own), BRANCH, tree.head)
-    assert git(at, "branch", "--list", "uwf/*") == ""
+    assert git(at, "for-each-ref", "refs/heads/uwf") == ""
     assert (at / "b.txt").exists()
 
 
@@ -361,3 +361,37 @@ def test_a_user_may_commit_meanwhile(tmp_path):
     assert git(at, "rev-list", "--count", "main") == "21"
     assert git(at, "status", "--porcelain") == ""
     assert len(git(at, "branch", "--list", "uwf/*").splitlines()) == 10
+
+
+def half_made_entry(at):
+    """What `git worktree add` of another process leaves for a moment, so that every other fails."""
+    entry = at / ".git" / "worktrees" / "other"
+    entry.mkdir(parents=True)
+    (entry / "gitdir").write_text(f"{at.parent / 'other' / '.git'}\n")
+    (entry / "HEAD").write_text("ref: refs/heads/main\n")
+    (entry / "commondir").touch()
+    return entry / "commondir"
+
+
+def test_a_worktree_that_somebody_else_is_just_making_is_waited_for(tmp_path):
+    at = repository(tmp_path / "project")
+    tree, own = find_working_tree(str(at)), tmp_path / "home" / NAME
+    unwritten = half_made_entry(at)
+    with pytest.raises(Exception, match="128"):
+        git(at, "worktree", "list")
+    threading.Timer(0.3, unwritten.write_text, ["../..\n"]).start()
+    add_worktree(tree.top, str(own), tree.head, BRANCH)
+    assert git(own, "rev-parse", "--abbrev-ref", "HEAD") == BRANCH
+    unwritten.write_text("")
+    threading.Timer(0.3, unwritten.write_text, ["../..\n"]).start()
+    assert remove_worktree(str(own), BRANCH, tree.head)
+
+
+def test_an_entry_that_stays_half_made_is_named_and_no_branch_is_left(tmp_path):
+    at = repository(tmp_path / "project")
+    tree, own = find_working_tree(str(at)), tmp_path / "home" / NAME
+    half_made_entry(at)
+    with pytest.raises(GitFailed, match="worktrees/other/commondir"):
+        add_worktree(tree.top, str(own), tree.head, BRANCH)
+    assert not own.exists()
+    assert git(at, "for-each-ref", "refs/heads/uwf") == ""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
+from uwf_core.files.worktree_entries import with_whole_entries
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import make_folder, sync_names
 from uwf_core.process.git import NO_ENV, GitFailed, user_git
@@ -164,7 +165,10 @@ def add_worktree(
     """
     make_folder(os.path.dirname(folder))
     words = ("worktree", "add", "--quiet", "--no-track", *(() if checkout else ("--no-checkout",)))
-    _git(top, *words, "-b", branch, folder, commit, inherits=inherits)
+    with_whole_entries(
+        lambda: _git(top, *words, "-b", branch, folder, commit, inherits=inherits),
+        lambda: _optional(top, "update-ref", "-d", f"refs/heads/{branch}", commit),  # made first
+    )
     if checkout:
         _check_out_beyond(top, folder)
 
@@ -290,7 +294,7 @@ def remove_worktree(folder: str, branch: str, base: str) -> bool:
         raise GitFailed("no branch has the commit that is checked out in it")
     is_known = _is_in_others(folder, branch, base)
     env = {"GIT_DIR": common}
-    _git(common, "worktree", "remove", folder, env=env)
+    with_whole_entries(lambda: _git(common, "worktree", "remove", folder, env=env))
     if is_known:
         _git(common, "update-ref", "-d", f"refs/heads/{branch}", env=env)
     return is_known
