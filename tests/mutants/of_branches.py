@@ -19,8 +19,8 @@ BRANCHES = (
         "branches",
         "branches begin one after the other",
         "engine/call_step.py",
-        "        stack.enter_context(store.transaction(durable=False))\n        each =",
-        "        each =",
+        "        stack.enter_context(store.transaction(durable=run.head.is_queued))\n",
+        "",
         f"{_APART}::test_all_branches_begin_or_none",
     ),
     Mutant(

@@ -7,6 +7,7 @@ table of such runs; a short form is a test.
 """
 
 import argparse
+import os
 import random
 import shutil
 import signal
@@ -28,6 +29,7 @@ from proxy import Proxy
 from uwf_core.client import Client, ThreadFilter
 from uwf_core.errors import UwfError
 from uwf_core.testing.project import Project
+from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 HERE = Path(__file__).parent
 LEASE_SECONDS = 2.0
@@ -89,46 +91,58 @@ class Report(NamedTuple):
 
 
 class Crew:
-    """The worker processes, each behind the breaking network."""
+    """The worker processes, each behind the breaking network; one process forks them all."""
 
     def __init__(self, project: Project, url: str, count: int, log: Path, engine: str) -> None:
-        self._project, self._url, self._log, self._engine = project, url, log, engine
-        self.processes = [self._started() for _ in range(count)]
+        words = [sys.executable, HERE / "chaos_worker.py", log, engine]
+        self._nursery = subprocess.Popen(
+            words, env={**project.env, "UWF_STORE": url}, cwd=project.folder, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=(log.parent / "errors").open("w"),
+        )  # fmt: skip
+        self.processes = [self._asked("start") for _ in range(count)]
         self._timers: list[threading.Timer] = []
 
-    def _started(self) -> "subprocess.Popen[bytes]":
-        env = {**self._project.env, "UWF_STORE": self._url}
-        words = [sys.executable, HERE / "chaos_worker.py", self._log, self._engine]
-        return subprocess.Popen(words, env=env, cwd=self._project.folder,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    def _asked(self, line: str) -> int | None:
+        assert self._nursery.stdin is not None and self._nursery.stdout is not None
+        self._nursery.stdin.write(f"{line}\n")
+        self._nursery.stdin.flush()
+        said = self._nursery.stdout.readline().strip()
+        return None if said == "None" else int(said)
+
+    def _end_of(self, pid: int, seconds: float) -> int:
+        until = time.monotonic() + seconds
+        while (code := self._asked(f"poll {pid}")) is None:
+            if time.monotonic() > until:
+                os.kill(pid, signal.SIGKILL)
+            time.sleep(0.02)
+        return code
 
     def kill(self, number: int) -> None:
         """End one at once, and start another one."""
-        self.processes[number].kill()
-        self.processes[number].wait()
-        self.processes[number] = self._started()
+        os.kill(self.processes[number], signal.SIGKILL)
+        self._end_of(self.processes[number], 60)
+        self.processes[number] = self._asked("start")
 
     def pause(self, number: int, seconds: float) -> None:
         """Stop one for longer than its lease."""
-        process = self.processes[number]
-        process.send_signal(signal.SIGSTOP)
-        timer = threading.Timer(seconds, lambda: process.send_signal(signal.SIGCONT))
+        pid = self.processes[number]
+        os.kill(pid, signal.SIGSTOP)
+        timer = threading.Timer(seconds, lambda: self._continued(pid))
         timer.start()
         self._timers.append(timer)
+
+    def _continued(self, pid: int) -> None:
+        if pid in self.processes:  # else it was killed meanwhile
+            os.kill(pid, signal.SIGCONT)
 
     def end(self) -> list[int]:
         """Drain all; their exit codes."""
         for timer in self._timers:
             timer.join()
-        for process in self.processes:
-            process.terminate()
-        codes = []
-        for process in self.processes:
-            try:
-                codes.append(process.wait(60))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                codes.append(-9)
+        for pid in self.processes:
+            os.kill(pid, signal.SIGTERM)
+        codes = [self._end_of(pid, 60) for pid in self.processes]
+        self._nursery.communicate()
         return codes
 
 
@@ -156,6 +170,7 @@ def run(
     with project.client() as uwf:
         threads = [uwf.start("fan" if n % 4 == 0 else "chain", f"Task {n}.", queue=True)["thread"]
                    for n in range(8)]  # fmt: skip
+        unfinished = [*threads]
         for _ in range(faults):
             if time.monotonic() - begun > seconds:
                 break
@@ -172,26 +187,30 @@ def run(
                 server.stop(chance.choice((signal.SIGINT, signal.SIGKILL)))
                 time.sleep(0.5)  # its processes release their shared memory
                 server.start()
-            if sum(_open(uwf, threads)) < 4:  # keep them busy
+            unfinished = _open(uwf, unfinished)
+            if len(unfinished) < workers:  # keep them busy
                 name = "fan" if chance.random() < 0.2 else "chain"
-                threads += [uwf.start(name, f"More {n}.", queue=True)["thread"] for n in range(4)]
+                new = [uwf.start(name, f"More {n}.", queue=True)["thread"] for n in range(4)]
+                threads += new
+                unfinished += new
         until = time.monotonic() + patience
-        while any(_open(uwf, threads)) and time.monotonic() < until:
+        while (unfinished := _open(uwf, unfinished)) and time.monotonic() < until:
             time.sleep(0.5)
-            requeued += _queued_again(uwf, threads)
+            requeued += _queued_again(uwf, unfinished)
         codes = crew.end()
         took = time.monotonic() - begun
         wrong = [f"exit {code}" for code in codes if code]
         lines = log.read_text().splitlines()
         wrong += verify(uwf, threads, lines)
+        wrong += map(str, verify_store(uwf._engine, VerifyOptions())["problems"])
     proxy.close()
     refused = sum(line.startswith("refused ") for line in lines)
     acks = sum(line.startswith("ack ") for line in lines)
     return Report(counts, took, acks, refused, requeued, wrong)
 
 
-def _open(uwf: Client, threads: list[str]) -> list[bool]:
-    return [uwf.show(each)["status"] != "completed" for each in threads]
+def _open(uwf: Client, threads: list[str]) -> list[str]:
+    return [each for each in threads if uwf.show(each)["status"] != "completed"]
 
 
 def _queued_again(uwf: Client, threads: list[str]) -> int:
@@ -211,11 +230,7 @@ def _queued_again(uwf: Client, threads: list[str]) -> int:
 
 def verify(uwf: Client, threads: list[str], lines: list[str]) -> list[str]:
     """One pass over the record: each acknowledged step is once in its chain, in real-time order."""
-    wrong = [
-        _lost(uwf, thread)
-        for thread, is_open in zip(threads, _open(uwf, threads), strict=True)
-        if is_open
-    ]
+    wrong = [_lost(uwf, thread) for thread in _open(uwf, threads)]
     chains = dict[str, dict[int, str]]()
     highest, before = Counter[str](), dict[tuple[str, str], int]()
     acked = set[str]()
@@ -271,7 +286,8 @@ def main() -> int:
     given = words.parse_args()
     from conftest import made_for_workers
 
-    server, folder = Server(), Path(tempfile.mkdtemp(prefix="uwf-chaos-"))
+    # A crash forgets more of what did not wait for the disk: two seconds instead of 0.2.
+    server, folder = Server(wal_writer_delay="2s"), Path(tempfile.mkdtemp(prefix="uwf-chaos-"))
     try:
         url = made_for_workers(server, lease=str(LEASE_SECONDS))
         report = run(server, url, folder, seed=given.seed, workers=given.workers,
@@ -279,10 +295,13 @@ def main() -> int:
                      seconds=given.seconds)  # fmt: skip
         sys.stdout.write(f"seed {given.seed}, {given.workers} workers: {report}\n")
         sys.stdout.writelines(f"  {each}\n" for each in report.wrong)
+        if report.wrong:
+            sys.stdout.write(f"  what the workers said is in {folder}\n")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
         return 1 if report.wrong else 0
     finally:
         server.remove()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

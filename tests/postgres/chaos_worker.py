@@ -1,6 +1,9 @@
 """A worker whose acknowledged and refused steps are written down, for the proofs.
 
-    python chaos_worker.py LOG [ENGINE]
+    python chaos_worker.py LOG ENGINE
+
+It forks a worker for each line `start` that it reads, and prints its process id; `poll PID` prints
+how that one ended, or `None`. So a new worker costs no imports.
 
 Each line of LOG is one of these; PROCESS is that of the worker:
 
@@ -14,6 +17,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 
 from uwf_core.api import StepFinished
 from uwf_core.client import Client
@@ -22,6 +26,33 @@ from uwf_worker.engines.engine import EngineError
 from uwf_worker.engines.memory import MemoryEngine
 from uwf_worker.engines.procrastinate import ProcrastinateEngine
 from uwf_worker.worker import Worker, WorkerOptions
+
+
+def nursery(log: str, engine: str) -> None:
+    """Start and bury workers until the input ends."""
+    while line := sys.stdin.readline():
+        kind, *words = line.split()
+        if kind == "start":
+            said = os.fork()
+            if not said:
+                os.close(0)
+                os.close(1)
+                os._exit(worked(log, engine))
+        else:
+            pid, status = os.waitpid(int(words[0]), os.WNOHANG)
+            said = os.waitstatus_to_exitcode(status) if pid else None
+        sys.stdout.write(f"{said}\n")
+        sys.stdout.flush()
+
+
+def worked(log: str, engine: str) -> int:
+    """The exit code of a worker."""
+    try:
+        main(log, engine)
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
 
 
 def main(log: str, engine: str) -> None:
@@ -76,4 +107,4 @@ def work(engine: str, event, say, write) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "procrastinate")
+    nursery(*sys.argv[1:])

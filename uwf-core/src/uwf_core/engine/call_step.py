@@ -93,7 +93,9 @@ def begin_calls(run: "Run", task: "Task", calls: "Sequence[NewCall]") -> list[Op
             if isinstance(new.earlier, Head):
                 threads[number] = new.earlier.thread
                 stack.enter_context(thread_lock(store, new.earlier.thread, now))
-        stack.enter_context(store.transaction(durable=False))
+        # A worker writes next that a queued caller waits for these calls; it would wait forever if
+        # a crash of the server forgot them before.
+        stack.enter_context(store.transaction(durable=run.head.is_queued))
         each = zip(calls, threads, strict=True)
         begun = [_begin(run, task, new, thread) for new, thread in each]
         crash_points.reach("calls")
