@@ -7,7 +7,8 @@ It stores its state in the agent's own folder (`AgentContext.state_dir`):
 
 - `sessions/<id>.jsonl`: a session, a line for each exchange. A session whose file is gone is lost.
 - `calls/<script>-<thread>-<step>`: how often that step of the script was played in that thread,
-  written only where its `outputs` differ from call to call.
+  written only where its `outputs` differ from call to call; `…-<role>`: the steps of a role, where
+  a script by roles has several for it.
 """
 
 # Loaded by the steps whose cost is measured: pathlib is not imported for that.
@@ -166,7 +167,8 @@ class MockAgent:
         index = request.step_number - 1
         step = script.step(index)
         if script.by_role:
-            step = script.step_of(request.role, self._visit(file, request))
+            visit = self._visit(file, request) if script.count_of(request.role) > 1 else 0
+            step = script.step_of(request.role, visit)
             if step is None:
                 message = f"the mock's script {file} has no step of the role {request.role!r}"
                 raise BadRequest(message, hint="add one")
@@ -233,7 +235,8 @@ class _Sessions:
     def new(self) -> str:
         """A new, empty session."""
         session = f"mock-{os.urandom(6).hex()}"
-        _write(self._file(session), "")
+        make_folder(self._folder)
+        os.close(os.open(self._file(session), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         return session
 
     def size(self, session: str) -> int:
@@ -248,10 +251,14 @@ class _Sessions:
     def add(self, session: str, instruction: str, said: str) -> str:
         """Add an exchange; the number of exchanges."""
         line = json.dumps({"instruction": instruction, "said": said})
-        with open(self._existing(session), "a+", encoding="utf-8") as file:
-            file.write(line + "\n")
-            file.seek(0)
-            return str(file.read().count("\n"))
+        try:
+            opened = os.open(self._file(session), os.O_RDWR | os.O_APPEND)
+        except FileNotFoundError:
+            raise _lost(session) from None
+        with os.fdopen(opened, "r+b") as file:
+            count = file.read().count(b"\n")
+            file.write(f"{line}\n".encode())
+        return str(count + 1)
 
     def fork(self, session: str, at: str | None) -> str:
         """A copy of the session, or of its first `at` exchanges."""
@@ -263,13 +270,17 @@ class _Sessions:
     def _existing(self, session: str) -> str:
         file = self._file(session)
         if not os.path.isfile(file):
-            raise SessionLost(f"the mock agent has no session {session!r}", session=session)
+            raise _lost(session)
         return file
 
     def _file(self, session: str) -> str:
         if not re.fullmatch(r"[\w-]+", session):
             raise SessionLost(f"{session!r} is not a session of the mock agent")
         return f"{self._folder}/{session}.jsonl"
+
+
+def _lost(session: str) -> SessionLost:
+    return SessionLost(f"the mock agent has no session {session!r}", session=session)
 
 
 def _structured(play: Play) -> dict[str, object] | None:

@@ -164,6 +164,10 @@ class Script:
             return self.steps[index % len(self.steps)]
         return self.steps[index] if index < len(self.steps) else None
 
+    def count_of(self, role: str) -> int:
+        """How many steps a role has."""
+        return sum(step.role == role for step in self.steps)
+
     def step_of(self, role: str, visit: int) -> ScriptStep | None:
         """The step that a role plays after `visit` others; None if it has none."""
         own = [step for step in self.steps if step.role == role]
@@ -177,8 +181,8 @@ def read_script(file: str) -> Script:
         BadRequest: it cannot be read, or something in it is wrong.
     """
     try:
-        with open(file, encoding="utf-8") as stream:
-            text = stream.read()
+        with open(file, "rb", buffering=0) as stream:
+            text = stream.read().decode()
     except (OSError, UnicodeDecodeError) as fault:
         raise BadRequest(f"the mock's script {file} cannot be read: {fault}") from fault
     return _script(text, file)
