@@ -16,8 +16,8 @@ from uwf_core.ids import Ref
 if TYPE_CHECKING:
     from uwf_core.api.dispatch import Dispatch
 
-    Dispatching = Callable[[Sequence[Variable]], Sequence[Dispatch]]
-    """The dispatch rows of threads, of their new heads."""
+    Dispatching = Callable[[Sequence[Any]], Sequence[Dispatch]]
+    """The dispatch rows of threads, of their new heads (`thread.head.Head`)."""
 
 _NAME = re.compile(r"@[a-zA-Z][a-zA-Z0-9]*(?:/[a-zA-Z0-9._-]+)+")
 """`@scope/segment/…`, as in ocas 0.4."""
@@ -107,7 +107,7 @@ class VariableStore:
     ) -> None:
         self._backend = backend
         self._dispatch = dispatch
-        self._queued: dict[str, Variable] = {}
+        self._queued: dict[str, Any] = {}
         self._texts = backend if isinstance(backend, TextBackend) else None
         self._commits = backend if isinstance(backend, CommitBackend) else None
         self._durable = durable
@@ -208,12 +208,12 @@ class VariableStore:
                 record = record._replace(created_ms=existing[record.ref])
             self._buffer.keep(record)
 
-    def tell_workers(self, head: Variable) -> None:
-        """Write the dispatch row of the thread of a queued head with the current transaction or
-        batch. Nothing where the store has no such rows.
+    def tell_workers(self, name: str, head: Any) -> None:
+        """Write the dispatch row of the thread of a queued head, the variable `name`, with the
+        current transaction or batch. Nothing where the store has no such rows.
         """
         if self._dispatch is not None:
-            self._queued[head.name] = head
+            self._queued[name] = head
 
     def forget_queued(self) -> None:
         """Leave the rows of this transaction to the caller."""
@@ -301,8 +301,9 @@ class VariableStore:
         """
         now = self._now_ms()
         new = following(name, value, tags, expected, now)
+        is_kept = expected is not None and expected.value == value  # its name keeps it from gc
         with self._lock, self._writing():
-            if not (self._buffer.is_fresh(value, now) or self.has(value)):
+            if not (is_kept or self._buffer.is_fresh(value, now) or self.has(value)):
                 raise MissingNodeError(f"{name} cannot refer to the unknown node {value}")
             checksum = expected.checksum if expected else None
             if self._batch is not None:

@@ -16,13 +16,12 @@ from uwf_core.errors import FailureKind, UnknownIdError, UsageError, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.identity import hostname
 from uwf_core.thread.calls import caller_of, calling_heads, open_calls
-from uwf_core.thread.head import SESSION_HOSTS, Head, head_of, read_head
+from uwf_core.thread.head import SESSION_HOSTS, Head, read_head
 from uwf_core.thread.names import FINISHED
 from uwf_core.thread.session_hosts import session_host
 
 if TYPE_CHECKING:
     from uwf_core.agents.choose import Choice
-    from uwf_core.api.store import Variable
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.state import ThreadState
     from uwf_core.workflow.definition import Role
@@ -47,16 +46,15 @@ machine, or `any` if its folder is the same on all.
 """
 
 
-def rows_of(engine: "Engine", heads: "Sequence[Variable]") -> list[Dispatch]:
+def rows_of(engine: "Engine", heads: Sequence[Head]) -> list[Dispatch]:
     """The rows of threads, of their new heads. Within the transaction that moves them.
 
     A worker that opens an attempt leaves the row as it is: it has the claim, and if it dies the
     thread is still wanted, with the same needs.
     """
-    states = [head_of(each) for each in heads]
     rows = [
         row_of(engine, each)
-        for each in states
+        for each in heads
         if each.thread != engine.claimed or each.state.attempt is None
     ]
     if engine.on_dispatch is not None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from uwf_core.api.agent import Model
     from uwf_core.api.dispatch import Dispatch
     from uwf_core.api.redact import Redactor
-    from uwf_core.api.store import StoreBackend, StoreSpec, Variable
+    from uwf_core.api.store import StoreBackend, StoreSpec
     from uwf_core.cas.store import Store
     from uwf_core.config.settings import Settings
     from uwf_core.engine.nodes import Nodes
@@ -136,7 +136,7 @@ class Engine:
         """Whether the store keeps dispatch rows, so that workers can run its threads."""
         return hasattr(self.backend, "claim")  # the contract itself is not for every command
 
-    def _dispatch(self, heads: "Sequence[Variable]") -> "list[Dispatch]":
+    def _dispatch(self, heads: Sequence[Any]) -> "list[Dispatch]":
         from uwf_core.engine.dispatching import rows_of  # for threads of workers
 
         return rows_of(self, heads)

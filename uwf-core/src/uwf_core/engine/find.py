@@ -22,6 +22,8 @@ def find_thread(engine: "Engine", word: str) -> ThreadId:
     Raises:
         UnknownIdError: there is none. AmbiguousIdError: there are several.
     """
+    if isinstance(word, ThreadId):  # found before: who reads its head sees whether it is there
+        return word
     if word == LAST:
         return _newest(engine)
     text = word.upper()

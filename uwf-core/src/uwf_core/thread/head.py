@@ -210,9 +210,10 @@ def _moved(
         if hosts := hosts_after(head.session_hosts, head.state, state):
             tags[SESSION_HOSTS] = _dump(hosts)
     variable = store.set_variable(head.variable.name, ref, tags, head.variable)
+    moved = Head(head.thread, ref, state, damage, variable)
     if QUEUED in tags:
-        store.tell_workers(variable)
-    return Head(head.thread, ref, state, damage, variable)
+        store.tell_workers(variable.name, moved)
+    return moved
 
 
 def origin_tags(head: "Variable") -> dict[str, str]:

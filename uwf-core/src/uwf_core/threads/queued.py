@@ -35,12 +35,14 @@ class JobEnd(NamedTuple):
         steps: how many it took. error: why it could take no further one.
         is_stuck: an agent did not end, so the process should.
         wanted: whether others may run it now.
+        has_ended: whether its last step was recorded, and with it its row deleted.
     """
 
     steps: int
     error: UwfError | None = None
     is_stuck: bool = False
     wanted: bool = False
+    has_ended: bool = False
 
 
 class QueuedThreads:
@@ -137,15 +139,18 @@ class QueuedThreads:
             if asked is not None and asked["kind"] == "resume":
                 outcome = self._say(claim, asked, has, options, cancel)
             else:
-                outcome = exec_thread(engine, claim.thread, options, self._watch, cancel)
+                thread = ThreadId(claim.thread)
+                outcome = exec_thread(engine, thread, options, self._watch, cancel)
+            known = engine.known_row
         except AgentStuck as error:
             return JobEnd(0, error, True)
         except UwfError as error:
             return JobEnd(0, error)
         finally:
             engine.claimed = engine.known_row = None
+        has_ended = outcome.error is None and known is not None and known[1].is_ended
         is_stuck = isinstance(outcome.error, AgentStuck)
-        return JobEnd(len(outcome.document["steps"]), outcome.error, is_stuck)
+        return JobEnd(len(outcome.document["steps"]), outcome.error, is_stuck, has_ended=has_ended)
 
     def _say(
         self,
@@ -173,6 +178,8 @@ class QueuedThreads:
         Raises:
             StoreError: the store cannot be reached; the claim expires by itself.
         """
+        if end.has_ended:
+            return end
         for _ in range(_SETTLE_TRIES):
             there = self.backend.row(claim.thread)
             if there is None:  # it has ended
