@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ulid import ULID
 
-from uwf_core.ids import B32, ThreadId
+from uwf_core.ids import B32, ThreadId, ThreadIds
 
 TIMES = st.integers(0, 2**48 - 1)
 RANDOM = st.binary(min_size=10, max_size=10)
@@ -51,6 +51,14 @@ def test_an_id_after_another_sorts_behind_it(at_ms: int, random: bytes, now_ms: 
     assert now_ms <= after.created_ms or at_ms >= now_ms
     same = ThreadId.after(before, ThreadId(before).created_ms)
     assert before < same
+
+
+def test_threads_that_one_process_starts_sort_in_the_order_of_their_starts() -> None:
+    """Also in one millisecond, and a clock that is set back gives them its own time."""
+    ids = ThreadIds()
+    made = [ids.new(7) for _ in range(100)]
+    assert made == sorted(set(made))
+    assert ids.new(6).created_ms == 6
 
 
 @given(st.text(B32, min_size=26, max_size=26))

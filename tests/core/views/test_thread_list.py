@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-import time
 from contextlib import closing
 from typing import Any
 
@@ -68,7 +67,6 @@ def test_threads_that_differ_in_figures_alone_each_show_their_own(project: Proje
         for steps in (0, 1, 2, 0, 2, 1):
             thread = uwf.start("one-role", "a task", cwd=str(folder))["thread"]
             uwf.exec(thread, count=steps) if steps else None
-            time.sleep(0.002)  # threads of one millisecond have no order
         rows = uwf.list()
         assert [row["steps"] for row in rows] == [1, 2, 0, 2, 1, 0]
         assert rows == shown(uwf, rows)

@@ -146,6 +146,21 @@ class ThreadId(str):
         return _number(self[:10])
 
 
+class ThreadIds:
+    """Fresh ids, each of which sorts after those before it that have the same time part."""
+
+    def __init__(self) -> None:
+        self._last: ThreadId | None = None
+
+    def new(self, now_ms: int) -> ThreadId:
+        """A fresh id whose time part is `now_ms` (ms since 1970)."""
+        last, fresh = self._last, ThreadId.new(now_ms)
+        if last is not None and fresh < last and fresh.created_ms == last.created_ms:
+            fresh = ThreadId.after(last, now_ms)
+        self._last = fresh
+        return fresh
+
+
 def _number(text: str) -> int:
     """The inverse of `b32`."""
     number = 0

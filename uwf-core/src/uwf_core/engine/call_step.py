@@ -87,7 +87,8 @@ def begin_calls(run: "Run", task: "Task", calls: "Sequence[NewCall]") -> list[Op
     """
     engine, store = run.engine, run.engine.store
     now = engine.now_ms()
-    threads = sorted(ThreadId.new(now) for _ in calls)  # their names are in the order of branches
+    # Their names are in the order of branches.
+    threads = sorted(engine.thread_ids.new(now) for _ in calls)
     with ExitStack() as stack:
         for number, new in enumerate(calls):
             if isinstance(new.earlier, Head):

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.config.home import find_home
-from uwf_core.ids import Ref
+from uwf_core.ids import Ref, ThreadIds
 from uwf_core.process.identity import hostname
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Engine:
         agent_options: options for every plugin, before those of the configuration.
         pass_env: names of variables that every agent gets, whatever it declares.
         durable: whether what is stored waits for the disk.
-        via: the surface that a person uses (`cli`, `python`).
+        via: the surface that a person uses (`cli`, `python`). thread_ids: makes those of threads.
         has_sent_notices: whether this process has started the sender of notices.
         speaker: the person for whom a worker runs a thread, in place of the user of the process.
         worker_labels: those of a worker, which runs no other agent; None for all others.
@@ -88,8 +88,8 @@ class Engine:
         self.pass_env = tuple(pass_env)
         self.durable = durable
         self.via = via
-        self.has_sent_notices = False
-        self.imports_original = False
+        self.has_sent_notices = self.imports_original = False
+        self.thread_ids: ThreadIds = beside.thread_ids if beside else ThreadIds()
         self.worker_labels: Collection[str] | None = None
         self.speaker: PersonPayload | None = None
         self.on_dispatch: Callable[[Sequence[Dispatch]], None] | None = None

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from uwf_core.engine.find import find_step
 from uwf_core.engine.fork import fork_at
 from uwf_core.engine.results import Listener
-from uwf_core.ids import Ref, ThreadId
+from uwf_core.ids import Ref
 from uwf_core.thread.history import is_start, read_start, read_step
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def fork_step(
     ref, changed = find_step(engine, word), None
     if workflow is not None:
         changed = _changed_workflow(engine, ref, workflow, watch or Listener(None, None))
-    thread = ThreadId.new(engine.now_ms())
+    thread = engine.thread_ids.new(engine.now_ms())
     if folder is not None:
         from uwf_core.threads.fork_files import fork_with_files  # not for every fork
 

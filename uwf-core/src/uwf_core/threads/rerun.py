@@ -292,7 +292,7 @@ def begin_rerun(engine: "Engine", given: StepInput, workflow: Ref, cwd: str) -> 
         StoreError: a node of the recorded thread is missing or damaged.
         WrongStateError: the workflow cannot continue from the step before.
     """
-    thread, start = ThreadId.new(engine.now_ms()), _start(engine, given)
+    thread, start = engine.thread_ids.new(engine.now_ms()), _start(engine, given)
     with engine.store.transaction():
         if given.is_imported:
             mark_imported(engine.store, start)

@@ -82,7 +82,7 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
             "bindings": dict(options.bindings) or None,
             "limits": dict(options.limits) if options.limits else None,
         }
-        thread = ThreadId.new(now) if options.thread is None else _wanted(engine, options.thread)
+        thread = _wanted(engine, options.thread) if options.thread else engine.thread_ids.new(now)
         crash_points.reach("start")
         head = create_thread(engine, thread, definition, payload)
         if caller is not None:

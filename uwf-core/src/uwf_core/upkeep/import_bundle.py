@@ -129,7 +129,7 @@ def _plan(engine: "Engine", checked: CheckedBundle, options: ImportOptions) -> _
     exists = bool(free) and thread not in free
     if options.as_new and (other is not None or thread not in free):
         below = tuple(_ended_below(checked, free))
-        return _Plan(ThreadId.new(engine.now_ms()), is_new=True, is_fork=True, below=below)
+        return _Plan(engine.thread_ids.new(engine.now_ms()), is_new=True, is_fork=True, below=below)
     if other is not None:
         head, known = other
         raise WrongStateError(
