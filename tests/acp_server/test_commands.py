@@ -95,7 +95,7 @@ def test_a_limit_is_granted_again(desk: Desk):
 
 
 def test_a_cancelled_prompt_offers_to_run_the_role_again(desk: Desk):
-    desk.play({**WRITTEN, "delayMs": 20_000})
+    desk.play({**WRITTEN, "delayMs": 600_000})
     editor = desk.editor()
     session = editor.new(desk.folder, "note")
     id_ = editor.start_prompt(session, "A note")

@@ -17,7 +17,7 @@ from uwf_agent_acp.server.service import Setting
 KILLS = int(os.environ.get("UWF_ACP_KILLS", "3"))
 CANCELS = int(os.environ.get("UWF_ACP_CANCELS", "10"))
 SEED = int(os.environ.get("UWF_ACP_SEED", "7"))
-SLOW = {**WRITTEN, "delayMs": 20_000}
+SLOW = {**WRITTEN, "delayMs": 600_000}
 
 
 def started(desk: Desk, editor, *, mode: str | None = "note"):
@@ -39,7 +39,7 @@ def test_cancel_stops_the_run_and_the_next_prompt_continues_it(desk: Desk):
     begin = time.monotonic()
     editor.send("session/cancel", False, sessionId=session)
     assert editor.result(id_)["stopReason"] == "cancelled"
-    assert time.monotonic() - begin < 15
+    assert time.monotonic() - begin < 60
     assert editor.plans()[-1] == ["writer pending"]
     shown = desk.show(session)
     assert (shown["status"], shown["suspendReason"]) == ("suspended", "interrupted")
@@ -291,7 +291,7 @@ def test_the_thread_stops_when_the_editor_disconnects_and_can_be_loaded(desk: De
 
 
 def test_a_killed_server_loses_nothing_that_was_done(desk: Desk):
-    desk.play(WRITTEN, {**WRITTEN, "delayMs": 20_000})
+    desk.play(WRITTEN, {**WRITTEN, "delayMs": 600_000})
     program = desk.program("--workflow", "letter")
     session = program.new(desk.folder)
     program.prompt(session, "To Ada")

@@ -128,7 +128,7 @@ def test_it_runs_a_workflow_with_forms_and_loads_it_again(desk: Desk):
 
 def test_it_decides_about_permissions_and_cancels(desk: Desk):
     question = {"message": "May I?", "form": permission_form("once", "never")}
-    desk.play({**WRITTEN, "question": question, "delayMs": 20_000})
+    desk.play({**WRITTEN, "question": question, "delayMs": 600_000})
 
     async def story(connection: Any, editor: SecondEditor) -> None:
         opened = await connection.new_session(cwd=str(desk.folder))

@@ -1,7 +1,8 @@
 """Workflows with branches, and an agent that does in each what its prompt says.
 
-Words of a prompt: `sleep=MS`, `fail=TIMES`, `ask` (a question), `say=STATUS`, `cost=DOLLARS`. The
-newest line that begins with `DO` counts, so a person can say how to go on.
+Words of a prompt: `sleep=MS`, `until=FILE` (waits until it exists), `meet=NUMBER` (waits until so
+many steps with this word have begun), `fail=TIMES`, `ask` (a question), `say=STATUS`,
+`cost=DOLLARS`. The newest line that begins with `DO` counts, so a person can say how to go on.
 """
 
 import json
@@ -57,6 +58,9 @@ class Obeying:
         sink.usage(usage)
         if request.cancel.wait(int(words.get("sleep", 0)) / 1000):
             raise AgentInterrupted("cancelled", session=session)
+        while not self._may_go_on(request, words):
+            if request.cancel.wait(0.02):
+                raise AgentInterrupted("cancelled", session=session)
         if "fail" in words and self._tries(request) <= int(words["fail"]):
             raise AgentFailure.of(FailureKind.CRASHED, "as told", session=session)
         if "ask" in words and request.answer is None:
@@ -65,6 +69,15 @@ class Obeying:
         continuation, proof = ("new", None) if request.session is None else ("continued", "mine")
         return AgentReply(structured=output, session=session, usage=usage, mark="1",
                           continuation=continuation, proof=proof)
+
+    def _may_go_on(self, request, words):
+        if "meet" in words:
+            met = os.path.join(self._folder, "met")
+            os.makedirs(met, exist_ok=True)
+            open(f"{met}/{request.thread}", "w").close()
+            if len(os.listdir(met)) < int(words["meet"]):
+                return False
+        return "until" not in words or os.path.exists(words["until"])
 
     def _tries(self, request):
         os.makedirs(self._folder, exist_ok=True)

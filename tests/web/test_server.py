@@ -67,8 +67,8 @@ def test_stop_ends_it_with_its_open_streams_and_nothing_is_left(server: WebServe
         assert next(stream.iter_lines()) == ": open"
         began = time.monotonic()
         assert server.project.uwf("web", "stop").exit_code == 0
-        assert server.process.wait(10) == 0
-        assert time.monotonic() - began < 5
+        assert server.process.wait(60) == 0
+        assert time.monotonic() - began < 12
     assert not (server.project.home / "web.json").exists()
     again = server.project.uwf("web", "stop")
     assert (again.exit_code, again.error["message"]) == (2, "no `uwf web` is running")
@@ -160,8 +160,8 @@ def test_a_client_that_sends_its_request_slowly_is_closed_and_delays_nobody(
     with closing(browser_of(server)) as client:
         began = time.monotonic()
         assert client.get("/threads").status_code == 200
-        assert time.monotonic() - began < 5
-    slow[0].settimeout(20)
+        assert time.monotonic() - began < 12
+    slow[0].settimeout(60)
     assert slow[0].recv(1) == b""
     for each in slow:
         each.close()
@@ -170,7 +170,7 @@ def test_a_client_that_sends_its_request_slowly_is_closed_and_delays_nobody(
 def test_a_head_that_is_too_large_is_rejected(server: WebServer) -> None:
     port = int(server.origin.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port)) as connection:
-        connection.settimeout(20)
+        connection.settimeout(60)
         connection.sendall(b"GET / HTTP/1.1\r\n" + b"a: " + b"b" * 200_000)
         answer = connection.recv(100)
     assert answer == b"" or answer.startswith(b"HTTP/1.1 400")
@@ -186,7 +186,7 @@ def test_more_streams_than_there_is_room_for_delay_no_page_and_print_nothing(
         ask = f"GET /stream HTTP/1.1\r\n{head}\r\n\r\n".encode()
         open_streams = [socket.create_connection(("127.0.0.1", port)) for _ in range(200)]
         for each in open_streams:
-            each.settimeout(20)
+            each.settimeout(60)
             each.sendall(ask)
         answers = [each.recv(12)[9:] for each in open_streams]
         assert answers.count(b"200") == 100
@@ -196,7 +196,7 @@ def test_more_streams_than_there_is_room_for_delay_no_page_and_print_nothing(
                 each.close()
         began = time.monotonic()
         assert client.get("/threads").status_code == 200
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 12
         for each in open_streams:
             each.close()
     server.stop()
@@ -226,7 +226,7 @@ def test_a_change_reaches_the_stream_and_a_browser_that_comes_back(server: WebSe
             began = time.monotonic()
             fresh = _event(lines)
             assert fresh != last
-            assert time.monotonic() - began < 5
+            assert time.monotonic() - began < 12
         with client.stream("GET", "/stream", headers={"last-event-id": last}) as stream:
             assert _event(stream.iter_lines()) is not None
 

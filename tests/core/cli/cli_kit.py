@@ -90,14 +90,16 @@ def on_terminal(
     env: Mapping[str, str] | None = None,
     typed: str = "",
     errors: str = "strict",
+    shown: Mapping[str, Callable[[], object]] | None = None,
 ) -> Terminal:
     """Run `uwf` with a real pseudo-terminal for stdin, stdout and stderr.
 
     `typed` is given line by line, each when uwf has printed a prompt (`: ` at the end). Ctrl-C is
     typed when it has begun to wait, and again after ten seconds: Python's readline does not see
     one between the prompt and the wait. `errors`: "surrogateescape" for bytes that are not UTF-8,
-    typed and echoed.
+    typed and echoed. `shown`: what to do when a text (a pattern) is on the screen.
     """
+    to_do = dict(shown or {})
     environment = {**project.env, "TERM": "xterm", "COLUMNS": str(columns), **(env or {})}
     pid, master = pty.fork()
     if pid == 0:
@@ -118,6 +120,9 @@ def on_terminal(
         if not chunk:
             break
         data += chunk
+        so_far = Terminal(0, data.decode(errors="replace")).plain if to_do else ""
+        for text in [each for each in to_do if re.search(each, so_far)]:
+            to_do.pop(text)()
         if lines and data.endswith(b": "):
             last = lines.pop(0)
             if last == "\x03":

@@ -76,10 +76,11 @@ def test_a_file_that_a_step_did_not_deliver_is_an_error(opened, threads):
 
 
 def test_a_run_in_the_background_is_a_process_of_its_own(opened, project):
-    project.script([{**WROTE, "delayMs": 300}, APPROVED])
+    project.script([{**WROTE, "untilFile": "go"}, APPROVED])
     thread = opened.start("pair", "x")["thread"]
     begun = opened.exec(thread, until_done=True, background=True)
     assert begun.document["status"] == "running" and begun.document["steps"] == []
+    (project.folder / "go").touch()
     assert opened.wait(thread).document["done"]
 
 

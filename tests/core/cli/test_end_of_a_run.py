@@ -209,8 +209,9 @@ def test_an_answer_reads_as_that_of_a_person(project):
 
 def test_the_beginning_of_a_long_text_stays_in_the_live_line(project):
     long = "The beginning " + "and more " * 60
-    project.script([{**WROTE, "turns": [long], "delayMs": 700}, APPROVED])
-    assert "· The beginning and more" in on_terminal(project, RUN).plain
+    project.script([{**WROTE, "turns": [long], "untilFile": "go"}, APPROVED])
+    seen = {"· The beginning and more": (project.folder / "go").touch}
+    assert "· The beginning and more" in on_terminal(project, RUN, shown=seen).plain
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,7 @@ def test_of_two_answers_the_first_wins_and_the_second_learns_the_name(uwf, asked
 
 
 def test_an_answer_during_the_run_of_the_first_one_is_rejected_with_the_name(project):
-    project.script([WROTE, {**APPROVED, "delayMs": 20_000}])
+    project.script([WROTE, {"role": "reviewer", "hang": True}])
     with project.client() as uwf:
         thread = uwf.start("pair", "x", bindings={"writer": "human"})["thread"]
         uwf.exec(thread)

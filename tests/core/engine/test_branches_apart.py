@@ -68,7 +68,7 @@ def running(project: Project, root: str) -> Iterator[list[Outcome]]:
     try:
         yield outcomes
     finally:
-        thread.join(30)
+        thread.join(60)
 
 
 @contextmanager
@@ -240,7 +240,7 @@ def test_resume_of_a_root_below_which_several_wait_lists_them(uwf: Client) -> No
 def test_a_branch_that_a_person_answers_while_the_root_runs_is_continued_by_it(
     project: Project, uwf: Client, through: str
 ) -> None:
-    root = planned(uwf, "ask", "sleep=4000")
+    root = planned(uwf, "ask", f"until={project.home / 'go'}")
     with running(project, root) as outcomes:
         assert eventually(lambda: statuses(uwf, root)[:1] == ["role"])
         branch = branches(uwf, root)[0]
@@ -248,6 +248,7 @@ def test_a_branch_that_a_person_answers_while_the_root_runs_is_continued_by_it(
         assert resumed.exit_code == 0
         assert uwf.show(branch)["status"] == "completed"
         assert is_running(uwf, root)
+        (project.home / "go").touch()
     assert outcomes[0].document["status"] == "completed"
     assert joint_output(uwf, root)["results"][0]["word"] == "x"
     assert verify_store(uwf._engine, VerifyOptions())["valid"]
@@ -258,14 +259,15 @@ def test_what_is_left_of_an_answered_branch_runs_in_the_process_of_the_root(
 ) -> None:
     project.workflow("checked", TWO_STEPS)
     project.workflow("deep", for_each("deep", "\n    workflow: checked\n", done="reviewer"))
-    root = planned(uwf, "ask", "sleep=4000", workflow="deep")
+    root = planned(uwf, "ask", f"until={project.home / 'go'}", workflow="deep")
     with running(project, root) as outcomes:
         assert eventually(lambda: statuses(uwf, root)[:1] == ["role"])
+        branch = branches(uwf, root)[0]
         time.sleep(1)  # the process of the branch has ended, and the root leaves it alone
         assert uwf.resume(root, answer="word=x").document["status"] == "running"
-        branch = branches(uwf, root)[0]
-        assert eventually(lambda: uwf.show(branch)["status"] == "completed", 3)
+        assert eventually(lambda: uwf.show(branch)["status"] == "completed")
         assert is_running(uwf, root)
+        (project.home / "go").touch()
     told = [(step["thread"], step["role"]) for step in outcomes[0].document["steps"]]
     assert (branch, "second") in told
     assert uwf.show(root)["status"] == "completed"
@@ -275,12 +277,12 @@ TWO_STEPS = two_roles("first", "second", "Check it DO")
 
 
 def test_stop_goes_down_and_exec_continues(project: Project, uwf: Client) -> None:
-    root = planned(uwf, "sleep=20000", "", "sleep=20000")
+    root = planned(uwf, "sleep=600000", "", "sleep=600000")
     process = project.start_uwf("thread", "exec", root, "--until-done")
     threads = _begun(uwf, root, 3)
     assert eventually(lambda: uwf.show(threads[1])["status"] == "completed")
     assert uwf.stop(root)["suspendReason"] == "interrupted"
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
     assert process.returncode == 130
     assert not any(is_running(uwf, each) for each in (root, *threads))
     assert statuses(uwf, root) == ["interrupted", "completed", "interrupted"]
@@ -290,13 +292,14 @@ def test_stop_goes_down_and_exec_continues(project: Project, uwf: Client) -> Non
 
 
 def test_stop_of_a_branch_stops_it_alone(project: Project, uwf: Client) -> None:
-    root = planned(uwf, "sleep=20000", "sleep=2000")
+    root = planned(uwf, "sleep=600000", f"until={project.home / 'go'}")
     process = project.start_uwf("thread", "exec", root, "--until-done")
     first, second = _begun(uwf, root, 2)
     uwf.stop(first)
     assert statuses(uwf, root)[0] == "interrupted"
     assert is_running(uwf, root)
-    out, _ = process.communicate(timeout=30)
+    (project.home / "go").touch()
+    out, _ = process.communicate(timeout=60)
     assert uwf.show(second)["status"] == "completed"
     assert process.returncode == 130, out
 
@@ -304,11 +307,12 @@ def test_stop_of_a_branch_stops_it_alone(project: Project, uwf: Client) -> None:
 def test_cancel_of_a_running_branch_leaves_the_others_and_the_root_records_it(
     project: Project, uwf: Client
 ) -> None:
-    root = planned(uwf, "sleep=20000", "sleep=2000")
+    root = planned(uwf, "sleep=600000", f"until={project.home / 'go'}")
     process = project.start_uwf("thread", "exec", root, "--until-done")
     first, _ = _begun(uwf, root, 2)
     uwf.cancel(first)
-    process.communicate(timeout=30)
+    (project.home / "go").touch()
+    process.communicate(timeout=60)
     assert process.returncode == 0
     assert joint_output(uwf, root)["$status"] == "$mixed"
     assert [each["status"] for each in joined(uwf, root)["branches"]] == ["$cancelled", "done"]

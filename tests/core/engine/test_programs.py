@@ -246,7 +246,7 @@ SLOW = "echo begun; echo $$ > pid; sleep 60 & wait"
 
 
 def wait_for(file: Path) -> int:
-    for _ in range(400):
+    for _ in range(1200):
         if file.exists() and file.read_text().strip():
             return int(file.read_text())
         time.sleep(0.05)
@@ -254,7 +254,7 @@ def wait_for(file: Path) -> int:
 
 
 def is_gone(pid: int) -> bool:
-    for _ in range(200):
+    for _ in range(1200):
         try:
             os.kill(pid, 0)
         except ProcessLookupError:
@@ -272,10 +272,10 @@ def test_an_interrupted_program_ends_with_its_run_and_runs_again(
     pid = wait_for(project.folder / "pid")
     if how == "stop":
         assert project.uwf("thread", "stop", thread).exit_code == 0
-        assert running.wait(30) == 130
+        assert running.wait(60) == 130
     else:
         running.send_signal(signal.SIGKILL)
-        running.wait(30)
+        running.wait(60)
     running.communicate()
     assert is_gone(pid)
     (project.folder / "tests.sh").write_text("exit 0")

@@ -11,13 +11,18 @@ from uwf_core.process.own_python import own_python
 from uwf_core.testing.project import Project
 
 PROGRAM = """
-import sys, time
-log, seconds = sys.argv[1], float(sys.argv[2])
+import os, sys, time
+log, until = sys.argv[1:]  # some seconds, or a file for which the first of them waits
 def note(sign):
     with open(log, "a") as file:
         file.write(f"{time.monotonic()} {sign}\\n")
 note(1)
-time.sleep(seconds)
+if not os.path.isabs(until):
+    time.sleep(float(until))
+elif not os.path.exists(until + "-first"):
+    open(until + "-first", "w").close()
+    while not os.path.exists(until):
+        time.sleep(0.02)
 note(-1)
 """
 SPLIT = "{properties: {$status: {const: split}, parts: {type: array, items: {type: string}}},"
@@ -71,8 +76,8 @@ class Tree:
         text = f"version: 1\nname: {name}\nroles:\n{PLANNER}  worker:\n{worker}{graph}"
         self.project.workflow(name, text)
 
-    def running(self, seconds: float) -> str:
-        argv = json.dumps([sys.executable, str(self.program), str(self.log), str(seconds)])
+    def running(self, until: float | Path) -> str:
+        argv = json.dumps([sys.executable, str(self.program), str(self.log), str(until)])
         return f"    program: {{argv: {argv}, statuses: {{0: done}}}}\n    {DONE}\n"
 
     def script(self, *parts: str) -> None:
@@ -144,17 +149,19 @@ def waiting(project: Project, reason: str) -> str | None:
 
 def test_a_person_grants_more_to_a_branch_while_the_root_runs(tmp_path: Path) -> None:
     tree = Tree(tmp_path)
-    tree.workflow("work", tree.running(6))
+    tree.workflow("work", tree.running(tmp_path / "go"))
     tree.script("a", "b")
     command = tree.project.command("run", "work", "-p", "x", "--max-steps", "2")
     with subprocess.Popen(
         command, cwd=tree.project.folder, env=tree.project.env, stdout=subprocess.PIPE
     ) as root:
-        until = time.monotonic() + 60
-        while (branch := waiting(tree.project, "limit")) is None:
+        until = time.monotonic() + 100
+        ran = tmp_path / "go-first"
+        while (branch := waiting(tree.project, "limit")) is None or not ran.exists():
             assert time.monotonic() < until and root.poll() is None
         granted = tree.project.uwf("thread", "resume", branch, "--grant", "steps=3")
         assert granted.exit_code == 0, granted
+        (tmp_path / "go").touch()
         assert root.wait(60) in (0, 75), "75: the branch still runs in the other process"
     assert tree.project.uwf("thread", "exec", "@last").document["status"] == "completed"
     assert tree.project.uwf("cas", "verify").exit_code == 0

@@ -258,6 +258,14 @@ def test_hanging_ends_when_it_is_cancelled(stage: Stage) -> None:
     assert (failure.value.session or "").startswith("mock-")
 
 
+def test_a_step_that_waits_for_a_file_plays_once_it_exists(stage: Stage) -> None:
+    stage.write("steps: [{role: writer, output: hello, untilFile: go}]")
+    with pytest.raises(TimedOut):
+        stage.play(limits=RunLimits(seconds=0.2))
+    (stage.folder / "go").touch()
+    assert stage.play().text == "hello"
+
+
 def test_hanging_ends_at_the_time_limit(stage: Stage) -> None:
     stage.write("steps: [{role: writer, hang: true}]")
     with pytest.raises(TimedOut):

@@ -61,7 +61,7 @@ class Notified(Project):
         return [json.loads(line)["message"] for line in lines]
 
     def wait_for(self, count: int) -> list[dict]:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while len(self.messages()) < count:
             assert time.monotonic() < deadline, (self.messages(), self.errors())
             time.sleep(0.05)
@@ -73,7 +73,7 @@ class Notified(Project):
 
     def rest(self) -> None:
         """Wait until the sender has ended."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while self.due():
             assert time.monotonic() < deadline, (self.due(), self.errors())
             time.sleep(0.05)
@@ -124,7 +124,7 @@ def test_a_run_that_is_stopped_in_the_middle_is_an_event(project):
         assert running.stderr is not None
         assert running.stderr.readline() == "#1 writer: mock\n"  # it has begun
         uwf.stop(thread)
-    running.communicate(timeout=20)
+    running.communicate(timeout=60)
     (message,) = project.wait_for(1)
     assert (message["event"], message["title"]) == ("suspended", "letter: writer was interrupted")
 
@@ -144,7 +144,7 @@ def test_a_command_that_fails_keeps_them_for_the_next_command(project):
     project.code.write_text("3")
     thread = project.run(DONE)
     project.wait_for(3)  # three tries
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while "exit code 3" not in project.errors():
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -160,7 +160,7 @@ def test_a_slow_command_delays_no_run(project, tmp_path):
     (tmp_path / "record.py").write_text("import time; time.sleep(60)")
     began = time.monotonic()
     project.run(DONE)
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - began < 30
 
 
 def test_a_command_that_is_missing_fails_no_run(tmp_path):

@@ -1,6 +1,6 @@
 """A command agent for tests: `agent.py SCENARIO --thread … --role … --prompt … --mode … …`."""
 # Importing pathlib would take longer than all the rest.
-# ruff: noqa: PTH108, PTH109, PTH110, PTH116
+# ruff: noqa: PTH104, PTH108, PTH109, PTH110, PTH116
 
 import json
 import os
@@ -126,8 +126,9 @@ def daemon() -> None:
     """Leave a grandchild behind that holds stdout open."""
     if os.fork() == 0:
         os.setsid()
-        with open("grandchild", "w") as file:
+        with open("grandchild.part", "w") as file:
             file.write(str(os.getpid()))
+        os.rename("grandchild.part", "grandchild")
         time.sleep(60)
     while not os.path.exists("grandchild"):
         time.sleep(0.01)

@@ -12,7 +12,7 @@ It stores its state in the agent's own folder (`AgentContext.state_dir`):
 """
 
 # Loaded by the steps whose cost is measured: pathlib is not imported for that.
-# ruff: noqa: PTH100, PTH105, PTH113, PTH116, PTH118
+# ruff: noqa: PTH100, PTH105, PTH110, PTH113, PTH116, PTH118
 
 import json
 import os
@@ -45,6 +45,8 @@ from uwf_core.process.folders import make_folder
 from uwf_core.testing.mock_script import Play, Script, read_script
 
 SCRIPT_VARIABLE = "UWF_MOCK_SCRIPT"
+_LOOK_SECONDS = 0.02
+"""Between two looks whether the file of `untilFile` exists."""
 
 
 @hookimpl
@@ -222,8 +224,13 @@ class MockAgent:
     def _wait(self, play: Play, request: AgentRequest, session: str) -> None:
         if play.hang:
             request.cancel.wait()
-        if request.cancel.wait(play.delay_ms / 1000):
-            raise AgentInterrupted("the mock agent was cancelled", session=session)
+        pause = play.delay_ms / 1000
+        file = play.until_file and os.path.join(request.cwd, play.until_file)
+        while not request.cancel.wait(pause):
+            if not file or os.path.exists(file):
+                return
+            pause = _LOOK_SECONDS
+        raise AgentInterrupted("the mock agent was cancelled", session=session)
 
 
 class _Sessions:

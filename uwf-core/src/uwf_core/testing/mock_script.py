@@ -7,6 +7,7 @@
         usage: {inputTokens: 10}        # a missing key is unknown; without `usage` all is 0
         turns: [Reading, {text: Editing, toolCalls: [{id: a, name: edit}]}]
         delayMs: 100
+        untilFile: reviewed             # plays when this file exists, from the working folder
       - role: reviewer
         outputs:                        # one for each call of this step: corrections, retries,
           - {$status: nonsense}         # pokes; the last one repeats
@@ -85,6 +86,7 @@ class Play:
     usage: dict[str, Any] | None = None
     turns: tuple[str | dict[str, Any], ...] | None = None
     delay_ms: int = 0
+    until_file: str | None = None
     denials: tuple[str, ...] = ()
     model: str | None = None
     answer: str | None = None
