@@ -95,10 +95,11 @@ class Crew:
 
     def __init__(self, project: Project, url: str, count: int, log: Path, engine: str) -> None:
         words = [sys.executable, HERE / "chaos_worker.py", log, engine]
-        self._nursery = subprocess.Popen(
-            words, env={**project.env, "UWF_STORE": url}, cwd=project.folder, text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=(log.parent / "errors").open("w"),
-        )  # fmt: skip
+        with (log.parent / "errors").open("w") as errors:
+            self._nursery = subprocess.Popen(
+                words, env={**project.env, "UWF_STORE": url}, cwd=project.folder, text=True,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+            )  # fmt: skip
         self.processes = [self._asked("start") for _ in range(count)]
         self._timers: list[threading.Timer] = []
 

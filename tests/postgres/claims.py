@@ -25,10 +25,10 @@ AGENTS = 7
 _FILL = """
 INSERT INTO {s}.dispatch (thread, seq, wanted, needs, uses, not_before, priority, most)
 SELECT 'T' || i, 1, true, ARRAY['agent:a' || i % {agents}, 'host:h' || lpad((i / {agents} % {hosts})
-    ::text, 5, '0')], '{{}}', 0, i % 3, 0 FROM generate_series(1, {rows}) AS i"""
+    ::text, 5, '0')], ARRAY['model:m' || i % 2], i, i % 3, 0 FROM generate_series(1, {rows}) AS i"""
 _WALK = (
     "EXPLAIN (ANALYZE, BUFFERS, COSTS off, TIMING off) SELECT d.needs FROM {s}.dispatch d "
-    "WHERE d.wanted AND d.needs >= ARRAY['agent:none'] ORDER BY d.needs LIMIT 1"
+    "WHERE d.wanted AND d.room IS NULL AND d.needs >= ARRAY['agent:none'] ORDER BY d.needs LIMIT 1"
 )
 
 
@@ -62,13 +62,17 @@ def main() -> None:
         worker = WorkerRow("all", "vm", 1, "", every, "running", 0, None, 0, 0)
         calls = {
             "claim of a worker with fitting labels": lambda: backend.claim("w", fits, {}),
-            "sweep of such a worker": lambda: backend.due(fits, 8, 30),
+            "sweep of such a worker": lambda: backend.due(fits, {}, 8, 30),
             "claim with a limit": lambda: backend.claim("w", fits, {agents[0]: given.rows}),
+            "claim, every second thread lacks room": lambda: backend.claim(
+                "w", fits, {"model:m0": 0}
+            ),
+            "sweep of a worker, when so many lack room": lambda: backend.due(fits, {}, 8, 30),
             "claim of a worker that fits no waiting thread": lambda: backend.claim("w", none, {}),
-            "sweep of such a worker, nothing fits": lambda: backend.due(none, 8, 30),
+            "sweep of such a worker, nothing fits": lambda: backend.due(none, {}, 8, 30),
             "claim of a thread": lambda: backend.claim("w", fits, {}, "T70"),
             "claim of a worker that fits all needs": lambda: backend.claim("w", every, {}),
-            "sweep of that worker": lambda: backend.due(every, 8, 30),
+            "sweep of that worker": lambda: backend.due(every, {}, 8, 30),
             "uwf worker status": lambda: backend.waiting(1000),
             "inbox, all can be run": lambda: backend.waiting(1000, unserved=True),
         }

@@ -1,7 +1,5 @@
 """Threads that workers run: what the store keeps of them, from `--queue` until they have ended."""
 
-import time
-
 import pytest
 
 from uwf_core.client import Cancel, Client
@@ -115,7 +113,6 @@ def test_a_call_wants_its_branches_and_the_last_one_wants_the_caller(project):
         for each in filter(None, taken):
             assert each.thread != thread
             queued.backend.release(each)
-        time.sleep(1.1)  # what has no room is put off by a second
         ran = work(uwf)
         assert ran[-1] == thread, ran
         assert len(ran) == len({*ran}) == 4, (thread, ran)

@@ -93,7 +93,7 @@ def test_of_very_many_kinds_of_needs_none_is_forgotten(backend):
     put(backend, *(row(name, needs=[f"program:{name}"], priority=n % 7) for n, name in
                    enumerate(names)))  # fmt: skip
     labels = [f"program:{name}" for name in names]
-    due = [name for _ in range(4) for name, _ in backend.due(labels, 100, 30)]
+    due = [name for _ in range(4) for name, _ in backend.due(labels, {}, 100, 30)]
     assert sorted(due) == names
     claimed = [backend.claim("w", labels, {}) for _ in range(251)]
     assert sorted(each.thread for each in claimed[:-1] if each) == names
@@ -192,20 +192,20 @@ def test_a_refused_step_writes_no_row(backend):
 
 def test_a_hint_is_due_once_in_a_while(backend):
     put(backend, row("a"), row("b", needs=["gpu"]))
-    assert backend.due([], 10, 30) == [("a", [])]
-    assert backend.due([], 10, 30) == []
-    assert backend.due(["gpu"], 10, 30) == [("b", ["gpu"])]
-    assert sorted(backend.due(["gpu"], 10, 0)) == [("a", []), ("b", ["gpu"])]
+    assert backend.due([], {}, 10, 30) == [("a", [])]
+    assert backend.due([], {}, 10, 30) == []
+    assert backend.due(["gpu"], {}, 10, 30) == [("b", ["gpu"])]
+    assert sorted(backend.due(["gpu"], {}, 10, 0)) == [("a", []), ("b", ["gpu"])]
 
 
 def test_a_thread_whose_worker_has_died_is_due_at_once(backend, url, server):
     """Whenever the last hint for it was given."""
     put(backend, row("a"), row("b"))
-    assert sorted(backend.due([], 10, 30)) == [("a", []), ("b", [])]
+    assert sorted(backend.due([], {}, 10, 30)) == [("a", []), ("b", [])]
     claims = [backend.claim(name, [], {}) for name in "vw"]
-    assert backend.due([], 10, 30) == []
+    assert backend.due([], {}, 10, 30) == []
     backend.leave("v")
-    assert backend.due([], 10, 30) == [(claims[0].thread, [])]
+    assert backend.due([], {}, 10, 30) == [(claims[0].thread, [])]
     schema = url.partition("schema=")[2]
     server.execute(f"UPDATE {schema}.dispatch SET expires = now() - interval '1 s'")
-    assert backend.due([], 10, 30) == [(claims[1].thread, [])]
+    assert backend.due([], {}, 10, 30) == [(claims[1].thread, [])]

@@ -87,7 +87,7 @@ def let_move(server: Any, uwf: Client) -> None:
     """Let the time pass for which threads wait, and a worker sweep."""
     schema = uwf.queued.store_url.partition("schema=")[2]
     server.execute(f"UPDATE {schema}.dispatch SET moves_at = 1 WHERE moves_at > 0")
-    uwf.queued.backend.due(labels(uwf), 8, 0)
+    uwf.queued.backend.due(labels(uwf), {}, 8, 0)
 
 
 def test_a_thread_waits_for_the_machine_of_its_session_and_then_runs_anywhere(

@@ -13,6 +13,7 @@ from uwf_core.api import AgentReply
 from uwf_core.client import Client
 from uwf_core.testing.mock import MockAgent
 from uwf_core.testing.project import Project
+from uwf_worker.engines.engine import Engine
 from uwf_worker.engines.memory import MemoryEngine
 from uwf_worker.worker import Ended, Worker, WorkerOptions
 
@@ -38,12 +39,12 @@ def project(tmp_path, workers_url) -> Project:
 class Thread:
     """A worker in a thread of this process."""
 
-    def __init__(self, project: Project, **options) -> None:
+    def __init__(self, project: Project, engine: Engine | None = None, **options) -> None:
         self.client = project.client()
         self.said: list[str] = []
         labels = options.pop("labels", self.client.queued.own_labels())
         given = WorkerOptions(labels, 2.0, **options)
-        self.worker = Worker(self.client, MemoryEngine(), given, self.said.append)
+        self.worker = Worker(self.client, engine or MemoryEngine(), given, self.said.append)
         self.ended: Ended | None = None
         self._thread = threading.Thread(target=self._run)
         self._thread.start()

@@ -26,6 +26,7 @@ _RELEASE = (
     "WHERE thread = %s AND token = %s"
 )
 _BEAT = "SELECT {s}.beat_worker(%s, %s, %s, %s, %s::text[], %s, %s, %s, %s, %s)"
+_ROOMS = "SELECT {s}.free_rooms(%s::text[], %s::integer[], %s)"
 _FREE = "d.wanted AND (d.worker IS NULL OR d.expires < clock_timestamp())"
 _DUE = "SELECT thread, needs FROM {s}.due_dispatch(%s::text[], %s, %s, %s::text[])"
 _REQUEST = """
@@ -33,7 +34,7 @@ WITH asked AS (
     UPDATE {s}.dispatch SET request = %s, version = version + 1
     WHERE thread = %s AND worker IS NOT NULL AND expires >= clock_timestamp() RETURNING thread),
 rested AS (
-    UPDATE {s}.dispatch SET wanted = false, version = version + 1
+    UPDATE {s}.dispatch SET wanted = false, room = NULL, version = version + 1
     WHERE thread = %s AND wanted AND NOT EXISTS (SELECT FROM asked) RETURNING thread)
 SELECT (SELECT count(*) FROM asked), (SELECT count(*) FROM rested)"""
 _DRAIN = (
@@ -48,6 +49,7 @@ SELECT w.id, w.host, w.pid, w.start, w.labels,
 FROM {s}.worker w
 WHERE w.seen > clock_timestamp() - interval '1 day'"""
 _BY_AGE = " ORDER BY w.since, w.id"
+_TIME = "CASE WHEN d.not_before > {s}.now_ms() THEN d.not_before ELSE 0 END"
 _ORDER = "ORDER BY -d.priority, d.not_before, d.thread"
 _WAITING = f"""
 WITH first AS MATERIALIZED (
@@ -58,10 +60,10 @@ kinds AS MATERIALIZED (
         SELECT FROM {{s}}.worker w
         WHERE w.expires >= clock_timestamp() AND NOT w.drains AND k.needs <@ w.labels) AS served
     FROM (SELECT DISTINCT needs FROM first) AS k)
-SELECT d.thread, d.needs, d.not_before, d.error, k.served OR d.moves_at > 0, d.moves_at
+SELECT d.thread, d.needs, {_TIME}, d.error, k.served OR d.moves_at > 0, d.moves_at
 FROM first d JOIN kinds k ON k.needs = d.needs {_ORDER}"""
 _UNSERVED = f"""
-SELECT d.thread, d.needs, d.not_before, d.error, false
+SELECT d.thread, d.needs, {_TIME}, d.error, false
 FROM {{s}}.unserved_dispatch(%s) d {_ORDER}"""
 _QUEUED_AMONG = """
 SELECT thread FROM {s}.dispatch
@@ -98,6 +100,8 @@ class DispatchTable:
     _claimed: Sequence[str] = ()
     _swept: Sequence[str] = ()
     """The needs after which the next claim and the next sweep begin."""
+    _freed = ""
+    """The room after which the next sweep begins."""
 
     def _rows(self, sql: str, values: Sequence[Any] | None = None) -> list[Row]:
         raise NotImplementedError
@@ -169,9 +173,14 @@ class DispatchTable:
         self._rows("DELETE FROM {s}.worker WHERE id = %s", (worker,))
 
     def due(
-        self, labels: Collection[str], limit: int, quiet_seconds: float
+        self,
+        labels: Collection[str],
+        limits: Mapping[str, int],
+        limit: int,
+        quiet_seconds: float,
     ) -> list[tuple[str, Sequence[str]]]:
         """Threads that could be run now, and for which no hint was given lately."""
+        [[self._freed]] = self._rows(_ROOMS, ([*limits], [*limits.values()], self._freed))
         found = self._rows(_DUE, ([*labels], quiet_seconds, limit, [*self._swept]))
         self._swept = [*found[-1][1], ""] if found else ()
         return [(thread, needs) for thread, needs in found if thread is not None]

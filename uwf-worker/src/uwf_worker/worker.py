@@ -246,7 +246,8 @@ class Worker:
         """Defer a job for each thread that could be run, and for which no hint was given lately."""
         if self._ends.is_set():
             return
-        found = self._backend.due(self._options.labels, SWEEP_THREADS, _QUIET_SECONDS)
+        labels, limits = self._options.labels, self._queued.limits
+        found = self._backend.due(labels, limits, SWEEP_THREADS, _QUIET_SECONDS)
         if not found:
             return
         hints = [Hint(thread, queue_of(needs)) for thread, needs in found]

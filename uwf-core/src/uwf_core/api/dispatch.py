@@ -23,7 +23,7 @@ class Dispatch(NamedTuple):
         needs: labels that a worker must have, sorted (`agent:builtin`, `host:vm`).
         uses: labels that count against limits: `needs`, and the model (`model:fast`).
         not_before_ms: when it may be run, in ms since 1970; 0: at once.
-        priority: the larger first, then the older.
+        priority: the larger first, then the one that has waited longest.
         group: the threads of one fan-out, of which at most `most` run at a time; None: no limit.
         caller: the thread that waits for the end of this one, and of its group: when they have
             ended, its row becomes wanted, if it has one.
@@ -121,7 +121,8 @@ class DispatchBackend(Protocol):
         thread: str | None = None,
     ) -> Claim | None:
         """Claim a wanted row (of `thread`) without a live lease whose needs are among `labels`, by
-        priority; None if there is none. `limits`: how many claims with a label may live at a time.
+        priority, then by the time since which it could be run; None if there is none. `limits`: how
+        many claims with a label may live at a time; threads without room keep no others waiting.
         """
 
     def settle(self, claim: Claim, row: Dispatch, error: str | None, *, keeps: bool) -> bool:
@@ -142,10 +143,15 @@ class DispatchBackend(Protocol):
         """Forget a worker, and free its claim."""
 
     def due(
-        self, labels: Collection[str], limit: int, quiet_seconds: float
+        self,
+        labels: Collection[str],
+        limits: Mapping[str, int],
+        limit: int,
+        quiet_seconds: float,
     ) -> list[tuple[str, Sequence[str]]]:
         """Threads that could be run now by a worker with these labels, and their needs, for which
-        no hint was given in the last `quiet_seconds`. From now on one counts as given.
+        no hint was given in the last `quiet_seconds`. From now on one counts as given. Those that
+        waited for room under `limits` are among them once there is some.
         """
 
     def request(self, thread: str, request: Request) -> Literal["asked", "rested"] | None:

@@ -3,6 +3,8 @@
 -- A step changes no column of an index unless the thread rests or needs something else, so most
 -- writes are HOT. The first index begins with the needs, of which there are few: see `next_needs`.
 -- From `moves_at` on (ms; 0: never) a thread does not need its label `host:…`, that of its session.
+-- `not_before` is when it is due: who has waited longest is claimed first. `room` is what has no room
+-- for it, a label or (after `tree` and a newline) its tree: claims pass it by until there is some.
 CREATE TABLE {schema}.dispatch (
     thread text COLLATE "C" PRIMARY KEY,
     seq bigint NOT NULL,
@@ -21,10 +23,13 @@ CREATE TABLE {schema}.dispatch (
     worker text COLLATE "C",
     token bigint,
     expires timestamptz,
-    moves_at bigint NOT NULL DEFAULT 0
+    moves_at bigint NOT NULL DEFAULT 0,
+    room text COLLATE "C"
 ) WITH (fillfactor = 50);
 CREATE INDEX dispatch_wanted ON {schema}.dispatch (needs, priority DESC, not_before, thread)
-    WHERE wanted;
+    WHERE wanted AND room IS NULL;
+CREATE INDEX dispatch_room ON {schema}.dispatch (room, priority DESC, not_before, thread)
+    WHERE room IS NOT NULL;
 -- For lists alone: claims order by `priority DESC`, so that they never scan it for rare needs.
 CREATE INDEX dispatch_order ON {schema}.dispatch ((-priority), not_before, thread) WHERE wanted;
 CREATE INDEX dispatch_moves ON {schema}.dispatch (moves_at) WHERE moves_at > 0;
@@ -46,12 +51,35 @@ CREATE TABLE {schema}.worker (
 ) WITH (fillfactor = 50);
 CREATE INDEX worker_host ON {schema}.worker (host);
 
+CREATE FUNCTION {schema}.now_ms() RETURNS bigint LANGUAGE sql AS $body$
+    SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+$body$;
+
+-- A claim of a thread with these labels ends: for each of them, and for its tree, the first thread
+-- that waits for room is looked at again. What this misses, `free_rooms` finds.
+CREATE FUNCTION {schema}.free_room(p_uses text[], p_tree text) RETURNS void LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $body$
+DECLARE
+    v_room text;
+BEGIN
+    IF NOT EXISTS (SELECT FROM {schema}.dispatch d WHERE d.room IS NOT NULL) THEN
+        RETURN;
+    END IF;
+    FOREACH v_room IN ARRAY array_remove(p_uses || (E'tree\n' || p_tree), NULL) LOOP
+        UPDATE {schema}.dispatch d SET room = NULL, hinted = NULL WHERE d.thread = (
+            SELECT o.thread FROM {schema}.dispatch o WHERE o.room = v_room
+            ORDER BY o.priority DESC, o.not_before, o.thread LIMIT 1 FOR UPDATE SKIP LOCKED);
+    END LOOP;
+END
+$body$;
+
 -- The caller of a thread that has ended becomes wanted, that of a fan-out with its last branch: its
 -- row is locked, so of two branches that end at once the second sees that the first has ended.
 CREATE FUNCTION {schema}.wake_callers(p_callers text[], p_trees text[], p_ended boolean[])
 RETURNS void LANGUAGE sql AS $body$
     UPDATE {schema}.dispatch d
-    SET version = d.version + 1, wanted = true, not_before = 0, hinted = NULL
+    SET version = d.version + 1, wanted = true, room = NULL, hinted = NULL,
+        not_before = least(CASE WHEN d.wanted THEN d.not_before END, {schema}.now_ms())
     FROM (SELECT DISTINCT caller, tree FROM unnest(p_callers, p_trees, p_ended)
             AS w (caller, tree, ended) WHERE w.ended) AS w
     WHERE d.thread = w.caller AND NOT EXISTS (
@@ -67,13 +95,21 @@ CREATE FUNCTION {schema}.write_dispatch(
 ) RETURNS void LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off
 SET enable_mergejoin = off AS $body$
+DECLARE
+    v_now bigint := {schema}.now_ms();
+    v_uses text[];
+    v_tree text;
 BEGIN
     IF true = ANY (p_ended) THEN
         PERFORM FROM {schema}.dispatch d
         WHERE d.thread = ANY (p_threads) OR d.thread = ANY (p_callers)
         ORDER BY d.thread FOR UPDATE;
-        DELETE FROM {schema}.dispatch d USING unnest(p_threads, p_ended) AS w (thread, ended)
-        WHERE d.thread = w.thread AND w.ended;
+        FOR v_uses, v_tree IN
+            DELETE FROM {schema}.dispatch d USING unnest(p_threads, p_ended) AS w (thread, ended)
+            WHERE d.thread = w.thread AND w.ended RETURNING d.uses, d.tree
+        LOOP
+            PERFORM {schema}.free_room(v_uses, v_tree);
+        END LOOP;
         IF NOT false = ANY (p_ended) THEN
             PERFORM {schema}.wake_callers(p_callers, p_trees, p_ended);
             RETURN;
@@ -83,8 +119,8 @@ BEGIN
         thread, seq, wanted, needs, uses, not_before, priority, tree, most, moves_at,
         said)
     SELECT w.thread, w.seq, w.wanted, string_to_array(w.needs, E'\n'),
-        string_to_array(w.uses, E'\n'), w.not_before, w.priority, w.tree, w.most,
-        w.moves_at, p_said
+        string_to_array(w.uses, E'\n'), CASE WHEN w.not_before > 0 THEN w.not_before ELSE v_now END,
+        w.priority, w.tree, w.most, w.moves_at, p_said
     FROM unnest(p_threads, p_seqs, p_wanted, p_needs, p_uses, p_not_before, p_priorities, p_trees,
                 p_most, p_ended, p_moves_at)
         AS w (thread, seq, wanted, needs, uses, not_before, priority, tree, most, ended, moves_at)
@@ -92,7 +128,11 @@ BEGIN
     ORDER BY w.thread COLLATE "C"
     ON CONFLICT (thread) DO UPDATE
     SET seq = excluded.seq, version = d.version + 1, wanted = excluded.wanted,
-        needs = excluded.needs, uses = excluded.uses, not_before = excluded.not_before,
+        needs = excluded.needs, uses = excluded.uses,
+        not_before = CASE WHEN d.wanted AND d.not_before <= v_now AND excluded.not_before <= v_now
+            THEN d.not_before ELSE excluded.not_before END,
+        room = CASE WHEN excluded.wanted AND (d.uses, d.tree) IS NOT DISTINCT FROM
+            (excluded.uses, excluded.tree) THEN d.room END,
         priority = excluded.priority, tree = excluded.tree, most = excluded.most, error = NULL,
         moves_at = excluded.moves_at,
         said = CASE WHEN p_said IS NOT NULL THEN p_said WHEN d.seq = excluded.seq THEN d.said END,
@@ -136,26 +176,97 @@ BEGIN
 END
 $body$;
 
--- Whether one more thread with these labels may run. Claims that compare wait for each other.
-CREATE FUNCTION {schema}.has_room(
+-- What has no room for one more thread with these labels, NULL if it may run. Claims that compare
+-- wait for each other.
+CREATE FUNCTION {schema}.full_room(
     p_uses text[], p_tree text, p_most integer, p_labels text[], p_counts integer[]
-) RETURNS boolean LANGUAGE plpgsql AS $body$
+) RETURNS text LANGUAGE plpgsql AS $body$
 BEGIN
     IF p_tree IS NULL AND NOT p_uses && p_labels THEN
-        RETURN true;
+        RETURN NULL;
     END IF;
     PERFORM pg_advisory_xact_lock({lock_class}, hashtext('{schema} limits'));
     IF p_tree IS NOT NULL AND p_most <= (
         SELECT count(*) FROM {schema}.dispatch d
         WHERE d.worker IS NOT NULL AND d.expires >= clock_timestamp() AND d.tree = p_tree) THEN
-        RETURN false;
+        RETURN E'tree\n' || p_tree;
     END IF;
-    RETURN NOT EXISTS (
-        SELECT FROM unnest(p_labels, p_counts) AS w (label, most)
+    RETURN (
+        SELECT w.label FROM unnest(p_labels, p_counts) AS w (label, most)
         WHERE w.label = ANY (p_uses) AND w.most <= (
             SELECT count(*) FROM {schema}.dispatch d
             WHERE d.worker IS NOT NULL AND d.expires >= clock_timestamp()
-                AND d.uses @> ARRAY[w.label]));
+                AND d.uses @> ARRAY[w.label])
+        LIMIT 1);
+END
+$body$;
+
+-- Let up to 500 threads like this one wait for room: of its tree, or of the same needs. They keep
+-- the time since which they wait.
+CREATE FUNCTION {schema}.wait_for_room(p_row {schema}.dispatch, p_room text, p_now bigint)
+RETURNS void LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $body$
+DECLARE
+    v_threads text[];
+BEGIN
+    IF p_room = E'tree\n' || p_row.tree THEN
+        v_threads := ARRAY(
+            SELECT o.thread FROM {schema}.dispatch o
+            WHERE o.tree = p_row.tree AND o.wanted AND o.room IS NULL AND o.not_before <= p_now
+                AND (o.worker IS NULL OR o.expires < clock_timestamp())
+            LIMIT 500 FOR UPDATE SKIP LOCKED);
+    ELSE
+        v_threads := ARRAY(
+            SELECT f.thread FROM (
+                SELECT o.thread, o.uses FROM {schema}.dispatch o
+                WHERE o.wanted AND o.room IS NULL AND o.needs = p_row.needs
+                    AND o.not_before <= p_now
+                    AND (o.worker IS NULL OR o.expires < clock_timestamp())
+                ORDER BY o.priority DESC, o.not_before, o.thread LIMIT 500
+                FOR UPDATE SKIP LOCKED) AS f
+            WHERE f.uses @> ARRAY[p_room]);
+    END IF;
+    UPDATE {schema}.dispatch d SET room = p_room, hinted = NULL
+    WHERE d.thread = ANY (v_threads || p_row.thread);
+END
+$body$;
+
+-- Look again at threads that wait for room where there is some now: the worker of another one has
+-- died, or nobody was told. Up to 100 rooms after `p_after` are looked at; the last of them, '' after
+-- the last of all. Of a label without a limit here, another worker knows the limit.
+CREATE FUNCTION {schema}.free_rooms(p_limited text[], p_counts integer[], p_after text)
+RETURNS text LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $body$
+DECLARE
+    v_room text := p_after;
+    v_tree text;
+    v_free bigint;
+    v_setting text := set_config('synchronous_commit', 'off', true);
+BEGIN
+    FOR turn IN 1 .. 100 LOOP
+        SELECT d.room, d.tree, d.most INTO v_room, v_tree, v_free FROM {schema}.dispatch d
+        WHERE d.room > v_room ORDER BY d.room LIMIT 1;
+        IF NOT FOUND THEN
+            RETURN '';
+        END IF;
+        IF v_room = E'tree\n' || v_tree THEN
+            v_free := v_free - (
+                SELECT count(*) FROM {schema}.dispatch d
+                WHERE d.worker IS NOT NULL AND d.expires >= clock_timestamp() AND d.tree = v_tree);
+        ELSE
+            v_free := coalesce((
+                SELECT w.most FROM unnest(p_limited, p_counts) AS w (label, most)
+                WHERE w.label = v_room) - (
+                SELECT count(*) FROM {schema}.dispatch d
+                WHERE d.worker IS NOT NULL AND d.expires >= clock_timestamp()
+                    AND d.uses @> ARRAY[v_room]), 1);
+        END IF;
+        UPDATE {schema}.dispatch d SET room = NULL, hinted = NULL WHERE d.thread = ANY (ARRAY(
+            SELECT o.thread FROM {schema}.dispatch o WHERE o.room = v_room
+            ORDER BY o.priority DESC, o.not_before, o.thread LIMIT greatest(least(v_free, 20), 0)
+            FOR UPDATE SKIP LOCKED));
+    END LOOP;
+    RETURN v_room;
 END
 $body$;
 
@@ -171,7 +282,7 @@ DECLARE
 BEGIN
     LOOP
         SELECT d.needs INTO v_needs FROM {schema}.dispatch d
-        WHERE d.wanted AND d.needs >= v_from ORDER BY d.needs LIMIT 1;
+        WHERE d.wanted AND d.room IS NULL AND d.needs >= v_from ORDER BY d.needs LIMIT 1;
         IF NOT FOUND THEN
             RETURN NULL;
         END IF;
@@ -217,7 +328,7 @@ BEGIN
 END
 $body$;
 
--- Claim a row that may be run, the first by priority. One without room is put off by a second. Of
+-- Claim a row that may be run, the first by priority and then by the time since which it waits. Of
 -- more than 100 kinds of needs, 100 are compared, from `p_from` on, and more if they have no row.
 CREATE FUNCTION {schema}.claim_dispatch(
     p_worker text, p_token bigint, p_labels text[], p_limited text[], p_counts integer[],
@@ -230,10 +341,11 @@ DECLARE
     v_kinds integer;
     v_walked integer;
     v_now bigint;
+    v_room text;
     v_setting text := set_config('synchronous_commit', 'off', true);
 BEGIN
     FOR turn IN 1 .. 50 LOOP
-        v_now := extract(epoch FROM clock_timestamp()) * 1000;
+        v_now := {schema}.now_ms();
         IF p_thread IS NOT NULL THEN
             SELECT * INTO v_row FROM {schema}.dispatch d
             WHERE d.thread = p_thread AND d.wanted AND d.not_before <= v_now
@@ -248,7 +360,8 @@ BEGIN
                 SELECT (SELECT count(*) FROM walked), (
                     SELECT walked.needs FROM walked CROSS JOIN LATERAL (
                         SELECT d.priority, d.not_before, d.thread FROM {schema}.dispatch d
-                        WHERE d.wanted AND d.needs = walked.needs AND d.not_before <= v_now
+                        WHERE d.wanted AND d.room IS NULL AND d.needs = walked.needs
+                            AND d.not_before <= v_now
                             AND (d.worker IS NULL OR d.expires < clock_timestamp())
                         ORDER BY d.priority DESC, d.not_before, d.thread LIMIT 1) AS best
                     ORDER BY best.priority DESC, best.not_before, best.thread LIMIT 1)
@@ -260,7 +373,7 @@ BEGIN
                 v_kinds := v_kinds * 10;
             END LOOP;
             SELECT * INTO v_row FROM {schema}.dispatch d
-            WHERE d.wanted AND d.needs = v_needs AND d.not_before <= v_now
+            WHERE d.wanted AND d.room IS NULL AND d.needs = v_needs AND d.not_before <= v_now
                 AND (d.worker IS NULL OR d.expires < clock_timestamp())
             ORDER BY d.priority DESC, d.not_before, d.thread LIMIT 1 FOR UPDATE SKIP LOCKED;
             CONTINUE WHEN NOT FOUND;  -- others were faster
@@ -270,18 +383,22 @@ BEGIN
         END IF;
         IF v_row.request IS NOT NULL THEN  -- the worker that was asked to stop it has died
             UPDATE {schema}.dispatch d
-            SET wanted = false, request = NULL, version = d.version + 1, worker = NULL, token = NULL
+            SET wanted = false, request = NULL, version = d.version + 1, worker = NULL, token = NULL,
+                room = NULL
             WHERE d.thread = v_row.thread;
-        ELSIF {schema}.has_room(v_row.uses, v_row.tree, v_row.most, p_limited, p_counts) THEN
+            CONTINUE;
+        END IF;
+        v_room := {schema}.full_room(v_row.uses, v_row.tree, v_row.most, p_limited, p_counts);
+        IF v_room IS NULL THEN
             RETURN QUERY UPDATE {schema}.dispatch d
-            SET worker = p_worker, token = p_token, hinted = NULL,  -- if it dies, it is due at once
+            SET worker = p_worker, token = p_token, room = NULL,
+                hinted = NULL,  -- if it dies, it is due at once
                 expires = clock_timestamp() + make_interval(secs => p_seconds)
             WHERE d.thread = v_row.thread RETURNING d.*;
             RETURN;
-        ELSE
-            UPDATE {schema}.dispatch d SET not_before = v_now + 1000, hinted = NULL
-            WHERE d.thread = v_row.thread;
         END IF;
+        PERFORM {schema}.wait_for_room(v_row, v_room, v_now);
+        EXIT WHEN p_thread IS NOT NULL;
     END LOOP;
 END
 $body$;
@@ -296,7 +413,7 @@ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $body$
 #variable_conflict use_column
 DECLARE
     v_now timestamptz := clock_timestamp();
-    v_ms bigint := extract(epoch FROM v_now) * 1000;
+    v_ms bigint := {schema}.now_ms();
     v_needs text[];
     v_left integer := p_most;
     v_found integer;
@@ -314,7 +431,7 @@ BEGIN
         RETURN QUERY
         UPDATE {schema}.dispatch d SET hinted = v_now WHERE d.thread = ANY (ARRAY(
             SELECT o.thread FROM {schema}.dispatch o
-            WHERE o.wanted AND o.needs = v_needs AND o.not_before <= v_ms
+            WHERE o.wanted AND o.room IS NULL AND o.needs = v_needs AND o.not_before <= v_ms
                 AND (o.worker IS NULL OR o.expires < v_now)
                 AND (o.hinted IS NULL OR o.hinted < v_now - make_interval(secs => p_quiet))
             ORDER BY o.priority DESC, o.not_before, o.thread LIMIT v_left FOR UPDATE SKIP LOCKED))
@@ -347,13 +464,13 @@ DECLARE
 BEGIN
     FOR turn IN 1 .. 10000 LOOP
         SELECT d.needs INTO v_needs FROM {schema}.dispatch d
-        WHERE d.wanted AND d.needs >= v_from ORDER BY d.needs LIMIT 1;
+        WHERE d.wanted AND d.room IS NULL AND d.needs >= v_from ORDER BY d.needs LIMIT 1;
         EXIT WHEN NOT FOUND OR v_left <= 0;
         IF NOT EXISTS (
             SELECT FROM {schema}.worker w
             WHERE w.expires >= clock_timestamp() AND NOT w.drains AND v_needs <@ w.labels) THEN
             RETURN QUERY SELECT d.* FROM {schema}.dispatch d
-            WHERE d.wanted AND d.needs = v_needs AND d.moves_at = 0
+            WHERE d.wanted AND d.room IS NULL AND d.needs = v_needs AND d.moves_at = 0
                 AND (d.worker IS NULL OR d.expires < clock_timestamp())
             ORDER BY d.priority DESC, d.not_before, d.thread LIMIT v_left;
             GET DIAGNOSTICS v_found = ROW_COUNT;
@@ -370,26 +487,34 @@ CREATE FUNCTION {schema}.settle_dispatch(
     p_uses text, p_not_before bigint, p_ended boolean, p_error text, p_keeps boolean, p_tree text,
     p_caller text, p_moves_at bigint
 ) RETURNS boolean LANGUAGE plpgsql AS $body$
+DECLARE
+    v_uses text[];
+    v_tree text;
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
     IF p_ended THEN
         PERFORM FROM {schema}.dispatch d WHERE d.thread IN (p_thread, p_caller)
         ORDER BY d.thread FOR UPDATE;
-        DELETE FROM {schema}.dispatch d
-        WHERE d.thread = p_thread AND d.token = p_token AND d.version = p_version;
-        IF FOUND THEN
-            PERFORM {schema}.wake_callers(ARRAY[p_caller], ARRAY[p_tree], ARRAY[true]);
-            RETURN true;
-        END IF;
+    END IF;
+    SELECT d.uses, d.tree INTO v_uses, v_tree FROM {schema}.dispatch d
+    WHERE d.thread = p_thread AND d.token = p_token AND d.version = p_version FOR UPDATE;
+    IF NOT FOUND THEN
         RETURN false;
+    END IF;
+    PERFORM {schema}.free_room(v_uses, v_tree);
+    IF p_ended THEN
+        DELETE FROM {schema}.dispatch d WHERE d.thread = p_thread;
+        PERFORM {schema}.wake_callers(ARRAY[p_caller], ARRAY[p_tree], ARRAY[true]);
+        RETURN true;
     END IF;
     UPDATE {schema}.dispatch d
     SET seq = p_seq, version = d.version + 1, wanted = p_wanted,
         needs = string_to_array(p_needs, E'\n'), uses = string_to_array(p_uses, E'\n'),
-        not_before = p_not_before, moves_at = p_moves_at, error = p_error, said = CASE WHEN p_keeps THEN d.said END,
-        request = NULL, hinted = NULL, worker = NULL, token = NULL, expires = NULL
-    WHERE d.thread = p_thread AND d.token = p_token AND d.version = p_version;
-    RETURN FOUND;
+        not_before = CASE WHEN p_not_before > 0 THEN p_not_before ELSE {schema}.now_ms() END,
+        moves_at = p_moves_at, error = p_error, said = CASE WHEN p_keeps THEN d.said END,
+        request = NULL, hinted = NULL, worker = NULL, token = NULL, expires = NULL, room = NULL
+    WHERE d.thread = p_thread;
+    RETURN true;
 END
 $body$;
 
