@@ -33,6 +33,14 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     Project.run_command = staticmethod(WarmStart().run)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def place_of_child_pytests(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A pytest deletes, at its end, the temporary folders of earlier ones, and those of a whole
+    suite take minutes: one that a test starts has a place of its own.
+    """
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = str(tmp_path_factory.mktemp("pytests"))
+
+
 # -- several workers -------------------------------------------------------------------------------
 
 

@@ -53,6 +53,7 @@ class Environment:
             env={
                 "PATH": f"{self.bin}:{os.defpath}",
                 "HOME": str(self.folder / "home"),
+                "PYTEST_DEBUG_TEMPROOT": str(self.folder),
                 "PYTHONSAFEPATH": "1",
             },
             stdin=subprocess.DEVNULL,

@@ -1,5 +1,6 @@
 """The rules of the kits: nothing is passed that was not tried, and no clause goes away quietly."""
 
+import getpass
 import subprocess
 import sys
 from importlib.metadata import distribution
@@ -216,3 +217,15 @@ def test_without_tests_what_needs_none_is_tried(author_environment, name):
     assert done.returncode == 0, done.stderr
     assert f"`{name}`" in done.stdout
     assert "not run" not in done.stdout
+
+
+def test_what_earlier_runs_of_pytest_have_left_is_not_touched(author_environment, tmp_path):
+    """It may be the folders of a whole suite, and to delete them takes minutes."""
+    root = tmp_path / f"pytest-of-{getpass.getuser()}"
+    for number in range(6):
+        (root / f"pytest-{number}").mkdir(parents=True)
+    root.chmod(0o700)
+    done = table({**author_environment, "TMPDIR": str(tmp_path)}, "mock")
+    assert done.returncode == 0, done.stderr
+    assert len(list(root.iterdir())) == 6
+    assert list(tmp_path.iterdir()) == [root]

@@ -152,6 +152,8 @@ def _results(name: str, kind: str, tests: Sequence[str] | None) -> tuple[list[An
         file = Path(folder, "results.json")
         command = [*own_python("pytest"), "-q", "--tb=short"]
         command += ["-p", "uwf_testing.results", "--uwf-results", str(file)]
+        # In the usual place pytest deletes, at its end, what all earlier runs of it have left.
+        command += ["--basetemp", str(Path(folder, "temporary"))]
         if tests is None:
             tests = [_least_test(name, kind, Path(folder))]
             command += ["-c", str(Path(folder, "pytest.ini")), "--rootdir", folder]
