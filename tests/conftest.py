@@ -20,7 +20,7 @@ with suppress(ImportError):  # the sessions that look at packages have no Hypoth
 
     # How long an example takes is no property of it, on a machine that does other things as well.
     any_time = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    settings.register_profile("uwf-ci", any_time, derandomize=True, database=None)
+    settings.register_profile("uwf-ci", any_time, max_examples=50, derandomize=True, database=None)
     settings.register_profile("uwf-desk", any_time, derandomize=False, print_blob=True)
     settings.load_profile("uwf-ci" if os.environ.get("CI") else "uwf-desk")
 

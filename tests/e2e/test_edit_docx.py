@@ -207,7 +207,7 @@ STYLES = st.sampled_from(["Normal", "Heading 1", "Heading 2", "List Bullet", "Li
 LINES = st.lists(st.tuples(STYLES, TEXT), max_size=6)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(LINES, LINES.filter(bool))
 def test_a_modified_document_has_the_text_of_the_draft_whatever_was_edited(old: Any, new: Any):
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as name:

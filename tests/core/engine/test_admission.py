@@ -86,7 +86,7 @@ def above(step: LedgerPayload, reserved: ReservePayload) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("workers", [1, 4, 16])
-@settings(max_examples=200)  # it takes a few workers in the right order
+@settings(max_examples=80)  # it takes a few workers in the right order
 @given(
     limits=_LIMITS,
     moves=st.lists(

@@ -99,7 +99,7 @@ def play(uwf: Client, root: str, acts: list[tuple[str, int]]) -> None:
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(does=st.lists(st.sampled_from(DOES), max_size=4), acts=ACTS, nested=st.booleans())
 def test_caller_and_branches_verify_and_replay_in_an_empty_home(

@@ -21,7 +21,7 @@ from uwf_eval.statistics.intervals import cluster_mean, paired_difference, wilso
 REPEATS = 3
 RATES = np.linspace(0.05, 0.95, 19)
 TASKS = (6, 10, 20, 50)
-EVALUATIONS = {6: 1000, 10: 800, 20: 500, 50: 400}
+EVALUATIONS = {6: 500, 10: 400, 20: 300, 50: 200}
 Scores = NDArray[np.float64]
 """Evaluations x tasks x repeats."""
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from uwf_core.client import Client
+from uwf_core.process.own_python import own_python
+from uwf_core.testing.project import Project
 from uwf_eval.records import Run, Trial
 from uwf_eval.store.results import Results
 
@@ -42,8 +44,9 @@ class Site:
         self.home = root / "home"
         self.temporary = root / "tmp"
         self.temporary.mkdir()
+        given = {name: os.environ[name] for name in os.environ if not name.startswith("PYTHON")}
         self.env = {
-            **os.environ,
+            **given,
             "UWF_HOME": str(self.home),
             "HOME": str(root),
             "TMPDIR": str(self.temporary),
@@ -73,9 +76,9 @@ class Site:
         )  # fmt: skip
 
     def eval(self, *words: str) -> "subprocess.CompletedProcess[str]":
-        process = self.start(*words)
-        out, err = process.communicate(timeout=100)
-        return subprocess.CompletedProcess(words, process.returncode, out, err)
+        command = [*own_python("uwf_core"), "eval", *words]
+        done = Project.run_command(command, self.folder, self.env, "", 200)
+        return subprocess.CompletedProcess(words, done.exit_code, done.stdout, done.stderr)
 
     def document(self, *words: str, code: int = 0) -> Any:
         done = self.eval(*words)
