@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from uwf_core.api.store import StoreBackend, TextBackend, Variable
+from uwf_core.api.store import StoreBackend, TextBackend, Variable, WantedVariables
 from uwf_core.cas.hashing import META, variable_text
 from uwf_testing.contract import needs
 from uwf_testing.store_fixtures import StoreFixtures
@@ -101,6 +101,39 @@ class VariableClauses(StoreFixtures):
         assert backend.variable_texts("@uwf/t/", after="@uwf/t/3", limit=2) == texts[4:6]
         assert backend.variable_texts("@uwf/t/", after="@uwf/t/3", descending=True) == texts[2::-1]
         assert backend.variable_texts("@uwf/none/") == []
+
+    def test_variables_that_may_be_left_out(self, backend: StoreBackend) -> None:
+        """With `one_of`, `variable_texts` returns at least those that match it, in order, and
+        with a limit so many that nobody stops too early.
+        """
+        if not isinstance(backend, TextBackend):
+            pytest.skip("the backend has no variable_texts, which is optional")
+        rows = [
+            variable("@uwf/t/0", status="idle"),
+            variable("@uwf/t/1", status="suspended"),
+            variable("@uwf/t/2", attempt="", status="idle"),
+            variable("@uwf/t/3", status="idle", workflow="attempt"),
+            variable("@uwf/t/4", b="2", status="idle"),
+            variable("@uwf/t/5"),
+        ]
+        for one in rows:
+            backend.set_variable(one, None)
+
+        def found(one_of: WantedVariables, **window: Any) -> list[str]:
+            texts = backend.variable_texts("@uwf/t/", one_of=one_of, **window)
+            return [text.decode().split("\0")[0][-1] for text, _ in texts]
+
+        wanted = WantedVariables(
+            ["@uwf/t/5"], {"status": ["suspended"], "attempt": None, "b": ["2", "3"]}
+        )
+        names = found(wanted)
+        assert names == sorted(names)
+        assert {*names} >= {"1", "2", "4", "5"}
+        assert found(wanted, descending=True) == names[::-1]
+        assert (
+            found(wanted, after="@uwf/t/1", limit=2) == [each for each in names if each > "1"][:2]
+        )
+        assert {*found(WantedVariables(["@uwf/t/0"]))} >= {"0"}
 
 
 class LockClauses(StoreFixtures):

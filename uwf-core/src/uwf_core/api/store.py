@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from uwf_core.api.dispatch import Dispatch
 
 STORE_API_VERSION = "1.1"
-"""1.1 adds `CommitBackend`, `SnapshotBackend`, `DispatchBackend` and the capability `lease`."""
+"""1.1 adds `CommitBackend`, `SnapshotBackend`, `DispatchBackend`, the capability `lease`, and
+`one_of` of `TextBackend`.
+"""
 
 
 LAYOUT_VERSION = 8
@@ -314,6 +316,18 @@ class BatchBackend(Protocol):
         """
 
 
+class WantedVariables(NamedTuple):
+    """Variables with one of these names or with one of these tags.
+
+    Attributes:
+        names: whole names.
+        tags: the values of a tag by its key; None: any value.
+    """
+
+    names: Collection[str] = ()
+    tags: Mapping[str, Collection[str] | None] = MappingProxyType({})
+
+
 @runtime_checkable
 class TextBackend(Protocol):
     """An optional extension of a `StoreBackend`: variables without a value for each column, for
@@ -324,11 +338,14 @@ class TextBackend(Protocol):
         self,
         prefix: str,
         *,
+        one_of: WantedVariables | None = None,
         after: str | None = None,
         limit: int | None = None,
         descending: bool = False,
     ) -> list[tuple[bytes, bytes]]:
         """As `variables`; each as the text that its checksum covers, and the checksum.
+
+        With `one_of` those that match it, perhaps with others; `limit` counts what is returned.
 
         The text is name, value, `created_ms`, `updated_ms`, then the key and the value of each
         tag, sorted by key; all joined by NUL, in UTF-8. Damaged variables may be any values.

@@ -15,6 +15,7 @@ from uwf_core.ids import Ref
 
 if TYPE_CHECKING:
     from uwf_core.api.dispatch import Dispatch
+    from uwf_core.api.store import WantedVariables
 
     Dispatching = Callable[[Sequence[Any]], Sequence[Dispatch]]
     """The dispatch rows of threads, of their new heads (`thread.head.Head`)."""
@@ -270,12 +271,19 @@ class VariableStore:
         return intact, [each.name for each in found if not is_intact(each)]
 
     def variable_texts(
-        self, prefix: str, *, tags: Mapping[str, Collection[str]] | None = None, **choice: Any
+        self,
+        prefix: str,
+        *,
+        tags: Mapping[str, Collection[str]] | None = None,
+        one_of: "WantedVariables | None" = None,
+        **choice: Any,
     ) -> tuple[list[str], list[str]]:
-        """As `variables_lenient`, each intact one as its text (`hashing.variable_text`)."""
+        """As `variables_lenient`, each intact one as its text (`hashing.variable_text`); the
+        backend may leave out those that are not `one_of`.
+        """
         if self._texts is not None and not tags and self._batch is None:
             with self._lock:
-                found = self._texts.variable_texts(prefix, **choice)
+                found = self._texts.variable_texts(prefix, one_of=one_of, **choice)
             texts = checked_texts(found)
             if texts is not None:
                 return texts, []

@@ -1,8 +1,9 @@
 """SQL that depends on the query: number of references, prefix and tags."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from uwf_core.api.store import WantedVariables
 from uwf_core.ids import number_of
 from uwf_core.stores.rows import RECORD_COLUMNS_OF_SMALL
 
@@ -30,6 +31,7 @@ def query(
     statuses: Collection[str] | None,
     after: str | None,
     descending: bool,
+    one_of: WantedVariables | None = None,
 ) -> tuple[str, list[Any]]:
     """Rows by name; with statuses, one ordered walk over the index of each, merged."""
     low, high, above = prefix, prefix + "\U0010ffff", ">="
@@ -41,12 +43,32 @@ def query(
     values: list[Any] = [low, high]
     one = f"SELECT {columns} FROM variable WHERE name {above} ? AND name < ?"
     order = " ORDER BY name DESC" if descending else " ORDER BY name"
+    if one_of is not None:
+        condition, more = _one_of(one_of)
+        one, values = one + condition, values + more
     if statuses is None:
         return one + order, values
     if not statuses:
         return one + " AND 0" + order, values
     each = [one + " AND status = ?"] * len(statuses)
     return " UNION ALL ".join(each) + order, [x for s in statuses for x in (*values, s)]
+
+
+def _one_of(wanted: WantedVariables) -> tuple[str, list[Any]]:
+    """The condition of a row, and its values. It searches the tags, so that a tag that looks like
+    the end of another one, or like a value, matches as well.
+    """
+    conditions: list[str] = [f"name IN ({marks(wanted.names)})"] if wanted.names else []
+    values: list[Any] = [*wanted.names]
+    for key, those in wanted.tags.items():
+        if key == "status" and those is not None:
+            conditions.append(f"status IN ({marks(those)})")
+            values += those
+        else:
+            parts = [f"{key}\0{value}".encode() for value in ([""] if those is None else those)]
+            conditions += ["instr(tags, ?)"] * len(parts)
+            values += parts
+    return f" AND ({' OR '.join(conditions) or '0'})", values
 
 
 def has_tags(tags: Mapping[str, str], wanted: Mapping[str, Collection[str]]) -> bool:
@@ -60,6 +82,6 @@ def batches(numbers: Iterable[int | None]) -> Iterator[list[int]]:
     return (valid[at : at + BATCH] for at in range(0, len(valid), BATCH))
 
 
-def marks(batch: Sequence[Any]) -> str:
+def marks(batch: Collection[Any]) -> str:
     """A question mark for each value."""
     return ", ".join("?" * len(batch))

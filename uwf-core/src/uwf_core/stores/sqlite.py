@@ -24,6 +24,7 @@ from uwf_core.api.store import (
     LockHandle,
     Record,
     Variable,
+    WantedVariables,
 )  # fmt: skip
 from uwf_core.cas.records import STORED, ConflictError, first_lost, put_checked, write_changes
 from uwf_core.errors import StoreError
@@ -297,15 +298,11 @@ class SqliteBackend:
             return list(islice(found, offset, None if limit is None else offset + limit))
 
     def variable_texts(
-        self,
-        prefix: str,
-        *,
-        after: str | None = None,
-        limit: int | None = None,
-        descending: bool = False,
-    ) -> list[tuple[bytes, bytes]]:
+        self, prefix: str, *, one_of: WantedVariables | None = None, after: str | None = None,
+        limit: int | None = None, descending: bool = False,
+    ) -> list[tuple[bytes, bytes]]:  # fmt: skip
         """Variables by prefix, each as one text."""
-        sql, values = query(TEXT_COLUMNS, prefix, None, after, descending)
+        sql, values = query(TEXT_COLUMNS, prefix, None, after, descending, one_of)
         found: Any = self._rows(f"{sql} LIMIT ?", (*values, -1 if limit is None else limit))
         return found  # type: ignore[no-any-return]
 

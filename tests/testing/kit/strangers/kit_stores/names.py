@@ -21,6 +21,7 @@ IN_MEMORY = {
     "lists_from_the_start": "test_variables_by_prefix_tags_and_window",
     "drops_odd_tags": "test_tags_are_any_text",
     "joins_tags_as_they_came": "test_variables_as_texts",
+    "forgets_names_that_are_asked_for": "test_variables_that_may_be_left_out",
     "releases_for_others": "test_a_lock_is_held_by_one",
     "locks_by_looking": "test_asking_for_the_holder_never_takes_the_lock",
     "graphs_what_was_deleted": "test_what_was_deleted_is_nowhere",

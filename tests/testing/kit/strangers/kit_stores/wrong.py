@@ -7,6 +7,7 @@ import threading
 from itertools import chain
 
 from uwf_core.api.store import Committed, Content, Holder
+from uwf_core.cas.hashing import variable_text
 from uwf_core.errors import StoreError
 from uwf_core.ids import number_of
 from uwf_core.stores.memory import MemoryBackend, _MemoryLock
@@ -137,11 +138,22 @@ class drops_odd_tags(Memory):
 
 
 class joins_tags_as_they_came(Memory):
-    def variable_texts(self, prefix, **window):
+    def variable_texts(self, prefix, one_of=None, **window):
         return [
             ("\0".join(map(str, chain(each[:2], each[3:5], *each.tags.items()))).encode(), each[-1])
             for each in self.variables(prefix, **window)
         ]
+
+
+class forgets_names_that_are_asked_for(Memory):
+    def variable_texts(self, prefix, one_of=None, **window):
+        found = [
+            (variable_text(*each[:-1]).encode(), each[-1])
+            for each in self.variables(prefix, **window)
+        ]
+        tags = one_of.tags if one_of else {}
+        marks = [f"\0{key}\0{value}".encode() for key in tags for value in tags[key] or [""]]
+        return [each for each in found if not one_of or any(mark in each[0] for mark in marks)]
 
 
 class _Careless(_MemoryLock):
