@@ -32,7 +32,7 @@ def test_a_server_imports_what_its_first_page_needs(place: Place, tmp_path: Path
         server.terminate()
         server.communicate(timeout=30)
     modules = set(out.read_text().split())
-    assert {"uvicorn", "starlette", "jinja2", "uwf_web.pages.threads"} <= modules
+    assert {"uvicorn", "httptools", "jinja2", "uwf_web.pages.threads"} <= modules
     assert unwanted(modules, WEB) == []
 
 

@@ -1,9 +1,11 @@
 """What other sites, and programs that speak HTTP badly, cannot do."""
 
+import asyncio
 import re
 from pathlib import Path
 from urllib.parse import quote
 
+import httpx
 import pytest
 from web_site import WebSite
 
@@ -46,6 +48,46 @@ def test_a_form_needs_an_origin_and_the_value_of_its_login(web: WebSite) -> None
 def test_no_other_method_is_answered(web: WebSite, method: str) -> None:
     answer = web.visitor.request(method, "/threads", {"origin": web.origin})
     assert answer.status_code == 405
+    assert answer.headers["allow"] == "GET, HEAD, POST"
+
+
+def test_a_url_says_which_method_it_has(web: WebSite) -> None:
+    answer = web.visitor.post("/threads", {})
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
+    answer = web.visitor.get("/editor/save")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+    answer = web.visitor.request("HEAD", "/threads", {})
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+
+
+def test_a_slash_too_many_leads_to_the_page(tmp_path: Path) -> None:
+    web = WebSite(tmp_path, base="/uwf")
+    found = [web.visitor.get(f"/uwf{path}") for path in ("", "/threads/?text=a%20b", "/threads//")]
+    assert [each.status_code for each in found] == [307, 307, 404]
+    assert found[0].headers["location"] == "/uwf/"
+    assert found[1].headers["location"] == "/uwf/threads?text=a%20b"
+
+
+def test_an_error_of_a_page_is_shown_and_reaches_the_terminal(
+    web: WebSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_words: object) -> None:
+        raise RuntimeError("broken on purpose")
+
+    monkeypatch.setattr("uwf_core.client.Client.list", broken)
+    with pytest.raises(RuntimeError, match="on purpose"):
+        web.visitor.get("/threads")
+    shown = asyncio.run(_shown(web, "/threads"))
+    assert shown.status_code == 500
+    assert "This is an error of uwf-web" in shown.text
+
+
+async def _shown(web: WebSite, path: str) -> httpx.Response:
+    """What a browser shows of a request whose error the server prints."""
+    transport = httpx.ASGITransport(web.app, raise_app_exceptions=False)
+    cookies = web.visitor.cookies
+    async with httpx.AsyncClient(transport=transport, base_url=web.origin, cookies=cookies) as one:
+        return await one.get(path)
 
 
 def test_every_answer_forbids_what_a_page_does_not_need(web: WebSite) -> None:

@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 import pytest
 
+from uwf_core.plugins import scan
 from uwf_core.plugins.repair import repair_line
 from uwf_core.testing.project import Project
 
@@ -206,3 +207,14 @@ def test_the_checks_of_a_plugin_are_run_by_doctor_and_agent_check(site):
     }
     assert names["agents good: login"] == "error"
     assert names["agents good: odd"] == "error"
+
+
+def test_a_command_of_a_plugin_looks_through_the_installation_once(uwf, monkeypatch):
+    pytest.importorskip("uwf_web")
+    seen = []
+    folders = scan._metadata_folders
+    monkeypatch.setattr(
+        scan, "_metadata_folders", lambda entry: seen.append(entry) or folders(entry)
+    )
+    assert uwf("web", "stop").code == 2
+    assert seen == [each or "." for each in sys.path]

@@ -2,35 +2,39 @@
 
 import asyncio
 import hmac
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from hashlib import sha256
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
-
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from uwf_core.errors import UsageError, UwfError
 from uwf_web import __version__
 from uwf_web.actions import ACTIONS, Act
 from uwf_web.assets import Assets
 from uwf_web.clients import Clients
+from uwf_web.exchange import (
+    HTML,
+    Answer,
+    AnyAnswer,
+    Receive,
+    Request,
+    Scope,
+    Send,
+    json_answer,
+    redirect,
+)
 from uwf_web.forms import MOST_BYTES, parse_form
-from uwf_web.guard import Guard
+from uwf_web.guard import SAFE_METHODS, Guard
 from uwf_web.page import Page, Site, Visit
 from uwf_web.rendering import Rendering
-from uwf_web.routes import DOWNLOADS, PAGES, LateRoute
+from uwf_web.routes import DOWNLOADS, PAGES, Endpoint, Route, find_route
 from uwf_web.stream import Changes
 
 if TYPE_CHECKING:
     from uwf_core.client import Client
     from uwf_web.settings import WebSettings
 
-Endpoint = Callable[[Request], Awaitable[Response]]
-HTML = "text/html; charset=utf-8"
 FORM = "application/x-www-form-urlencoded"
 FORM_SECONDS = 20.0
 """How long a form may take to arrive."""
@@ -59,10 +63,7 @@ def make_app(settings: "WebSettings", open_client: "Callable[[], Client]") -> Gu
         settings: of the server; `port` is the one that it listens on.
         open_client: opens a client; called once for each thread that handles requests.
     """
-    server = Server(settings, open_client)
-    failed = dict.fromkeys((HTTPException, Exception), server.http_error)
-    site = Starlette(routes=server.routes(), exception_handlers=failed)
-    return Guard(site, settings, server)
+    return Guard(Server(settings, open_client), settings)
 
 
 class Server:
@@ -74,6 +75,7 @@ class Server:
         self.rendering = Rendering(settings.home / "web.templates")
         self.assets = Assets(settings.base)
         self.changes = Changes(open_client)
+        self._routes = self._all_routes()
 
     def end_streams(self) -> None:
         """End the streams, since the server begins to stop."""
@@ -83,55 +85,78 @@ class Server:
         """Let the threads end, since the server has stopped."""
         self.clients.close()
 
-    def routes(self) -> list[LateRoute]:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request that the guard lets pass."""
+        request = Request(scope, receive)
+        try:
+            answer = await self._answer(request)
+        except Exception:
+            answer = self._refused(500, request)
+            await answer.send(receive, send)
+            raise  # the server prints it
+        await answer.send(receive, send)
+
+    async def _answer(self, request: Request) -> AnyAnswer:
+        found = find_route(self._routes, request.path, request.method)
+        if not isinstance(found, int):
+            request.route, request.words = found.route.path, found.words
+            return await found.route.endpoint(request)
+        path = request.path
+        other = path[:-1] if path.endswith("/") else path + "/"
+        if found == 404 and not isinstance(find_route(self._routes, other, request.method), int):
+            query = request.query_string
+            return redirect(other + (f"?{query}" if query else ""), 307)
+        allowed = {"allow": "POST" if request.method in SAFE_METHODS else "GET, HEAD"}
+        return self._refused(found, request)._replace(headers=allowed if found == 405 else {})
+
+    def _all_routes(self) -> list[Route]:
         """All URLs."""
         base = self.settings.base
         found = [
-            LateRoute(base + "/static/{path}", self._asset),
-            LateRoute(base + "/stream", self._stream),
+            Route(base + "/static/{path}", self._asset),
+            Route(base + "/stream", self._stream),
         ]
         for path, name in DOWNLOADS.items():
-            found.append(LateRoute(base + path, self._reading(partial(self._download, name))))
+            found.append(Route(base + path, self._reading(partial(self._download, name))))
         for path, name in PAGES.items():
             inner = "/inbox" if path == "/" else path
             found += [
-                LateRoute(f"{base}{inner}.json", self._endpoint(name, self._document)),
-                LateRoute(f"{base}{path}", self._endpoint(name, self._page)),
+                Route(f"{base}{inner}.json", self._endpoint(name, self._document)),
+                Route(f"{base}{path}", self._endpoint(name, self._page)),
             ]
-        return found + [LateRoute(base + path, self._action, "POST") for path in ACTIONS]
+        return found + [Route(base + path, self._action, "POST") for path in ACTIONS]
 
     # -- pages -------------------------------------------------------------------------------------
 
-    def _endpoint(self, name: str, show: "Callable[[Page, Visit, Request], Response]") -> Endpoint:
+    def _endpoint(self, name: str, show: "Callable[[Page, Visit, Request], Answer]") -> Endpoint:
         """What answers a page's URL; the page is imported then."""
 
-        def answer(request: Request) -> Response:
+        def answer(request: Request) -> Answer:
             return show(_named(f"pages.{name}"), self._visit(request), request)
 
         return self._reading(answer)
 
-    def _reading(self, read: "Callable[[Request], Response]") -> Endpoint:
+    def _reading(self, read: "Callable[[Request], Answer]") -> Endpoint:
         """What answers with what a thread of the pool reads, or with the page of its error."""
 
-        def answer(request: Request) -> Response:
+        def answer(request: Request) -> Answer:
             try:
                 return read(request)
             except UwfError as error:
                 return self._error(error, request)
 
-        async def answer_in_pool(request: Request) -> Response:
+        async def answer_in_pool(request: Request) -> Answer:
             return await self.clients.run(partial(answer, request))
 
         return answer_in_pool
 
     def _visit(self, request: Request) -> Visit:
-        path = {key: str(value) for key, value in request.path_params.items()}
-        return Visit(self.clients.get(), path, dict(request.query_params))
+        return Visit(self.clients.get(), request.words, request.query)
 
-    def _document(self, page: Page, visit: Visit, _request: Request) -> Response:
-        return JSONResponse(page.read(visit), headers={"cache-control": "no-store"})
+    def _document(self, page: Page, visit: Visit, _request: Request) -> Answer:
+        return json_answer(page.read(visit), headers={"cache-control": "no-store"})
 
-    def _page(self, page: Page, visit: Visit, request: Request) -> Response:
+    def _page(self, page: Page, visit: Visit, request: Request) -> Answer:
         """A page, unless the browser has it: of a reference that is known without reading."""
         reference = page.etag(visit) if page.etag is not None else None
         site = self.site(request, page.commands_of(visit))
@@ -144,16 +169,16 @@ class Server:
         if reference is None:
             tag = f'"{sha256(body).hexdigest()[:24]}"'
         if known == tag:
-            return Response(status_code=304, headers={"etag": tag})
-        return Response(body, media_type=HTML, headers={"etag": tag})
+            return Answer(status=304, headers={"etag": tag})
+        return Answer(body, HTML, headers={"etag": tag})
 
     def site(self, request: Request, commands: tuple[str, ...] = ()) -> Site:
         """What a template gets beside its document."""
-        query = request.url.query
+        query = request.query_string
         return Site(
             base=self.settings.base,
-            here=request.url.path + (f"?{query}" if query else ""),
-            query=dict(request.query_params),
+            here=request.path + (f"?{query}" if query else ""),
+            query=request.query,
             csrf=request.scope["csrf"],
             read_only=self.settings.read_only,
             version=__version__,
@@ -164,25 +189,24 @@ class Server:
 
     # -- errors ------------------------------------------------------------------------------------
 
-    def _error(self, error: UwfError, request: Request) -> Response:
+    def _error(self, error: UwfError, request: Request) -> Answer:
         return self._failed(STATUS_OF.get(error.code, 500), error.document()["error"], request)
 
-    async def http_error(self, request: Request, error: Exception) -> Response:
+    def _refused(self, status: int, request: Request) -> Answer:
         """The page of an URL that does not exist, or not with this method."""
-        status = error.status_code if isinstance(error, HTTPException) else 500
         sentence = SENTENCES.get(status, "That is not possible here.")
         return self._failed(status, {"message": sentence, "hint": None}, request)
 
-    def _failed(self, status: int, error: Any, request: Request) -> Response:
+    def _failed(self, status: int, error: Any, request: Request) -> Answer:
         document = {"error": error}
-        if request.url.path.endswith(".json"):
-            return JSONResponse(document, status_code=status)
+        if request.path.endswith(".json"):
+            return json_answer(document, status)
         body = self.rendering.page("error.html", {**document, "status": status}, self.site(request))
-        return Response(body, status, media_type=HTML)
+        return Answer(body.encode(), HTML, status)
 
     # -- actions -----------------------------------------------------------------------------------
 
-    async def _action(self, request: Request) -> Response:
+    async def _action(self, request: Request) -> Answer:
         """Check a form, act in a thread of the pool, and lead to the page that follows."""
         if self.settings.read_only:
             return self._failed(403, {"message": "This server only shows.", "hint": None}, request)
@@ -192,36 +216,36 @@ class Server:
             if not hmac.compare_digest(given.encode(), expected.encode()):
                 sentence = "The form was not made for this login; load its page again."
                 return self._failed(403, {"message": sentence, "hint": None}, request)
-            act = ACTIONS[request.scope["route"].path.removeprefix(self.settings.base)]
-            path = {key: str(value) for key, value in request.path_params.items()}
+            act = ACTIONS[request.route.removeprefix(self.settings.base)]
+            path = request.words
             sent = path, form.words, form.fields
             to = await self.clients.run(lambda: act(Act(self.clients.get(), *sent)))
         except UwfError as error:
             return await self.clients.run(partial(self._error, error, request))
         if isinstance(to, str):
-            return RedirectResponse(self.settings.base + to, 303)
+            return redirect(self.settings.base + to)
         site = self.site(request)
         show = partial(self.rendering.page, to.template, to.document, site)
         body = await self.clients.run(show)
-        return Response(body, to.status, media_type=HTML)
+        return Answer(body.encode(), HTML, to.status)
 
     # -- files and the stream ----------------------------------------------------------------------
 
-    async def _asset(self, request: Request) -> Response:
-        found = self.assets.at(request.path_params["path"])
+    async def _asset(self, request: Request) -> Answer:
+        found = self.assets.at(request.words["path"])
         if found is None:
-            return Response(status_code=404)
+            return Answer(status=404)
         lasting = {"cache-control": "public, max-age=31536000, immutable"}
-        return Response(found.content, media_type=found.type, headers=lasting)
+        return Answer(found.content, found.type, headers=lasting)
 
-    def _download(self, name: str, request: Request) -> Response:
+    def _download(self, name: str, request: Request) -> Answer:
         """A file, never shown in the page's own origin."""
         found = _named(f"pages.{name}")(self._visit(request))
-        return Response(found.content, media_type=found.type, headers=found.headers())
+        return Answer(found.content, found.type, headers=found.headers())
 
-    async def _stream(self, request: Request) -> Response:
+    async def _stream(self, request: Request) -> AnyAnswer:
         found = self.changes.stream(request.headers.get("last-event-id"))
-        return found or Response("too many pages are open\n", 503)
+        return found or Answer(b"too many pages are open\n", "text/plain; charset=utf-8", 503)
 
 
 async def _body(request: Request) -> bytes:
@@ -231,7 +255,7 @@ async def _body(request: Request) -> bytes:
     found = bytearray()
     try:
         async with asyncio.timeout(FORM_SECONDS):
-            async for part in request.stream():
+            async for part in request.body():
                 found += part
                 if len(found) > MOST_BYTES:
                     raise UsageError(f"the form is larger than {MOST_BYTES} bytes")

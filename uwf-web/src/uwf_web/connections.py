@@ -7,16 +7,23 @@ from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 HEAD_SECONDS = 10.0
 """How long the head of a request may take."""
+HEAD_BYTES = 32 * 1024
+"""How large it may be."""
 
 
-class BoundedConnection(H11Protocol):
-    """A connection with a limit for the head of each request; forms have their own limit."""
+class BoundedConnection(HttpToolsProtocol):
+    """A connection with limits for the head of each request; forms have their own.
+
+    The parser is in C: the usual one, in Python, takes a twentieth of the start.
+    """
 
     _late: asyncio.TimerHandle | None = None
+    _head: int | None = None
+    """How many bytes of an incomplete head have arrived; None: there is none."""
 
     def connection_made(self, transport: Any) -> None:
         """Expect a request."""
@@ -29,8 +36,29 @@ class BoundedConnection(H11Protocol):
         if is_between and self._late is None:
             self._expect()
         super().data_received(data)
+        if self._head is not None:  # a single header is kept by the parser until its end
+            self._head += len(data)
+            if self._head > HEAD_BYTES and not self.transport.is_closing():
+                self.send_400_response("The head of the request is too large.")
         if self.cycle is not None and not self.cycle.response_complete:
             self._relax()
+
+    def on_message_begin(self) -> None:
+        """Begin with a head."""
+        self._head = 0
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """Take a head.
+
+        Raises:
+            ValueError: it is too large; the parser turns it into an error of the request.
+        """
+        self._head = None
+        lines = sum(len(name) + len(value) + len(": \r\n") for name, value in self.headers)
+        if len(self.url) + lines > HEAD_BYTES:
+            raise ValueError
+        super().on_headers_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget it."""

@@ -7,12 +7,12 @@ from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode
 
+from uwf_web.exchange import HTML, Answer, headers_of
 from uwf_web.keys import COOKIE_SECONDS, KEY_FILE, Keys, read_keys, use_token
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
     from uwf_web.app import Server
+    from uwf_web.exchange import Message, Receive, Scope, Send
     from uwf_web.settings import WebSettings
 
 POLICY = (
@@ -36,13 +36,11 @@ class Guard:
     """Answers what may not pass; the rest goes to the application with its session.
 
     Args:
-        app: the application. Its scope gets `session`, `csrf` and `warning`.
+        server: the application. Its scope gets `session`, `csrf` and `warning`.
         settings: those of the server; `port` is the one that it listens on.
-        server: what is behind the application: its streams and threads end with the server.
     """
 
-    def __init__(self, app: "ASGIApp", settings: "WebSettings", server: "Server") -> None:
-        self._app = app
+    def __init__(self, server: "Server", settings: "WebSettings") -> None:
         self.server = server
         self._settings = settings
         self._file = settings.home / KEY_FILE
@@ -67,29 +65,29 @@ class Guard:
         refused = self._refusal(scope)
         send = _with_headers(send)
         if refused is not None:
-            await _answer(send, *refused)
+            await _answer(*refused).send(receive, send)
         else:
-            await self._app(scope, receive, send)
+            await self.server(scope, receive, send)
 
-    def _refusal(self, scope: "Scope") -> "tuple[int, str, list[tuple[str, str]]] | None":
+    def _refusal(self, scope: "Scope") -> tuple[int, str, Mapping[str, str]] | None:
         """Status, sentence and headers of the answer to what may not pass, else None."""
-        headers = _headers(scope)
+        headers = headers_of(scope)
         host, origin = headers.get("host", ""), headers.get("origin")
         origins = self._origins(host)
         if not origins:
-            return 421, f"This server is not {host or 'what you asked for'}.", []
+            return 421, f"This server is not {host or 'what you asked for'}.", {}
         is_safe = scope["method"] in SAFE_METHODS
         if origin is None and not is_safe:
-            return 403, "A form without an origin is not accepted.", []
+            return 403, "A form without an origin is not accepted.", {}
         if origin is not None and origin not in origins:
-            return 403, f"A request from {origin} is not accepted.", []
+            return 403, f"A request from {origin} is not accepted.", {}
         if not is_safe and scope["method"] != "POST":
-            return 405, "Only GET, HEAD and POST are answered.", [("allow", "GET, HEAD, POST")]
+            return 405, "Only GET, HEAD and POST are answered.", {"allow": "GET, HEAD, POST"}
         return self._login(scope, headers, host)
 
     def _login(
         self, scope: "Scope", headers: Mapping[str, str], host: str
-    ) -> "tuple[int, str, list[tuple[str, str]]] | None":
+    ) -> tuple[int, str, Mapping[str, str]] | None:
         settings, keys = self._settings, self.keys()
         path = scope["path"]
         scope["csrf"], scope["warning"] = "", None
@@ -101,11 +99,11 @@ class Guard:
             if use_token(settings.home, token):
                 rest = urlencode([each for each in query if each[0] != "token"])
                 to = quote(path, safe="/") + (f"?{rest}" if rest else "")
-                return 303, "", [("location", _local(to)), ("set-cookie", self._cookie(keys))]
-            return 401, "This link has been used, or is older than ten minutes.", []
+                return 303, "", {"location": _local(to), "set-cookie": self._cookie(keys)}
+            return 401, "This link has been used, or is older than ten minutes.", {}
         session = keys.session_of(_cookie_of(headers.get("cookie", ""), self.cookie_name))
         if session is None:
-            return 401, "You are not logged in.", []
+            return 401, "You are not logged in.", {}
         scope["session"] = session
         scope["csrf"] = keys.csrf_of(session)
         scope["warning"] = self._warning(host)
@@ -147,16 +145,6 @@ def _local(path: str) -> str:
     return "/" + path.lstrip("/")
 
 
-def _headers(scope: "Scope") -> dict[str, str]:
-    """The headers by name; one that occurs twice has no value that could match."""
-    found: dict[str, str] = {}
-    for name, value in scope["headers"]:
-        key = name.decode("latin-1")
-        text = value.decode("latin-1")
-        found[key] = f"{found[key]}, {text}" if key in found else text
-    return found
-
-
 def _cookie_of(header: str, name: str) -> str:
     try:
         found = SimpleCookie(header).get(name)
@@ -180,15 +168,12 @@ def _with_headers(send: "Send") -> "Send":
     return sending
 
 
-async def _answer(send: "Send", status: int, sentence: str, headers: list[tuple[str, str]]) -> None:
-    """Answer with a page of one sentence."""
+def _answer(status: int, sentence: str, headers: Mapping[str, str]) -> Answer:
+    """A page of one sentence."""
     from uwf_core.markup import tag
 
     parts: list[Any] = [tag("h1", f"{status}"), tag("p", sentence)]
     if status == 401:
         parts.append(tag("p", "Run ", tag("code", "uwf web"), " in a terminal: it prints a link."))
     body = f"<!doctype html><title>uwf</title>{''.join(parts)}\n".encode()
-    given = [("content-type", "text/html; charset=utf-8"), ("content-length", str(len(body)))]
-    lines = [(name.encode(), value.encode()) for name, value in (*given, *headers)]
-    await send({"type": "http.response.start", "status": status, "headers": lines})
-    await send({"type": "http.response.body", "body": body})
+    return Answer(body, HTML, status, headers)

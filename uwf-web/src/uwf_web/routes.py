@@ -3,16 +3,14 @@
 A page module holds a `Page`; its name here is `module:attribute` below `uwf_web.pages`.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final, NamedTuple, TypeAlias
 
-from starlette.routing import BaseRoute, Match, Route
+from uwf_web.exchange import AnyAnswer, Request
 
-if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.responses import Response
-    from starlette.types import Receive, Scope, Send
+Endpoint: TypeAlias = Callable[[Request], Awaitable[AnyAnswer]]
 
 PAGES: Final[Mapping[str, str]] = {
     "/": "threads:INBOX",
@@ -44,29 +42,49 @@ DOWNLOADS: Final[Mapping[str, str]] = {
 """Functions that take a `Visit` and return a `Download`."""
 
 
-class LateRoute(BaseRoute):
-    """A `Route` that is compiled for the first request whose path begins like its own: to compile
-    all takes a fiftieth of the start.
+class Found(NamedTuple):
+    """The route of a request, and the parts of the path that it names."""
+
+    route: "Route"
+    words: Mapping[str, str]
+
+
+class Route:
+    """A URL with what answers it: `{name}` is a part of the path, `{name:path}` the rest of it.
+
+    It is compiled for the first request whose path begins like it: to compile all takes a fiftieth
+    of the start.
     """
 
-    def __init__(
-        self, path: str, endpoint: "Callable[[Request], Awaitable[Response]]", method: str = "GET"
-    ) -> None:
+    def __init__(self, path: str, endpoint: Endpoint, method: str = "GET") -> None:
         self.path = path
-        self._endpoint = endpoint
-        self._method = method
-        self._begin = path.partition("{")[0]
+        self.endpoint = endpoint
+        self.methods = ("GET", "HEAD") if method == "GET" else (method,)
+        self._begin, has_words, _ = path.partition("{")
+        self._is_fixed = not has_words
 
     @cached_property
-    def _route(self) -> Route:
-        return Route(self.path, self._endpoint, methods=[self._method])
+    def _pattern(self) -> "re.Pattern[str]":
+        found = ""
+        for at, part in enumerate(re.split(r"\{(\w+(?::path)?)\}", self.path)):
+            name, _, kind = part.partition(":")
+            found += f"(?P<{name}>{'.*' if kind else '[^/]+'})" if at % 2 else re.escape(part)
+        return re.compile(found, re.DOTALL)
 
-    def matches(self, scope: "Scope") -> "tuple[Match, Scope]":
-        """As of `Route`."""
-        if scope["type"] != "http" or not scope["path"].startswith(self._begin):
-            return Match.NONE, {}
-        return self._route.matches(scope)
+    def words_of(self, path: str) -> Mapping[str, str] | None:
+        """The parts of a path that this route names; None: it is another route's."""
+        if self._is_fixed:
+            return {} if path == self.path else None
+        found = self._pattern.fullmatch(path) if path.startswith(self._begin) else None
+        return None if found is None else found.groupdict()
 
-    async def handle(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
-        """As of `Route`."""
-        await self._route.handle(scope, receive, send)
+
+def find_route(routes: Iterable[Route], path: str, method: str) -> Found | int:
+    """The first route of a path that has this method; else the status 404 or 405."""
+    status = 404
+    for route in routes:
+        words = route.words_of(path)
+        if words is not None and method in route.methods:
+            return Found(route, words)
+        status = status if words is None else 405
+    return status

@@ -20,7 +20,6 @@ PORTS = 100
 """How many ports are tried, from the wanted one on."""
 MOST_CONNECTIONS = 500
 """Above which all requests are refused: streams and idle browsers leave room for pages."""
-HEADER_BYTES = 32 * 1024
 
 
 def serve(
@@ -51,7 +50,7 @@ def serve(
         log_config=None, log_level="error", access_log=False, server_header=False,
         proxy_headers=False,
         timeout_keep_alive=30, timeout_graceful_shutdown=1, limit_concurrency=MOST_CONNECTIONS,
-        h11_max_incomplete_event_size=HEADER_BYTES, ssl_certfile=certificate, ssl_keyfile=key,
+        ssl_certfile=certificate, ssl_keyfile=key,
     )  # fmt: skip
     lock.announce(
         {

@@ -1,7 +1,7 @@
 """Commands of plugins (entry points of `uwf.commands`): found without importing them."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
@@ -19,15 +19,17 @@ if TYPE_CHECKING:
 def plugin_commands(own: Collection[str]) -> dict[str, list[EntryPoint]]:
     """The commands of plugins by name, sorted; none is invalid, untrusted or one of `own`."""
     commands: dict[str, list[EntryPoint]] = {}
-    for found in _found():
+    for found in _commands(scan((COMMANDS,))):
         if not found.defect and not found.untrusted and found.name not in own:
             commands.setdefault(found.name, []).append(found)
     return dict(sorted(commands.items()))
 
 
-def _found() -> list[EntryPoint]:
-    """All commands of plugins; the configuration is not read, since help needs none."""
-    found = scan((COMMANDS,))
+def _commands(installed: Sequence[EntryPoint]) -> list[EntryPoint]:
+    """The commands of installed plugins and of the project's; the configuration is not read, since
+    help needs none.
+    """
+    found = [each for each in installed if each.group == COMMANDS]
     with suppress(UwfError):  # every command that reads the configuration reports it
         cwd = working_folder()
         if may_have_plugins(cwd):
@@ -55,8 +57,10 @@ def load_plugin_command(session: "Session", name: str) -> "click.Command | None"
         PluginError: it is blocked, untrusted, shadowed, incompatible, or claimed twice.
         PluginBroken: it cannot be imported, or is not a click command.
     """
-    if all(found.name != name for found in _found()):
+    installed = scan()
+    if all(found.name != name for found in _commands(installed)):
         return None
+    session.engine.installed = installed
     command = session.engine.plugins.command(name)
     session.plugin = session.engine.plugins.found(COMMANDS, name)
     return cast("click.Command", command)

@@ -62,6 +62,7 @@ class Engine:
         worker_labels: those of a worker, which runs no other agent; None for all others.
         on_dispatch: gets the dispatch rows of a commit, before it.
         claimed: the thread that a worker runs. known_row: the row of its newest head.
+        installed: the entry points, if this process has scanned them before it needs the plugins.
         imports_original: whether it imports a home of the original, so that no notice names it.
     """
 
@@ -84,21 +85,20 @@ class Engine:
         self.on_fault = on_fault
         self._flags = dict(flags or {})
         self._beside = beside
-        self.agent_options = dict(agent_options or {})
-        self.pass_env = tuple(pass_env)
+        self.agent_options, self.pass_env = dict(agent_options or {}), tuple(pass_env)
         self.durable = durable
         self.via = via
         self.has_sent_notices = self.imports_original = False
         self.thread_ids: ThreadIds = beside.thread_ids if beside else ThreadIds()
+        self.installed: Sequence[EntryPoint] | None = None
         self.worker_labels: Collection[str] | None = None
         self.speaker: PersonPayload | None = None
         self.on_dispatch: Callable[[Sequence[Dispatch]], None] | None = None
         self.claimed: str | None = None
         self.known_row: tuple[bytes, Dispatch] | None = None
         self._starts: dict[str, StartPayload] = {}
-        self.definitions: Definitions = (
-            beside.definitions if beside else Definitions(lambda: self.store)
-        )
+        own = Definitions(lambda: self.store)
+        self.definitions: Definitions = beside.definitions if beside else own
 
     def now_ms(self) -> int:
         """The time, in ms since 1970."""
@@ -159,8 +159,7 @@ class Engine:
         from uwf_core.config.original import first_notice
 
         wanted = self.via == "cli" and not self.imports_original
-        notice = first_notice(self.home, self.env) if wanted else None
-        if notice is not None:
+        if wanted and (notice := first_notice(self.home, self.env)) is not None:
             self.report_fault(notice)
 
     def process_env(self) -> Mapping[str, str] | None:
@@ -206,8 +205,9 @@ class Engine:
             self.report_fault(str(crashed))
         trace = stderr_trace(self.env, lambda line: self.redactor.text(line))
         return Plugins(
-            self.settings.blocked, project=self._project_plugins(), home=self.home, trace=trace
-        )
+            self.settings.blocked, installed=self.installed, project=self._project_plugins(),
+            home=self.home, trace=trace,
+        )  # fmt: skip
 
     def _project_plugins(self) -> "Sequence[EntryPoint]":
         if self._beside:

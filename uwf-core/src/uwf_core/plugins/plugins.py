@@ -121,6 +121,7 @@ class Plugins:
 
     Args:
         blocked: names of plugins or distributions that are never imported.
+        installed: of `scan`; None: they are scanned when they are needed.
         project: the plugins of the project, of `scan_project`.
         home: the folder for markers of running imports; None: no markers.
         trace: gets a line for each hook call; see `stderr_trace`.
@@ -130,12 +131,14 @@ class Plugins:
         self,
         blocked: Collection[str] = (),
         *,
+        installed: Sequence[EntryPoint] | None = None,
         project: Sequence[EntryPoint] = (),
         home: str | None = None,
         trace: "Trace | None" = None,
     ) -> None:
         self.guard = PluginGuard()
         self._blocked = frozenset(blocked)
+        self._installed = installed
         self._project = project
         self._home = home
         self._trace = trace
@@ -147,7 +150,8 @@ class Plugins:
     def list(self, groups: Collection[str] = GROUPS) -> list[Plugin]:
         """The plugins of `groups` with their status, sorted by group and name."""
         if self._assessed is None:
-            found = sorted([*scan(), *self._project], key=lambda each: (each.group, each.name))
+            installed = scan() if self._installed is None else self._installed
+            found = sorted([*installed, *self._project], key=lambda each: (each.group, each.name))
             self._assessed = assess(found, self._blocked)
         chosen = [plugin for plugin in self._assessed if plugin.found.group in groups]
         return [self._as_loaded(each) for each in chosen] if self._broken else chosen
