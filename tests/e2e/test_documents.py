@@ -27,7 +27,7 @@ ROW = {
     "tags",
 }
 SHOWN = ROW | {
-    *("worktree", "compacted", "files"),
+    *("worktree", "compacted", "files", "result"),
     *("task", "input", "agent", "bindings", "form", "next", "hint", "stack", "children"),
 }
 USAGE = {

@@ -34,6 +34,9 @@ def test_a_run_is_started_sent_back_once_and_approved(web: WebSite) -> None:
     approval = next(each["fields"] for each in forms if each["fields"].get("status") == "approved")
     assert web.visitor.post(f"{page}/resume", approval).status_code == 303
     web.until(thread, "completed", 4)
+    result = web.visitor.get(page).text.partition('<h2 id="result">')[2].partition("<h2")[0]
+    assert ">reader: approved</a>" in result
+    assert "<dt>$status</dt>" in result
     with web.project.client() as uwf:
         steps = [uwf.step(row["step"]) for row in uwf.steps(thread)[1:]]
     assert steps[1]["output"] == {"$status": "changes", "comments": "-", "words": 12}

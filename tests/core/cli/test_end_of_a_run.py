@@ -73,14 +73,31 @@ def test_a_completed_run_tells_what_came_out_what_it_took_and_how_to_read_it(pro
         assert project.uwf(*shlex.split(command)[1:]).exit_code == 0
 
 
+def test_the_result_can_be_read_later_as_the_run_showed_it(project):
+    project.script([WROTE, {**APPROVED, "body": "Looks good.\nReally."}])
+    thread = project.uwf("thread", "start", "pair", "-p", "x").document["thread"]
+    project.uwf("thread", "exec", thread)
+    assert project.uwf("thread", "show", thread).document["result"] is None
+    ended = project.uwf("thread", "exec", thread, "--format", "text").stdout.splitlines()
+    assert project.uwf("thread", "show", thread).document["result"] == {
+        "role": "reviewer", "status": "approved", "output": {"$status": "approved"},
+        "body": "Looks good.\nReally.",
+    }  # fmt: skip
+    shown = project.uwf("thread", "show", thread, "--format", "text").stdout.splitlines()
+    at = next(at for at, line in enumerate(shown) if line.startswith("result"))
+    lines = [" ".join(line.split()) for line in shown[at : at + 2]]
+    first = ended.index("result  reviewer: approved")
+    assert lines == [" ".join(line.split()) for line in ended[first : first + 2]]
+
+
 def test_the_fields_of_a_result_are_shown_in_a_line_each():
+    denied = [
+        {"number": 1, "agent": "claude-code", "what": 'Bash {"command": "pytest"}'},
+        {"number": 1, "agent": "claude-code", "what": 'Bash {"command": "ls"}'},
+        {"number": 3, "agent": "claude-code", "what": "run_command: rm"},
+    ]
     result = {
         "role": "wri\x1bter", "status": "done", "body": "not shown beside fields",
-        "denied": [
-            {"number": 1, "agent": "claude-code", "what": 'Bash {"command": "pytest"}'},
-            {"number": 1, "agent": "claude-code", "what": 'Bash {"command": "ls"}'},
-            {"number": 3, "agent": "claude-code", "what": "run_command: rm"},
-        ],
         "output": {
             "$status": "done", "summary": "one\ntwo", "files": ["a", "b"], "count": 3, "no": [],
             "more": {"a": 1}, "sixth": 1, "seventh": 1,
@@ -89,9 +106,9 @@ def test_the_fields_of_a_result_are_shown_in_a_line_each():
     usage = {**NOTHING_USED, "turns": None, "costUsd": None}
     thread = {
         "thread": "01JD", "steps": 1, "startedAtMs": 5000, "updatedAtMs": 9200, "usage": usage,
-        "worktree": {"folder": "/w", "branch": "uwf/01JD", "base": "abc"},
+        "worktree": {"folder": "/w", "branch": "uwf/01JD", "base": "abc"}, "result": result,
     }  # fmt: skip
-    assert closing_text(thread, result, Screen(80, False)).splitlines() == [
+    assert closing_text(thread, denied, Screen(80, False)).splitlines() == [
         "result  wri\\x1bter: done",
         "        summary: one …",
         "        files: a, b",

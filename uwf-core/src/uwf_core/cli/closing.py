@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen, fit
 from uwf_core.cli.render.table import fields
-from uwf_core.escape import clean_document, one_line
+from uwf_core.escape import clean, one_line
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -18,35 +18,22 @@ _MOST_CELLS = 200
 _MARGIN = len("result  ")
 
 
-def result_of(engine: "Engine", thread: str) -> dict[str, Any] | None:
-    """What the last step of a thread delivered, as people may read it; None if it has no step."""
+def denied_in(engine: "Engine", thread: str) -> list[dict[str, Any]]:
+    """The uses of tools that were denied in the steps of a thread, as people may read them."""
     from uwf_core.views.recorded import open_thread
 
-    record = open_thread(engine, thread)
-    step = next(record.newest_first("output", "body"), None)
-    if step is None:
-        return None
-    denied = [
-        {"number": each.number, "agent": each.alias or each.node["agent"], "what": what}
-        for each in record.newest_first()
+    found: list[dict[str, Any]] = [
+        {"number": each.number, "agent": each.alias or each.node["agent"], "what": clean(what)}
+        for each in open_thread(engine, thread).newest_first()
         for what in each.node["denials"]
     ]
-    found: dict[str, Any] = clean_document(
-        {
-            "role": step.role,
-            "status": step.status,
-            "output": dict(step.output),
-            "body": step.body,
-            "denied": denied[::-1],
-        }
-    )
-    return found
+    return found[::-1]
 
 
-def closing_text(thread: Mapping[str, Any], result: Mapping[str, Any], screen: Screen) -> str:
+def closing_text(
+    thread: Mapping[str, Any], denied: Sequence[Mapping[str, Any]], screen: Screen
+) -> str:
     """The lines after the status of a completed thread. Commands are never cut."""
-    width = max(min(screen.width, _MOST_CELLS) - _MARGIN, 20)
-    shown = [fit(line, width) for line in _result_lines(result)]
     steps = thread["steps"]
     parts = [
         amounts.duration(max(thread["updatedAtMs"] - thread["startedAtMs"], 0)),
@@ -55,14 +42,22 @@ def closing_text(thread: Mapping[str, Any], result: Mapping[str, Any], screen: S
     ]
     own = thread["worktree"]
     pairs = (
-        ("result", "\n".join(shown)),
+        ("result", result_text(thread["result"], screen)),
         ("branch", own and f"{own['branch']} in {own['folder']}"),
-        ("denied", _denied(result["denied"])),
+        ("denied", _denied(denied)),
         ("took", ", ".join(filter(None, parts))),
         ("read", f"uwf thread read {thread['thread']}"),
         ("why", f"uwf thread why {thread['thread']}"),
     )
     return fields(pairs, screen)
+
+
+def result_text(result: Mapping[str, Any] | None, screen: Screen) -> str | None:
+    """What a completed thread delivered, in a few lines that fit."""
+    if result is None:
+        return None
+    width = max(min(screen.width, _MOST_CELLS) - _MARGIN, 20)
+    return "\n".join(fit(line, width) for line in _result_lines(result))
 
 
 def _result_lines(result: Mapping[str, Any]) -> list[str]:

@@ -90,6 +90,7 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("reason", document["suspendMessage"]),
             ("form", form_text(document.get("form"))),
             ("running", running and f"process {running['pid']} on {running['host']}"),
+            ("result", _result_text(document, screen)),
             ("steps", str(document["steps"])),
             ("used", amounts.usage(document["usage"])),
             ("started", amounts.moment(document["startedAtMs"])),
@@ -105,6 +106,15 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
         ],
         screen,
     )
+
+
+def _result_text(document: Mapping[str, Any], screen: Screen) -> str | None:
+    """What a completed thread delivered, as a run shows it at its end."""
+    if document.get("result") is None:
+        return None
+    from uwf_core.cli.closing import result_text  # few threads are completed
+
+    return result_text(document["result"], screen)
 
 
 def _files_text(document: Mapping[str, Any]) -> str | None:

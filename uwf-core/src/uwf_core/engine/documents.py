@@ -159,12 +159,21 @@ class CompactedDocument(TypedDict):
     usage: UsagePayload
 
 
+class ResultDocument(TypedDict):
+    """What the last step of a completed thread delivered."""
+
+    role: str
+    status: str | None
+    output: dict[str, Any]
+    body: str
+
+
 class ThreadDocument(ThreadRow):
     """A thread, as `thread show` prints it: a row, what it was started with (null if corrupt), the
     form of an answer, the commands that continue it (replace what is in <>), and what they do.
     `stack`: from the thread to the one whose role runs next in its open calls; `children`: threads
-    that it called; `compacted`: the summary that new sessions get; `files`: those that its newest
-    step delivered.
+    that it called; `compacted`: the summary that new sessions get; `result`: of a completed thread;
+    `files`: those that its newest step delivered.
     """
 
     task: str | None
@@ -176,6 +185,7 @@ class ThreadDocument(ThreadRow):
     stack: list[FrameDocument]
     children: list[CalledDocument]
     compacted: CompactedDocument | None
+    result: ResultDocument | None
     files: list[FileDocument]
     next: list[str]
     hint: str | None

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         BranchDocument,
         CalledDocument,
         FrameDocument,
+        ResultDocument,
         ThreadDocument,
         ThreadRow,
     )
@@ -51,6 +52,7 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
             "stack": [],
             "children": [],
             "compacted": None,
+            "result": None,
             "files": [],
             "next": [],
             "hint": _hint(row, None, None),
@@ -72,10 +74,20 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
         "stack": _stack(engine.store, thread.stack),
         "children": [_called(each) for each in thread.called],
         "compacted": thread.compacted if thread.is_sound else None,
+        "result": _result(thread) if row["status"] == "completed" else None,
         "files": _delivered(thread) if thread.is_sound else [],
         "next": commands,
         "hint": hint,
     }
+
+
+def _result(thread: "ThreadRecord") -> "ResultDocument | None":
+    """What the newest step has said; None if there is no step."""
+    step = next(thread.newest_first("output", "body"), None)
+    if step is None:
+        return None
+    output = dict(step.output)
+    return {"role": step.role, "status": step.status, "output": output, "body": step.body}
 
 
 def _delivered(thread: "ThreadRecord") -> "list[FileDocument]":
