@@ -3,7 +3,7 @@
 psycopg adapts them element by element in Python, which took a fifth of a worker's time.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from struct import Struct
 
 from psycopg import pq
@@ -15,7 +15,7 @@ _BOOLEAN, _BYTES, _BIGINT, _INTEGER, _TEXT = 16, 17, 20, 23, 25
 _HEAD = Struct(">iiiii").pack
 _EMPTY = Struct(">iii").pack
 _LENGTH = Struct(">i").pack
-_LONG = Struct(">q").pack
+_LONG = Struct(">iq").pack
 _NULL = _LENGTH(-1)
 
 
@@ -40,22 +40,23 @@ def register_arrays(adapters: AdaptersMap) -> None:
 
 def bigints(items: Sequence[int | None]) -> PackedArray:
     """A `bigint[]`."""
-    return _packed(_BIGINT, map(_long, items), len(items))
+    return _packed(_BIGINT, [_NULL if each is None else _LONG(8, each) for each in items])
 
 
 def integers(items: Sequence[int]) -> PackedArray:
     """An `integer[]`."""
-    return _packed(_INTEGER, (_LENGTH(4) + _LENGTH(each) for each in items), len(items))
+    return _packed(_INTEGER, [_LENGTH(4) + _LENGTH(each) for each in items])
 
 
 def booleans(items: Sequence[bool]) -> PackedArray:
     """A `boolean[]`."""
-    return _packed(_BOOLEAN, (b"\0\0\0\1" + bytes((each,)) for each in items), len(items))
+    return _packed(_BOOLEAN, [b"\0\0\0\1\1" if each else b"\0\0\0\1\0" for each in items])
 
 
 def blobs(items: Sequence[bytes | None]) -> PackedArray:
     """A `bytea[]`."""
-    return _packed(_BYTES, map(_sized, items), len(items))
+    sized = [_NULL if each is None else _LENGTH(len(each)) + each for each in items]
+    return _packed(_BYTES, sized)
 
 
 def texts(items: Sequence[str | None]) -> PackedArray:
@@ -65,19 +66,12 @@ def texts(items: Sequence[str | None]) -> PackedArray:
         UnicodeEncodeError: a text is not Unicode.
     """
     encoded = [None if each is None else each.encode() for each in items]
-    return _packed(_TEXT, map(_sized, encoded), len(items))
+    sized = [_NULL if each is None else _LENGTH(len(each)) + each for each in encoded]
+    return _packed(_TEXT, sized)
 
 
-def _packed(kind: int, elements: Iterable[bytes], count: int) -> PackedArray:
+def _packed(kind: int, elements: list[bytes]) -> PackedArray:
     """One dimension that begins at 1. (The flag for nulls may be set without any.)"""
-    if not count:
+    if not elements:
         return PackedArray(_EMPTY(0, 0, kind))
-    return PackedArray(_HEAD(1, 1, kind, count, 1) + b"".join(elements))
-
-
-def _long(number: int | None) -> bytes:
-    return _NULL if number is None else b"\0\0\0\x08" + _LONG(number)
-
-
-def _sized(data: bytes | None) -> bytes:
-    return _NULL if data is None else _LENGTH(len(data)) + data
+    return PackedArray(b"".join((_HEAD(1, 1, kind, len(elements), 1), *elements)))

@@ -42,10 +42,10 @@ CREATE TABLE {schema}.lease (
 ) WITH (fillfactor = 40);
 
 -- Store a whole step: one statement, one round trip. Rows with a kind of conflict and no change, or
--- the records that existed before. Everything is locked in the order of names and references. An
--- assignment of an expression costs a tenth of a statement, so what needs no table is one. Planning
--- costs as much as executing: each statement is planned once in a session, to use the indexes even if
--- the tables were small then.
+-- the records that existed before. Everything is locked in the order of names and references, in
+-- which the arrays are. Starting a statement costs more than what it does for the few rows of a step,
+-- so each is as plain as can be: variables one by one, by their key. Planning costs as much again:
+-- each statement is planned once in a session, to use the indexes even if the tables were small then.
 CREATE FUNCTION {schema}.commit_step(
     p_refs bigint[], p_types bigint[], p_created bigint[], p_touched bigint[], p_edges bytea[],
     p_sha256 bytea[], p_data bytea[],
@@ -58,13 +58,10 @@ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_has
 SET enable_mergejoin = off AS $body$
 #variable_conflict use_column
 DECLARE
-    v_created integer := cardinality(p_names) - cardinality(array_remove(p_expected, NULL));
-    v_deleted integer := cardinality(p_names) - cardinality(array_remove(p_checksums, NULL));
     v_setting text := set_config('lock_timeout', '60s', true);
     v_done bigint;
-    v_bad text;
-    v_new bigint[];
     v_is_same boolean;
+    v_is_new boolean;
     v_is_late boolean;
     v_touches boolean := false;
 BEGIN
@@ -74,87 +71,60 @@ BEGIN
     -- Transactions that must be alone take this lock exclusively.
     v_setting := pg_advisory_xact_lock_shared({lock_class}, hashtext('{schema}'))::text;
 
-    IF cardinality(p_leases) > 0 THEN
-        SELECT count(*) INTO v_done FROM (
-            SELECT FROM {schema}.lease l
-            WHERE (l.name, l.token) IN (SELECT * FROM unnest(p_leases, p_tokens))
-            ORDER BY l.name FOR SHARE) AS held;
-        IF v_done < cardinality(p_leases) THEN
-            RETURN QUERY
-            SELECT 'lost', w.name, NULL::bigint, NULL::bigint
-            FROM unnest(p_leases, p_tokens) AS w (name, token)
-            WHERE NOT EXISTS (
-                SELECT FROM {schema}.lease l WHERE l.name = w.name AND l.token = w.token);
+    FOR i IN 1 .. cardinality(p_leases) LOOP
+        PERFORM FROM {schema}.lease l WHERE l.name = p_leases[i] AND l.token = p_tokens[i] FOR SHARE;
+        IF NOT FOUND THEN
+            kind := 'lost';
+            name := p_leases[i];
+            RETURN NEXT;
             RETURN;
         END IF;
-    END IF;
+    END LOOP;
 
-    IF cardinality(p_names) > 0 THEN
-        IF v_created < cardinality(p_names) THEN
-            RETURN QUERY
-            SELECT 'moved', w.name, NULL::bigint, NULL::bigint
-            FROM unnest(p_names, p_expected) AS w (name, expected)
-            LEFT JOIN (
-                SELECT v.name, v.checksum FROM {schema}.variable v WHERE v.name = ANY (p_names)
-                ORDER BY v.name FOR UPDATE) AS v ON v.name = w.name
-            WHERE v.checksum IS DISTINCT FROM w.expected;
-            IF FOUND THEN
-                RETURN;
-            END IF;
-        END IF;
-        IF v_deleted > 0 THEN
-            DELETE FROM {schema}.variable v USING unnest(p_names, p_checksums) AS w (name, checksum)
-            WHERE v.name = w.name AND w.checksum IS NULL;
-        END IF;
-        IF v_created + v_deleted < cardinality(p_names) THEN
+    FOR i IN 1 .. cardinality(p_names) LOOP
+        IF p_expected[i] IS NOT NULL AND p_checksums[i] IS NOT NULL THEN
             UPDATE {schema}.variable v
-            SET value = w.value, status = w.status, tags = w.tags, created = w.since,
-                updated = w.updated, checksum = w.checksum
-            FROM unnest(p_names, p_values, p_statuses, p_tags, p_since, p_updated, p_checksums,
-                        p_expected)
-                AS w (name, value, status, tags, since, updated, checksum, expected)
-            WHERE v.name = w.name AND v.checksum = w.expected AND w.checksum IS NOT NULL;
-        END IF;
-        IF v_created > 0 THEN
+            SET value = p_values[i], status = p_statuses[i], tags = p_tags[i], created = p_since[i],
+                updated = p_updated[i], checksum = p_checksums[i]
+            WHERE v.name = p_names[i] AND v.checksum = p_expected[i];
+        ELSIF p_expected[i] IS NOT NULL THEN
+            DELETE FROM {schema}.variable v WHERE v.name = p_names[i] AND v.checksum = p_expected[i];
+        ELSE
             INSERT INTO {schema}.variable (name, value, status, tags, created, updated, checksum)
-            SELECT w.name, w.value, w.status, w.tags, w.since, w.updated, w.checksum
-            FROM unnest(p_names, p_values, p_statuses, p_tags, p_since, p_updated, p_checksums,
-                        p_expected)
-                AS w (name, value, status, tags, since, updated, checksum, expected)
-            WHERE w.checksum IS NOT NULL AND w.expected IS NULL
-            ORDER BY w.name COLLATE "C"
+            VALUES (p_names[i], p_values[i], p_statuses[i], p_tags[i], p_since[i], p_updated[i],
+                    p_checksums[i])
             ON CONFLICT (name) DO NOTHING;
-            GET DIAGNOSTICS v_done = ROW_COUNT;
-            IF v_done < v_created THEN  -- somebody else has created one
-                SELECT w.name INTO v_bad
-                FROM unnest(p_names, p_checksums, p_expected) AS w (name, checksum, expected)
-                JOIN {schema}.variable v ON v.name = w.name
-                WHERE w.expected IS NULL AND v.checksum IS DISTINCT FROM w.checksum LIMIT 1;
-                RAISE EXCEPTION 'moved' USING ERRCODE = 'UW001', DETAIL = coalesce(v_bad, p_names[1]);
-            END IF;
         END IF;
-    END IF;
+        IF NOT FOUND THEN
+            IF i > 1 THEN
+                RAISE EXCEPTION 'moved' USING ERRCODE = 'UW001', DETAIL = p_names[i];
+            END IF;
+            kind := 'moved';  -- nothing is written yet, and a transaction around it can go on
+            name := p_names[i];
+            RETURN NEXT;
+            RETURN;
+        END IF;
+    END LOOP;
 
     IF cardinality(p_refs) > 0 THEN
-        WITH added AS (
-            INSERT INTO {schema}.node (ref, type, created, touched, edges, sha256, data)
-            SELECT * FROM unnest(p_refs, p_types, p_created, p_touched, p_edges, p_sha256, p_data)
-            ORDER BY 1
-            ON CONFLICT (ref) DO NOTHING RETURNING node.ref)
-        SELECT coalesce(array_agg(added.ref), '{}') INTO v_new FROM added;
-        IF cardinality(v_new) < cardinality(p_refs) THEN
+        INSERT INTO {schema}.node (ref, type, created, touched, edges, sha256, data)
+        SELECT * FROM unnest(p_refs, p_types, p_created, p_touched, p_edges, p_sha256, p_data)
+        ON CONFLICT (ref) DO NOTHING;
+        GET DIAGNOSTICS v_done = ROW_COUNT;
+        IF v_done < cardinality(p_refs) THEN
             kind := 'existing';
-            FOR ref, created, v_is_same, v_is_late IN
+            FOR ref, created, v_is_same, v_is_new, v_is_late IN
                 SELECT n.ref, n.created, (n.type, n.sha256, n.data) IS NOT DISTINCT FROM
-                    (w.type, w.sha256, w.data), n.touched + p_lag < w.touched
+                    (w.type, w.sha256, w.data),
+                    n.xmin = pg_current_xact_id()::xid, n.touched + p_lag < w.touched
                 FROM unnest(p_refs, p_types, p_sha256, p_data, p_touched)
                     AS w (ref, type, sha256, data, touched)
                 JOIN {schema}.node n ON n.ref = w.ref
-                WHERE w.ref <> ALL (v_new)
             LOOP
                 IF NOT v_is_same THEN
                     RAISE EXCEPTION 'differs' USING ERRCODE = 'UW002', DETAIL = ref::text;
                 END IF;
+                CONTINUE WHEN v_is_new;
                 v_touches := v_touches OR v_is_late;
                 RETURN NEXT;
             END LOOP;
@@ -164,7 +134,7 @@ BEGIN
             FROM (
                 SELECT o.ref, w.touched FROM unnest(p_refs, p_touched) AS w (ref, touched)
                 JOIN {schema}.node o ON o.ref = w.ref
-                WHERE w.ref <> ALL (v_new) AND o.touched + p_lag < w.touched
+                WHERE o.touched + p_lag < w.touched
                 ORDER BY o.ref FOR UPDATE OF o) old
             WHERE n.ref = old.ref;
         END IF;
@@ -177,9 +147,11 @@ $body$;
 CREATE FUNCTION {schema}.take_lease(
     p_name text, p_token bigint, p_pid bigint, p_start text, p_host text, p_since bigint,
     p_owner_pid bigint, p_owner_start text, p_owner_host text, p_seconds float8, p_dead bigint
-) RETURNS SETOF {schema}.lease LANGUAGE plpgsql AS $body$
+) RETURNS SETOF {schema}.lease LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $body$
+DECLARE
+    v_setting text := set_config('synchronous_commit', 'off', true);
 BEGIN
-    PERFORM set_config('synchronous_commit', 'off', true);
     INSERT INTO {schema}.lease AS l
     VALUES (p_name, p_token, p_pid, p_start, p_host, p_since, p_owner_pid, p_owner_start,
             p_owner_host, clock_timestamp() + make_interval(secs => p_seconds))
@@ -207,11 +179,13 @@ END
 $body$;
 
 CREATE FUNCTION {schema}.free_leases(p_names text[], p_tokens bigint[])
-RETURNS void LANGUAGE plpgsql AS $body$
+RETURNS void LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $body$
+DECLARE
+    v_setting text := set_config('synchronous_commit', 'off', true);
 BEGIN
-    PERFORM set_config('synchronous_commit', 'off', true);
-    PERFORM FROM {schema}.lease l WHERE l.name = ANY (p_names) ORDER BY l.name FOR UPDATE;
-    DELETE FROM {schema}.lease l USING unnest(p_names, p_tokens) AS w (name, token)
-    WHERE l.name = w.name AND l.token = w.token;
+    FOR i IN 1 .. cardinality(p_names) LOOP
+        DELETE FROM {schema}.lease l WHERE l.name = p_names[i] AND l.token = p_tokens[i];
+    END LOOP;
 END
 $body$;

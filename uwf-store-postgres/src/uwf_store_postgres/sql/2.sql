@@ -87,58 +87,55 @@ RETURNS void LANGUAGE sql AS $body$
 $body$;
 
 -- Write rows; those of threads that have ended are deleted. Labels are joined by newlines, since
--- arrays of arrays must be rectangular. Locked in the order of threads.
+-- arrays of arrays must be rectangular. Locked in the order of threads, in which the arrays are.
 CREATE FUNCTION {schema}.write_dispatch(
     p_threads text[], p_seqs bigint[], p_wanted boolean[], p_needs text[], p_uses text[],
     p_not_before bigint[], p_priorities integer[], p_trees text[], p_most integer[],
     p_ended boolean[], p_callers text[], p_moves_at bigint[], p_said text
 ) RETURNS void LANGUAGE plpgsql
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off
-SET enable_mergejoin = off AS $body$
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $body$
 DECLARE
     v_now bigint := {schema}.now_ms();
     v_uses text[];
     v_tree text;
+    v_wakes boolean := true = ANY (p_ended) AND cardinality(array_remove(p_callers, NULL)) > 0;
 BEGIN
-    IF true = ANY (p_ended) THEN
+    IF v_wakes THEN  -- the callers are locked in the same order
         PERFORM FROM {schema}.dispatch d
         WHERE d.thread = ANY (p_threads) OR d.thread = ANY (p_callers)
         ORDER BY d.thread FOR UPDATE;
-        FOR v_uses, v_tree IN
-            DELETE FROM {schema}.dispatch d USING unnest(p_threads, p_ended) AS w (thread, ended)
-            WHERE d.thread = w.thread AND w.ended RETURNING d.uses, d.tree
-        LOOP
-            PERFORM {schema}.free_room(v_uses, v_tree);
-        END LOOP;
-        IF NOT false = ANY (p_ended) THEN
-            PERFORM {schema}.wake_callers(p_callers, p_trees, p_ended);
-            RETURN;
-        END IF;
     END IF;
-    INSERT INTO {schema}.dispatch AS d (
-        thread, seq, wanted, needs, uses, not_before, priority, tree, most, moves_at,
-        said)
-    SELECT w.thread, w.seq, w.wanted, string_to_array(w.needs, E'\n'),
-        string_to_array(w.uses, E'\n'), CASE WHEN w.not_before > 0 THEN w.not_before ELSE v_now END,
-        w.priority, w.tree, w.most, w.moves_at, p_said
-    FROM unnest(p_threads, p_seqs, p_wanted, p_needs, p_uses, p_not_before, p_priorities, p_trees,
-                p_most, p_ended, p_moves_at)
-        AS w (thread, seq, wanted, needs, uses, not_before, priority, tree, most, ended, moves_at)
-    WHERE NOT w.ended
-    ORDER BY w.thread COLLATE "C"
-    ON CONFLICT (thread) DO UPDATE
-    SET seq = excluded.seq, version = d.version + 1, wanted = excluded.wanted,
-        needs = excluded.needs, uses = excluded.uses,
-        not_before = CASE WHEN d.wanted AND d.not_before <= v_now AND excluded.not_before <= v_now
-            THEN d.not_before ELSE excluded.not_before END,
-        room = CASE WHEN excluded.wanted AND (d.uses, d.tree) IS NOT DISTINCT FROM
-            (excluded.uses, excluded.tree) THEN d.room END,
-        priority = excluded.priority, tree = excluded.tree, most = excluded.most, error = NULL,
-        moves_at = excluded.moves_at,
-        said = CASE WHEN p_said IS NOT NULL THEN p_said WHEN d.seq = excluded.seq THEN d.said END,
-        request = CASE WHEN p_said IS NULL THEN d.request END,
-        hinted = CASE WHEN d.wanted THEN d.hinted END;
-    IF true = ANY (p_ended) THEN
+    FOR i IN 1 .. cardinality(p_threads) LOOP
+        IF p_ended[i] THEN
+            DELETE FROM {schema}.dispatch d WHERE d.thread = p_threads[i]
+            RETURNING d.uses, d.tree INTO v_uses, v_tree;
+            IF FOUND THEN
+                PERFORM {schema}.free_room(v_uses, v_tree);
+            END IF;
+            CONTINUE;
+        END IF;
+        INSERT INTO {schema}.dispatch AS d (
+            thread, seq, wanted, needs, uses, not_before, priority, tree, most, moves_at, said)
+        VALUES (p_threads[i], p_seqs[i], p_wanted[i], string_to_array(p_needs[i], E'\n'),
+                string_to_array(p_uses[i], E'\n'),
+                CASE WHEN p_not_before[i] > 0 THEN p_not_before[i] ELSE v_now END,
+                p_priorities[i], p_trees[i], p_most[i], p_moves_at[i], p_said)
+        ON CONFLICT (thread) DO UPDATE
+        SET seq = excluded.seq, version = d.version + 1, wanted = excluded.wanted,
+            needs = excluded.needs, uses = excluded.uses,
+            not_before = CASE
+                WHEN d.wanted AND d.not_before <= v_now AND excluded.not_before <= v_now
+                THEN d.not_before ELSE excluded.not_before END,
+            room = CASE WHEN excluded.wanted AND (d.uses, d.tree) IS NOT DISTINCT FROM
+                (excluded.uses, excluded.tree) THEN d.room END,
+            priority = excluded.priority, tree = excluded.tree, most = excluded.most, error = NULL,
+            moves_at = excluded.moves_at,
+            said = CASE WHEN p_said IS NOT NULL THEN p_said
+                WHEN d.seq = excluded.seq THEN d.said END,
+            request = CASE WHEN p_said IS NULL THEN d.request END,
+            hinted = CASE WHEN d.wanted THEN d.hinted END;
+    END LOOP;
+    IF v_wakes THEN
         PERFORM {schema}.wake_callers(p_callers, p_trees, p_ended);
     END IF;
 END
@@ -504,7 +501,9 @@ BEGIN
     PERFORM {schema}.free_room(v_uses, v_tree);
     IF p_ended THEN
         DELETE FROM {schema}.dispatch d WHERE d.thread = p_thread;
-        PERFORM {schema}.wake_callers(ARRAY[p_caller], ARRAY[p_tree], ARRAY[true]);
+        IF p_caller IS NOT NULL THEN
+            PERFORM {schema}.wake_callers(ARRAY[p_caller], ARRAY[p_tree], ARRAY[true]);
+        END IF;
         RETURN true;
     END IF;
     UPDATE {schema}.dispatch d
