@@ -1,6 +1,7 @@
-"""Steps per second with workers, beside empty jobs of Procrastinate on the same server.
+"""Steps per second with workers, beside empty jobs of Procrastinate on the same server, and with
+`--peers` beside DBOS and LangGraph (see `throughput_peers.py`).
 
-    python tests/postgres/throughput.py --workers 8 --threads 40
+    python tests/postgres/throughput.py --workers 8 --threads 200 --peers /tmp/peers
 
 The server waits for the disk at each durable commit, as in production. Wall-clock
 figures count only on an idle machine; those per CPU second also on a busy one.
@@ -16,12 +17,13 @@ import threading
 import time
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from chaos import HERE, STEPS, chain
 from postgres_server import Server, cpu_seconds
+from throughput_peers import figures
 
 from conftest import made_for_workers
 from uwf_core.testing.project import Project
@@ -45,7 +47,7 @@ class Mark(NamedTuple):
 
 def steps_per_second(
     server: Server, url: str, folder: Path, workers: int, threads: int
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """Mock steps of threads that wait before the workers start, by the times in their log."""
     project = Project(folder)
     project.env["UWF_STORE"] = url
@@ -117,17 +119,22 @@ def jobs_per_second(url: str, workers: int) -> float:
 
 
 def main() -> None:
-    """Measure both in one run."""
+    """Measure all in one run."""
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--workers", type=int, default=8)
     words.add_argument("--threads", type=int, default=40)
+    words.add_argument("--peers", type=Path, help="the folder of an environment for them")
     given = words.parse_args()
-    server, folder = Server(fsync="on"), Path(tempfile.mkdtemp(prefix="uwf-throughput-"))
+    server = Server(fsync="on", max_connections="200")
+    folder = Path(tempfile.mkdtemp(prefix="uwf-throughput-"))
     try:
         url = made_for_workers(server)
         empty = jobs_per_second(url, given.workers)
         found = steps_per_second(server, url, folder, given.workers, given.threads)
         found |= {"emptyJobsPerSecond": empty, "workers": given.workers}
+        if given.peers is not None:
+            roles = [f"r{number}" for number in range(STEPS)]
+            found |= figures(server, given.peers, given.workers, given.threads, roles)
         schema = place_of(url).schema
         [(updates, hot)] = server.execute(
             "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables "
