@@ -36,7 +36,7 @@ def test_an_agent_without_its_program_is_not_installed_and_says_what_installs_it
     for name, program in (("claude-code", "claude"), ("acp:codex", "codex-acp")):
         assert found[name]["status"] == "not installed"
         assert f"program {program!r} not found; npm install -g @" in found[name]["reason"]
-    assert (found["human"]["status"], found["builtin"]["status"]) == ("ready", "ready")
+    assert (found["human"]["status"], found["mock"]["status"]) == ("ready", "ready")
     assert "npm install -g @anthropic-ai/claude-code" in rows(form="text")
 
 
@@ -61,6 +61,40 @@ def test_an_alias_is_ready_if_the_program_that_it_names_is_there(rows, project, 
     assert found["mine"]["status"] == "ready"
     assert found["gone"]["reason"] == "program '/nowhere/claude' not found"
     assert found["plain"]["status"] == "not installed"
+
+
+MODEL = """\
+providers: {local: {baseUrl: 'http://127.0.0.1:1/v1', protocol: openai-chat}}
+models: {small: {provider: local, name: m}}
+"""
+
+
+def test_an_agent_that_would_refuse_to_run_is_not_configured_and_says_what_is_missing(
+    rows, project, uwf
+):
+    project.config("agents: {mine: {use: acp}, other: {use: acp, options: {command: gone}}}\n")
+    found = rows()
+    for name in ("acp", "mine", "builtin"):
+        assert found[name]["status"] == "not configured"
+        checked = uwf("agent", "check", name).document
+        assert not checked["ready"]
+        assert found[name]["reason"] == f"{checked['reason']}; {checked['hint']}"
+    assert "needs the option `command`" in found["mine"]["reason"]
+    assert "needs a model" in found["builtin"]["reason"]
+    assert (found["other"]["status"], found["other"]["reason"]) == (
+        "not installed", "program 'gone' not found",
+    )  # fmt: skip
+    assert "not configured" in rows(form="text")
+
+
+def test_an_agent_is_ready_with_what_it_needs(rows, project):
+    project.config(f"{MODEL}defaultModel: small\nagents: {{mine: {{use: acp, "
+                   "options: {command: my-agent}}}\n")  # fmt: skip
+    found = rows("my-agent")
+    assert (found["builtin"]["status"], found["mine"]["status"]) == ("ready", "ready")
+    project.config(f"{MODEL}defaultModel: smal\n")
+    assert "smal" in (found := rows())["builtin"]["reason"]
+    assert found["builtin"]["status"] == "not configured"
 
 
 def test_another_distribution_of_the_name_is_not_judged_by_our_program():

@@ -38,6 +38,12 @@ def test_workflow_new_names_the_check_and_the_run_and_both_work(uwf, project, fi
         assert f"#   {run}\n" in (project.folder / file).read_text()
 
 
+def test_workflow_new_names_the_same_commands_for_programs(uwf):
+    document = uwf("workflow", "new", "mine", "--from", "solve-issue", "--format", "json").document
+    shown = uwf("workflow", "new", "other", "--from", "solve-issue", "--format", "text")
+    assert [each.replace("mine", "other") for each in document["next"]] == told(shown.out)
+
+
 def test_workflow_new_names_the_permission_that_programs_need_before_the_run(uwf, project):
     made = uwf("workflow", "new", "mine", "--from", "solve-issue", "--format", "text")
     check, allow, run = told(made.out)

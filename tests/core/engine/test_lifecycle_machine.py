@@ -197,6 +197,7 @@ class Life(RuleBasedStateMachine):
             "form",
             "worktree",
             "compacted",
+            "result",
             "files",
             "next",
             "hint",

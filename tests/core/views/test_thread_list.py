@@ -16,7 +16,7 @@ from uwf_core.thread.names import STATUSES
 from uwf_core.views.thread_list import thread_rows
 
 ONLY_IN_SHOW = {
-    *("worktree", "compacted", "files"),
+    *("worktree", "compacted", "result", "files"),
     *("task", "input", "agent", "bindings", "form", "stack", "children", "next", "hint"),
 }
 

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from uwf_agent_builtin import __version__, prompts
 from uwf_agent_builtin.budget import Budget
-from uwf_agent_builtin.checks import NO_MODEL, SET_A_MODEL
 from uwf_agent_builtin.loop import Delivery, Loop, ModelClient, Setting
 from uwf_agent_builtin.options import BuiltinOptions
 from uwf_agent_builtin.protection import Protection, obeyed_in, own_folders
@@ -29,6 +28,7 @@ from uwf_core.api import (
     Redactor,
     TurnSink,
     Unavailable,
+    require_model,
 )
 from uwf_core.llm.chat import Message
 from uwf_core.llm.client import ChatClient
@@ -206,7 +206,7 @@ class BuiltinAgent:
             total_seconds=request.limits.seconds,
             reply_bytes=request.limits.reply_bytes,
         )
-        wanted = (_model(request.model), limits, RetryPolicy(attempts=options.max_attempts))
+        wanted = (require_model(request.model), limits, RetryPolicy(attempts=options.max_attempts))
         if self._client is None or self._made_for != wanted:
             self.close()
             self._client = ChatClient(wanted[0], limits=limits, retry=wanted[2])
@@ -256,15 +256,6 @@ def _sandbox(context: CallContext, registry: Registry, env: Mapping[str, str]) -
     found = sandbox_of(context.workspace.root, env, options.sandbox_reads)
     probe(context.call, found)
     return replace(context, sandbox=found)
-
-
-def _model(model: Model | None) -> Model:
-    if model is None:
-        raise Unavailable(
-            NO_MODEL,
-            hint=SET_A_MODEL,
-        )
-    return model
 
 
 def _reply(

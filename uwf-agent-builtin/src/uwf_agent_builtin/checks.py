@@ -4,10 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from uwf_core.api import Check, CheckRequest, CheckResult, Unavailable
-
-NO_MODEL = "the builtin agent needs a model, but none is configured"
-SET_A_MODEL = "uwf setup --provider openai --api-key - --model NAME (or ollama, without a key)"
+from uwf_core.api import Check, CheckRequest, CheckResult, Unavailable, require_model
 
 
 def checks(request: CheckRequest) -> Sequence[Check]:
@@ -19,9 +16,10 @@ def checks(request: CheckRequest) -> Sequence[Check]:
 
 
 def _model(request: CheckRequest) -> CheckResult:
-    model = request.model
-    if model is None:
-        return CheckResult(state="error", message=NO_MODEL, hint=SET_A_MODEL)
+    try:
+        model = require_model(request.model)
+    except Unavailable as refusal:
+        return CheckResult(state="error", message=refusal.message, hint=refusal.hint)
     return CheckResult(state="ok", message=f"{model.name} at {model.base_url}")
 
 

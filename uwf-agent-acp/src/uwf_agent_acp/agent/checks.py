@@ -17,6 +17,7 @@ from uwf_core.api import (
     AgentContext,
     AgentFailure,
     AgentRequest,
+    BadRequest,
     Check,
     CheckRequest,
     CheckResult,
@@ -42,16 +43,18 @@ def checks_of(known: KnownAgent, request: CheckRequest) -> Sequence[Check]:
 
 
 def _found(known: KnownAgent, request: CheckRequest, options: AcpOptions) -> str | None:
-    argv = known.command(options)
     path = {**request.env, **options.environment}.get("PATH")
-    return shutil.which(argv[0], path=path) if argv else None
+    try:
+        return shutil.which(known.command(options)[0], path=path)
+    except BadRequest:  # the check of the program reports it
+        return None
 
 
 def _program(known: KnownAgent, request: CheckRequest, options: AcpOptions) -> CheckResult:
-    argv = known.command(options)
-    if not argv:
-        hint = "agents: {mine: {use: acp, options: {command: PROGRAM, arguments: […]}}}"
-        return CheckResult(state="error", message="no program is named", hint=hint)
+    try:
+        argv = known.command(options)
+    except BadRequest as refusal:
+        return CheckResult(state="error", message=refusal.message, hint=refusal.hint)
     path = _found(known, request, options)
     if path is None:
         message = f"there is no program {argv[0]!r}"

@@ -20,12 +20,12 @@ from uwf_core.api import (
     AgentContext,
     AgentFailure,
     AgentRequest,
-    BadRequest,
     Call,
     Check,
     CheckRequest,
     SessionLost,
     Unavailable,
+    require_command,
 )
 
 _CODEX_WARNING = re.compile(r"Model metadata for `[^`]*` not found\. [^\n]*cause issues\.\s*")
@@ -92,13 +92,13 @@ class KnownAgent(NamedTuple):
         return f"{how}set its path: agents -> ALIAS -> options -> command"
 
     def command(self, options: AcpOptions) -> tuple[str, ...]:
-        """Program and arguments; () where the user must name them.
+        """Program and arguments. A program that is named without arguments keeps those of the known
+        agent.
 
-        A program that is named without arguments keeps those of the known agent.
+        Raises:
+            BadRequest: the user must name one, and has not.
         """
-        program = options.command or next(iter(self.argv), None)
-        if program is None:
-            return ()
+        program = require_command(options.command or next(iter(self.argv), None))
         return (program, *(self.argv[1:] if options.arguments is None else options.arguments))
 
 
@@ -117,11 +117,7 @@ class KnownAcpAgent(AcpAgent):
             Unavailable: the folder is not trusted, and the agent would obey its files.
         """
         options = call.options if isinstance(call.options, AcpOptions) else self._options
-        if not self._known.command(options):
-            raise BadRequest(
-                "the agent 'acp' needs the option `command`",
-                hint="agents: {mine: {use: acp, options: {command: PROGRAM, arguments: […]}}}",
-            )
+        self._known.command(options)
         if not (call.trusted or self._known.untrusted_meta):
             raise Unavailable(
                 f"{self._known.title} may run what settings in {call.cwd} say, and you do not "

@@ -32,6 +32,7 @@ _HOME = {
     ),
     "uwf_core.api.models": "ModelProtocolSpec",
     "uwf_core.api.redact": "Redactor",
+    "uwf_core.api.requirements": "require_command require_model",
     "uwf_core.api.store": (
         "STORE_API_VERSION Commit Committed Content Holder LeaseHandle LockHandle Record "
         "StoreBackend StoreSpec Variable VariableChange"
@@ -80,6 +81,8 @@ if TYPE_CHECKING:
     from uwf_core.api.permission import permission_form as permission_form
     from uwf_core.api.reading import *  # noqa: F403
     from uwf_core.api.redact import Redactor as Redactor
+    from uwf_core.api.requirements import require_command as require_command
+    from uwf_core.api.requirements import require_model as require_model
     from uwf_core.api.store import *  # noqa: F403
     from uwf_core.api.sums import priced as priced
     from uwf_core.api.tool import *  # noqa: F403

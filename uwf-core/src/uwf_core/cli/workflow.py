@@ -136,7 +136,6 @@ def new(session: Session, name: str | None, example: str | None, examples: bool)
     file = name if name.endswith(SUFFIXES) else f"{name}.yaml"
     from shlex import quote
 
-    from uwf_core.cli.render.commands import in_order
     from uwf_core.examples.shelf import first_commands, new_texts
     from uwf_core.workflow.new_files import write_files
     from uwf_core.workflow.starter import schema_path
@@ -146,10 +145,18 @@ def new(session: Session, name: str | None, example: str | None, examples: bool)
     texts = {os.path.join(folder, f"{each}.yaml"): text for each, text in others}  # noqa: PTH118
     write_files({file: first[1]}, texts)
     files = [os.path.abspath(each) for each in (file, *texts)]  # noqa: PTH100
-    document = {"name": stem, "file": files[0], "files": files, "schema": schema_path()}
     commands = [f"uwf workflow check {quote(file)}", *first_commands(first[1], file)]
-    lines = [*files, f"JSON Schema for your editor: {document['schema']}", *in_order(commands)]
-    session.emit(document, lambda _document, _screen: "\n".join(lines))
+    document = {
+        "name": stem, "file": files[0], "files": files, "schema": schema_path(), "next": commands
+    }  # fmt: skip
+    session.emit(document, _new_text)
+
+
+def _new_text(document: Mapping[str, Any], _screen: Screen) -> str:
+    from uwf_core.cli.render.commands import in_order
+
+    schema = f"JSON Schema for your editor: {document['schema']}"
+    return "\n".join([*document["files"], schema, *in_order(document["next"])])
 
 
 def _examples_text(document: Mapping[str, Any], screen: Screen) -> str:

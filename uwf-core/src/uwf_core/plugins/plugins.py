@@ -59,6 +59,8 @@ _PROGRAMS: Mapping[str, tuple[str, str]] = {
 """The programs of well-known agents, and how to install each: `agent list` imports no plugin, and
 metadata cannot name them. The adapters' own checks say the same.
 """
+_REQUIRED: Mapping[str, str] = {"acp": "command", "builtin": "model"}
+"""What the configuration must have for well-known agents: see `uwf_core.api.requirements`."""
 _ADAPTERS = {
     **{(AGENTS, name): "uwf-agent-acp" for name in _PROGRAMS if name.startswith("acp:")},
     (AGENTS, "acp"): "uwf-agent-acp",
@@ -79,8 +81,16 @@ def adapter_of(name: str) -> str | None:
 
 def program_of(agent: EntryPoint) -> tuple[str, str] | None:
     """The program that a well-known agent starts and what installs it; None if unknown."""
-    is_ours = normalised(agent.distribution) == _ADAPTERS.get((AGENTS, agent.name))
-    return _PROGRAMS.get(agent.name) if is_ours else None
+    return _PROGRAMS.get(agent.name) if _is_ours(agent) else None
+
+
+def requirement_of(agent: EntryPoint) -> str | None:
+    """What a well-known agent needs of the configuration, `command` or `model`; None if nothing."""
+    return _REQUIRED.get(agent.name) if _is_ours(agent) else None
+
+
+def _is_ours(agent: EntryPoint) -> bool:
+    return normalised(agent.distribution) == _ADAPTERS.get((AGENTS, agent.name))
 
 
 TRACE_VARIABLE = "UWF_TRACE_PLUGINS"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from uwf_core.errors import UsageError
+from uwf_core.errors import UsageError, UwfError
 
 if TYPE_CHECKING:
     from uwf_core.agents.choose import Choice
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 NOT_INSTALLED = "not installed"
 """The status of an agent whose program is not there."""
+NOT_CONFIGURED = "not configured"
+"""The status of an agent that would refuse to run with these settings."""
 
 
 class AgentRow(TypedDict):
@@ -42,7 +44,7 @@ def agent_rows(engine: "Engine") -> Iterator[AgentRow]:
         is_shadowed = plugin.status in (Status.SHADOWED, Status.UNTRUSTED)
         if not is_shadowed:
             installed[found.name] = plugin
-        status, reason = _plugin_state(plugin, {})
+        status, reason = _plugin_state(engine, plugin, {})
         yield {
             "name": found.name,
             "kind": "plugin",
@@ -61,13 +63,14 @@ def agent_rows(engine: "Engine") -> Iterator[AgentRow]:
         except UsageError as error:  # an invalid alias must not hide the other agents
             yield _wrong_row(name, engine.settings.agents[name], error, name == default)
         else:
-            yield _row(name, choice, installed.get(choice.plugin or ""), name == default)
+            yield _row(engine, name, choice, installed.get(choice.plugin or ""))
     taken = {*installed, *engine.settings.agents}
     for name in sorted(catalog.on_path()):
         short = name.removeprefix(PREFIX)
         if not {name, short} & taken:  # an installed agent may have its own command
             choice = resolve_agent(name, catalog)
-            yield {**_row(name, choice, None, default in (name, short)), "use": choice.command[0]}
+            row = _row(engine, name, choice, None)
+            yield {**row, "use": choice.command[0], "default": default in (name, short)}
 
 
 def _wrong_row(name: str, alias: "AgentSetting", error: UsageError, default: bool) -> AgentRow:
@@ -84,13 +87,13 @@ def _wrong_row(name: str, alias: "AgentSetting", error: UsageError, default: boo
     }
 
 
-def _row(name: str, choice: "Choice", plugin: Any, default: bool) -> AgentRow:
+def _row(engine: "Engine", name: str, choice: "Choice", plugin: Any) -> AgentRow:
     is_command = choice.plugin is None
     if is_command:
         problem = command_problem(choice)
         status = "ready" if problem is None else NOT_INSTALLED
     else:
-        status, problem = _plugin_state(plugin, choice.options)
+        status, problem = _plugin_state(engine, plugin, choice.options)
     return {
         "name": name,
         "kind": "command" if is_command else "plugin",
@@ -100,26 +103,48 @@ def _row(name: str, choice: "Choice", plugin: Any, default: bool) -> AgentRow:
         "capabilities": sorted(choice.capabilities) if is_command else None,
         "status": status,
         "reason": problem,
-        "default": default,
+        "default": name == engine.settings.default_agent,
     }
 
 
-def _plugin_state(plugin: "Plugin", options: Mapping[str, Any]) -> tuple[str, str | None]:
-    """The status of an agent's plugin and the reason: it is not installed where its program is not.
-    `options` may name another program, as the options of the adapters do.
+def _plugin_state(
+    engine: "Engine", plugin: "Plugin", options: Mapping[str, Any]
+) -> tuple[str, str | None]:
+    """The status of an agent's plugin and the reason: it is not installed where its program is not,
+    and not configured where it would refuse to run. `options` may name another program, as the
+    options of the adapters do.
     """
     from uwf_core.plugins.plugins import program_of
     from uwf_core.plugins.status import Status
 
-    known = program_of(plugin.found) if plugin.status is Status.READY else None
-    if known is None:
+    if plugin.status is not Status.READY:
         return plugin.status.value, plugin.reason or None
-    program, install = known
+    try:
+        _check_requirement(engine, plugin, options)
+    except UwfError as error:
+        return NOT_CONFIGURED, "; ".join(filter(None, (error.message, error.hint)))
+    program, install = program_of(plugin.found) or (None, None)
     named = options.get("command") or program
-    problem = _program_problem(str(named))
+    problem = None if named is None else _program_problem(str(named))
     if problem is None:
         return plugin.status.value, None
     return NOT_INSTALLED, f"{problem}; {install}" if named == program else problem
+
+
+def _check_requirement(engine: "Engine", plugin: "Plugin", options: Mapping[str, Any]) -> None:
+    """Raises:
+    UwfError: the agent would refuse to run with these options and the default model.
+    """
+    from uwf_core.api.requirements import require_command, require_model
+    from uwf_core.plugins.plugins import requirement_of
+
+    settings = engine.settings
+    match requirement_of(plugin.found):
+        case "command":
+            require_command(options.get("command"))
+        case "model":  # its protocol may be a plugin, which is not loaded here
+            name = settings.default_model
+            require_model(None if name is None else settings.model(name))
 
 
 def command_problem(choice: "Choice") -> str | None:

@@ -25,6 +25,7 @@ STYLES: Final[Mapping[str, str]] = {
     "shadowed": "33",
     "broken": "31",
     "not installed": "33",
+    "not configured": "33",
     "valid": "32",
     "invalid": "31",
 }
