@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.documents import FailureDocument, StepResult
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.run import Run
+    from uwf_core.thread.state import ThreadState
     from uwf_core.thread.types import AttemptPayload
 
 
@@ -53,7 +54,15 @@ def advance(run: "Run", attempt: Attempt) -> Head:
     forget_attempt(run.engine, attempt, failed_ones=True)
     crash_points.reach("advance")
     state = fold(attempt.head.state, attempt.step)
+    _keep_files(run.engine, attempt, state)
     return move_head(run.engine.store, attempt.head, Ref(attempt.step.ref), state)
+
+
+def _keep_files(engine: "Engine", attempt: Attempt, state: "ThreadState") -> None:
+    if attempt.files is not None:
+        from uwf_core.engine.moving import keep_files  # for threads of workers
+
+        keep_files(engine.store, attempt, state)
 
 
 def save_failure(run: "Run", attempt: Attempt, failure: AgentFailure) -> Attempt:
@@ -66,6 +75,7 @@ def save_failure(run: "Run", attempt: Attempt, failure: AgentFailure) -> Attempt
             step = _save_failed(engine, attempt, failure)
             crash_points.reach("fail")
             state = fold(attempt.head.state, step)
+            _keep_files(engine, attempt, state)
             attempt.head = move_head(engine.store, attempt.head, attempt.head.ref, state)
     except LeaseLostError as error:
         save_refused(run, attempt, error)

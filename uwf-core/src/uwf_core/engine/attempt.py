@@ -59,9 +59,9 @@ class Attempt:
 
     __slots__ = (
         "artifacts", "body", "by_person", "call", "choice", "continuation", "corrections",
-        "ended_ms", "error", "extractor", "failure", "guidance", "head", "known", "loose", "mark",
-        "may_call", "output", "payload", "progress", "reply", "request", "session", "step", "task",
-        "turns", "usage", "variable",
+        "ended_ms", "error", "extractor", "failure", "files", "guidance", "head", "known", "loose",
+        "mark", "may_call", "output", "payload", "progress", "reply", "request", "session", "step",
+        "task", "turns", "usage", "variable",
     )  # fmt: skip
 
     task: "Task"
@@ -93,6 +93,7 @@ class Attempt:
         self.loose: Sequence[Variable] = ()
         self.ended_ms = 0
         self.step: Event | None = None
+        self.files: tuple[Ref, dict[str, str]] | None = None
         self.failure: AgentFailure | None = None
         self.call: CallResult | None = None
         self.may_call = False
@@ -302,6 +303,10 @@ def record_files(run: "Run", attempt: Attempt) -> None:
 
     attempt.ended_ms = attempt.ended_ms or run.engine.now_ms()  # recording is not its time
     attempt.payload = {**attempt.payload, "workspace": files_after(run, attempt)}
+    if run.head.is_queued:
+        from uwf_core.engine.moving import save_files  # for threads of workers
+
+        save_files(run, attempt)
 
 
 def withdraw(run: "Run", attempt: Attempt) -> None:

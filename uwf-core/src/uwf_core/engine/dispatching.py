@@ -18,7 +18,7 @@ from uwf_core.process.identity import hostname
 from uwf_core.thread.calls import caller_of, calling_heads, open_calls
 from uwf_core.thread.head import SESSION_HOSTS, Head, read_head
 from uwf_core.thread.names import FINISHED
-from uwf_core.thread.session_hosts import session_host
+from uwf_core.thread.session_hosts import session_host, worktree_host
 
 if TYPE_CHECKING:
     from uwf_core.agents.choose import Choice
@@ -39,7 +39,7 @@ TRANSIENT: Final = frozenset(
 """The failures after which workers run the step again: the same may well succeed."""
 
 _FIRST_PAUSE_SECONDS, _LIMITED_SECONDS = 1.0, 30.0
-_ANY = "any"
+ANY_HOST = "any"
 NEEDS, PRIORITY, HOST = "needs", "priority", "host"
 """The tags for the needs of a thread: labels `a,b`; a number; the name of a
 machine, or `any` if its folder is the same on all.
@@ -83,9 +83,10 @@ def row_of(engine: "Engine", head: Head) -> Dispatch:
     tags = _root_tags(engine, state)
     wanted = {*needs, *filter(None, tags.get(NEEDS, "").split(","))}
     host = tags.get(HOST, hostname())
-    if host == _ANY and SESSION_HOSTS in head.variable.tags:
-        host, moves_at_ms = _session_host(engine, head, after_ms)
-    wanted |= set() if host == _ANY else {f"host:{host}"}
+    if host == ANY_HOST and SESSION_HOSTS in head.variable.tags:
+        own = _worktree_host(engine, head)
+        host, moves_at_ms = (own, 0) if own else _session_host(engine, head, after_ms)
+    wanted |= set() if host == ANY_HOST else {f"host:{host}"}
     priority = tags.get(PRIORITY, "")
     row = Dispatch(
         thread=state.thread,
@@ -145,6 +146,16 @@ def _has_ended(engine: "Engine", child: ThreadId) -> bool:
     return state.status in FINISHED and state.attempt is None
 
 
+def _worktree_host(engine: "Engine", head: Head) -> str | None:
+    """The machine that a thread needs for its worktree; None if others can make that, too."""
+    host = worktree_host(head)
+    if host is None:
+        return None
+    from uwf_core.engine.moving import may_move  # for threads with worktrees
+
+    return None if may_move(engine.store, head) else host
+
+
 def _session_host(engine: "Engine", head: Head, after_ms: int) -> tuple[str, int]:
     """The machine of the session that the next role continues, and until when it is waited for;
     any machine if there is none, or if it was waited for long enough. `after_ms`: as in the row.
@@ -153,11 +164,11 @@ def _session_host(engine: "Engine", head: Head, after_ms: int) -> tuple[str, int
     until = max(head.variable.updated_ms, after_ms) + wait_ms
     role = _next_role(engine, head.state)
     if role is None or role.calls or role.program is not None or until <= engine.now_ms():
-        return _ANY, 0
+        return ANY_HOST, 0
     host = None
     with suppress(UwfError):
         host = session_host(head, role.name, _player(engine, head.state, role).name)
-    return (_ANY, 0) if host is None else (host, until)
+    return (ANY_HOST, 0) if host is None else (host, until)
 
 
 def _next_role(engine: "Engine", state: "ThreadState") -> "Role | None":

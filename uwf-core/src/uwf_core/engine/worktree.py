@@ -61,6 +61,11 @@ def in_worktree(run: "Run") -> "Run":
         )
     if state.worktree is None:
         return _with_new_worktree(run)
+    if run.head.is_queued:
+        from uwf_core.engine.moving import is_elsewhere, may_move, moved_here  # for workers
+
+        if is_elsewhere(run.head) and may_move(run.engine.store, run.head):
+            return moved_here(run)
     if not is_worktree(state.worktree.folder):
         raise _missing(run)
     return run

@@ -18,6 +18,7 @@ EVENTS = "@uwf/event/"
 CALLS = "@uwf/call/"
 ASKED = "@uwf/asked/"
 ASKS = "@uwf/ask/"
+FILES = "@uwf/files/"
 IMPORTED = "@uwf/foreign/"
 PROGRAMS = "@uwf/programs/"
 
@@ -90,6 +91,16 @@ def asked_name(thread: str, ask: str) -> str:
     return f"{ASKED}{thread}/{ask}"
 
 
+def files_prefix(thread: ThreadId) -> str:
+    """The files of a thread that may move to another machine, attempt by attempt."""
+    return f"{FILES}{thread}/"
+
+
+def files_name(thread: ThreadId, seq: int) -> str:
+    """What an attempt has added to them, by the number of events after it."""
+    return f"{FILES}{thread}/{seq:08}"
+
+
 def ask_name(step: str) -> str:
     """The cached fork that answers questions about a step."""
     return f"{ASKS}{step}"
@@ -107,13 +118,16 @@ def programs_name(workflow: str) -> str:
 
 def prefixes_of(thread: ThreadId) -> tuple[str, ...]:
     """The prefixes of a thread's variables besides its head."""
-    prefixes = attempts_prefix, events_prefix, turns_prefix, calls_prefix, asked_prefix
+    prefixes = (
+        *(attempts_prefix, events_prefix, turns_prefix, calls_prefix, asked_prefix),
+        files_prefix,
+    )
     return tuple(prefix(thread) for prefix in prefixes)
 
 
 def thread_of(name: str) -> ThreadId | None:
     """The thread of a variable, None if the variable belongs to no thread."""
-    for area in (HEADS, ATTEMPTS, TURNS, EVENTS, CALLS, ASKED):
+    for area in (HEADS, ATTEMPTS, TURNS, EVENTS, CALLS, ASKED, FILES):
         if name.startswith(area):
             thread = name.removeprefix(area).partition("/")[0]
             return ThreadId(thread) if ThreadId.matches(thread) else None

@@ -9,7 +9,7 @@ from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import descendants_of
 from uwf_core.thread.head import IMPORTED, QUEUED, SESSION_HOSTS, TRIAL, Head, read_head
 from uwf_core.thread.lock import holder_of
-from uwf_core.thread.names import CALLS, prefixes_of
+from uwf_core.thread.names import CALLS, FILES, prefixes_of
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -29,7 +29,8 @@ def own_variables(store: "Store", thread: ThreadId) -> tuple[Head, Sequence[Vari
         tags = {tag: text for tag, text in head.variable.tags.items() if tag not in here}
         variables = [head.variable._replace(tags=tags)]
         for prefix in prefixes_of(thread):
-            variables += store.variables(prefix)
+            if not prefix.startswith(FILES):  # for machines that share this store
+                variables += store.variables(prefix)
         if read_head(store, thread).variable == head.variable:
             return head, variables
     raise BusyError(f"thread {thread} is running", hint=f"next: uwf thread wait {thread}")

@@ -1,6 +1,7 @@
 """On which machine the session of each role with an agent is, for threads that workers run.
 
-`{"planner/claude-code": "vm1", "": "vm2"}`: that of the open attempt has the empty name.
+`{"planner/claude-code": "vm1", "": "vm2"}`: that of the open attempt has the empty name. `/` is the
+machine of the thread's worktree.
 """
 
 from collections.abc import Mapping
@@ -12,15 +13,17 @@ if TYPE_CHECKING:
     from uwf_core.thread.head import Head
     from uwf_core.thread.state import RoleSession, ThreadState
 
-_ATTEMPT = ""
+_ATTEMPT, _WORKTREE = "", "/"
 
 
 def hosts_after(
     hosts: Mapping[str, str], before: "ThreadState", after: "ThreadState"
 ) -> Mapping[str, str]:
-    """The machines of the sessions in a later state: a session that an attempt has made is where
-    the attempt ran, whichever process records its end.
+    """The machines of the sessions and of the worktree in a later state: a session that an attempt
+    has made is where the attempt ran, whichever process records its end.
     """
+    if after.worktree != before.worktree:
+        hosts = {**hosts, _WORKTREE: hostname()}
     if after.attempt is not None:
         return hosts if before.attempt is not None else {**hosts, _ATTEMPT: hostname()}
     kept = {name: host for name, host in hosts.items() if name != _ATTEMPT}
@@ -37,6 +40,11 @@ def session_host(head: "Head", role: str, agent: str) -> str | None:
     if agent not in head.state.role(role).sessions:
         return None
     return head.session_hosts.get(_name(role, agent))
+
+
+def worktree_host(head: "Head") -> str | None:
+    """The machine of the thread's worktree; None if it has none, or it is unknown."""
+    return head.session_hosts.get(_WORKTREE)
 
 
 def other_machine(head: "Head", role: str, agent: str) -> str | None:
