@@ -67,7 +67,7 @@ def steps_per_second(
         marks: list[Mark] = []
         begun: Mark | None = None
         while not marks or marks[-1].steps < threads * STEPS:
-            time.sleep(0.1)
+            time.sleep(0.25)
             used = sum(cpu_seconds(each.pid) for each in processes)
             done = steps_of(log)
             marks.append(Mark(time.monotonic(), done.total(), used, server.cpu_seconds()))

@@ -27,9 +27,7 @@ _STEP = (
     "%b::bytea[], %b::bytea[], %b::text[], %b::bigint[], %s::boolean, %s::bigint"
 )
 COMMIT = f"SELECT kind, name, ref, created FROM {{s}}.commit_step({_STEP})"
-COMMIT_AND_DISPATCH = (
-    f"SELECT kind, name, ref, created FROM {{s}}.commit_and_dispatch({_STEP}, {COLUMNS})"
-)
+COMMIT_AND_DISPATCH = f"SELECT kind, name, ref, created FROM {{s}}.commit_step({_STEP}, {COLUMNS})"
 
 
 def _variables(order: str, beyond: str) -> str:

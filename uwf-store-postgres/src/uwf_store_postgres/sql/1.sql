@@ -52,6 +52,10 @@ CREATE FUNCTION {schema}.commit_step(
     p_names text[], p_values text[], p_statuses text[], p_tags bytea[], p_since bigint[],
     p_updated bigint[], p_checksums bytea[], p_expected bytea[],
     p_leases text[], p_tokens bigint[], p_durable boolean, p_lag bigint,
+    p_threads text[] DEFAULT NULL, p_seqs bigint[] DEFAULT NULL, p_wanted boolean[] DEFAULT NULL,
+    p_needs text[] DEFAULT NULL, p_uses text[] DEFAULT NULL, p_not_before bigint[] DEFAULT NULL,
+    p_priorities integer[] DEFAULT NULL, p_trees text[] DEFAULT NULL, p_most integer[] DEFAULT NULL,
+    p_ended boolean[] DEFAULT NULL, p_callers text[] DEFAULT NULL, p_moves_at bigint[] DEFAULT NULL,
     OUT kind text, OUT name text, OUT ref bigint, OUT created bigint
 ) RETURNS SETOF record LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off
@@ -138,6 +142,12 @@ BEGIN
                 ORDER BY o.ref FOR UPDATE OF o) old
             WHERE n.ref = old.ref;
         END IF;
+    END IF;
+
+    IF p_threads IS NOT NULL THEN  -- with the rows of workers, see 2.sql
+        PERFORM {schema}.write_dispatch(
+            p_threads, p_seqs, p_wanted, p_needs, p_uses, p_not_before, p_priorities, p_trees,
+            p_most, p_ended, p_callers, p_moves_at, NULL);
     END IF;
 END
 $body$;

@@ -141,38 +141,6 @@ BEGIN
 END
 $body$;
 
--- `commit_step` and the rows of workers in one transaction.
-CREATE FUNCTION {schema}.commit_and_dispatch(
-    p_refs bigint[], p_types bigint[], p_created bigint[], p_touched bigint[], p_edges bytea[],
-    p_sha256 bytea[], p_data bytea[],
-    p_names text[], p_values text[], p_statuses text[], p_tags bytea[], p_since bigint[],
-    p_updated bigint[], p_checksums bytea[], p_expected bytea[],
-    p_leases text[], p_tokens bigint[], p_durable boolean, p_lag bigint,
-    p_threads text[], p_seqs bigint[], p_wanted boolean[], p_needs text[], p_uses text[],
-    p_not_before bigint[], p_priorities integer[], p_trees text[], p_most integer[],
-    p_ended boolean[], p_callers text[], p_moves_at bigint[],
-    OUT kind text, OUT name text, OUT ref bigint, OUT created bigint
-) RETURNS SETOF record LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $body$
-DECLARE
-    v_refused boolean := false;
-BEGIN
-    FOR kind, name, ref, created IN
-        SELECT c.kind, c.name, c.ref, c.created FROM {schema}.commit_step(
-            p_refs, p_types, p_created, p_touched, p_edges, p_sha256, p_data, p_names, p_values,
-            p_statuses, p_tags, p_since, p_updated, p_checksums, p_expected, p_leases, p_tokens,
-            p_durable, p_lag) AS c
-    LOOP
-        v_refused := v_refused OR kind <> 'existing';
-        RETURN NEXT;
-    END LOOP;
-    IF NOT v_refused THEN
-        PERFORM {schema}.write_dispatch(
-            p_threads, p_seqs, p_wanted, p_needs, p_uses, p_not_before, p_priorities, p_trees,
-            p_most, p_ended, p_callers, p_moves_at, NULL);
-    END IF;
-END
-$body$;
-
 -- What has no room for one more thread with these labels, NULL if it may run. Claims that compare
 -- wait for each other.
 CREATE FUNCTION {schema}.full_room(
