@@ -33,7 +33,7 @@ def test_a_server_only_reads_unless_more_is_allowed(project):
 
 
 def test_a_workflow_is_run_read_and_answered(project):
-    with connected(project, "--allow", "run", "--allow", "answer") as uwf:
+    with connected(project, "--allow", "run", "--allow", "answer", as_process=True) as uwf:
         tools = uwf.tools()
         assert set(tools) == set(TOOLS)
         assert not any(tools[name].annotations.read_only_hint for name in set(TOOLS) - READING)

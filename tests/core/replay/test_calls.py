@@ -1,5 +1,6 @@
 """A thread that calls others replays with them: each call is as good as all that was done in it."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -308,8 +309,9 @@ def test_each_step_of_a_called_thread_is_a_test_of_its_own(
 ) -> None:
     uwf.export_thread(run(uwf), tmp_path / "one.thread")
     words = [sys.executable, "-m", "pytest", "-v", "-p", "uwf_core.replay.pytest"]
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(
-        words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        words, cwd=tmp_path, env=alone, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stdout
     assert "one.thread::1 work/writer PASSED" in done.stdout

@@ -1,6 +1,7 @@
 """What `uwf replay` prints, its exit codes, and its pytest plugin."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -65,9 +66,10 @@ def test_texts_that_differ_only_in_line_ends_have_a_diff() -> None:
 
 
 def pytest_in(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "uwf_core.replay.pytest", *words],
-        cwd=folder, capture_output=True, text=True, timeout=120, check=False,
+        cwd=folder, env=alone, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """What lists, documents, texts and exports show of a step with branches."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -83,8 +84,9 @@ def test_exports_name_each_branch(project: Project, root: str, name: str, tmp_pa
 def test_each_step_of_a_branch_is_a_test(uwf: Client, root: str, tmp_path: Path) -> None:
     uwf.export_thread(root, tmp_path / "one.thread")
     words = [sys.executable, "-m", "pytest", "-v", "-p", "uwf_core.replay.pytest"]
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(
-        words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        words, cwd=tmp_path, env=alone, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stdout
     assert "one.thread::1 planner/planned/2/worker PASSED" in done.stdout
