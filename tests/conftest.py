@@ -1,5 +1,6 @@
 """What holds for every test."""
 
+import gc
 import os
 import signal
 from collections.abc import Generator
@@ -11,6 +12,16 @@ import pytest
 # program that they start; but many tests are about these.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# What is collected stays until the end: no collector of garbage has to look at a million objects.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector work again, on what the tests make."""
+    gc.freeze()
+    gc.enable()
+
 
 # A check that decides over a merge gives the same verdict twice: with CI set, every property is
 # tried on the same examples. On a desk they are new ones each time, and a failure prints how to

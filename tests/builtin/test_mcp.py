@@ -162,7 +162,7 @@ def test_requests_of_a_server_are_answered_and_change_nothing(desk):
     ],
 )
 def test_a_server_that_fails_in_a_call_is_an_answer_to_the_model(desk, how, words):
-    call = result_of(desk, hostile(how, seconds=20.0 if how != "call-hangs" else 2.0), "ok")
+    call = result_of(desk, hostile(how, seconds=20.0 if how != "call-hangs" else 6.0), "ok")
     assert call.is_error and words in call.result
 
 

@@ -69,9 +69,9 @@ def test_a_judge_that_hangs_is_ended_with_all_that_it_started(bench):
     pids = bench.root / "pids"
     result = bench.shell(
         f"trap '' TERM; (trap '' TERM; sleep 60) >/dev/null 2>&1 & echo $! $$ >{pids}; sleep 60",
-        timeout=0.3,
+        timeout=3.0,
     )
-    assert result.score is None and "timed out after 0.3 s" in result.error
+    assert result.score is None and "timed out after 3 s" in result.error
     assert all(is_gone(int(pid)) for pid in pids.read_text().split())
 
 
