@@ -12,8 +12,29 @@ from postgres_server import MISSING, Server, programs
 from test_dispatch import CALLS, DONE, TWO, started, work
 
 from conftest import made
+from uwf_core.api.store import Commit
+from uwf_core.process import crash_points
 from uwf_core.testing.project import Project
-from uwf_store_postgres.backend import PostgresBackend
+from uwf_core.upkeep.repair import VerifyOptions, verify_store
+from uwf_store_postgres.backend import PostgresBackend, open_postgres
+from uwf_testing.store_records import record
+
+DELIVERS = """\
+version: 1
+name: delivers
+roles:
+  planner:
+    goal: Do it.
+    procedure: Do it.
+    output: A report.
+    frontmatter:
+      type: object
+      properties: {$status: {const: done}, report: {type: string, format: file}}
+      required: [$status, report]
+graph:
+  $START: {new: {role: planner, prompt: Plan it.}, resume: {role: planner, prompt: More.}}
+  planner: {done: {role: $END, prompt: "Done."}}
+"""
 
 
 @pytest.fixture
@@ -57,3 +78,53 @@ def test_a_caller_whose_branches_a_crash_forgot_is_not_left_alone(forgetful, tmp
             work(uwf)
             assert time.monotonic() < until, uwf.show(thread)
             time.sleep(0.2)
+
+
+def test_a_step_whose_files_a_crash_forgot_is_recorded_with_them(forgetful, tmp_path, monkeypatch):
+    """Delivered files are stored without a wait for the disk; the step refers to them."""
+    project = Project(tmp_path)
+    project.env["UWF_STORE"] = made(forgetful, lease="60")
+    project.workflow("delivers", DELIVERS)
+    project.script([{"role": "planner", "output": {**DONE, "report": "report.txt"}}])
+    (project.folder / "report.txt").write_text("All is well.")
+    crashed: list[str] = []
+
+    def crash_at(name: str) -> None:
+        if name == "reply":  # until here all is on the disk
+            forgetful.execute("CREATE TABLE IF NOT EXISTS synced ()")
+        if name == "record" and not crashed:
+            crashed.append(name)
+            crash(forgetful)
+
+    monkeypatch.setattr(crash_points, "reach", crash_at)
+    with project.client() as uwf:
+        thread = uwf.start("delivers", "Task.")["thread"]
+        uwf.exec(thread)
+        assert crashed and uwf.show(thread)["steps"] == 1
+    with project.client() as uwf:
+        verified = verify_store(uwf._engine, VerifyOptions())
+        assert verified["valid"], verified["problems"]
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["commit", "transaction"])
+def test_what_a_crash_forgot_is_stored_again_before_anything_refers_to_it(forgetful, alone):
+    """Also if a read was first to meet the new server, and however it was stored."""
+    backend = open_postgres(made(forgetful), "")
+    one, two, three = record("one"), record("two"), record("three")
+    backend.put(one)
+    if alone:
+        with backend.transaction(durable=False):
+            backend.put(two)
+    else:
+        backend.commit(Commit([two], [], [], False))
+    crash(forgetful)
+    assert backend.present([one.ref, two.ref]) == {one.ref}, "the crash forgot it"
+    if alone:
+        with backend.transaction():
+            assert backend.present([two.ref]) == {two.ref}
+            backend.put(three)
+    else:
+        backend.commit(Commit([three], [], [], True))
+    crash(forgetful)
+    assert backend.present([one.ref, two.ref, three.ref]) == {one.ref, two.ref, three.ref}
+    backend.close()

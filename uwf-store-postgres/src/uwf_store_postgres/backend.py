@@ -11,8 +11,6 @@ from threading import RLock
 from time import time
 from typing import Any
 
-import psycopg
-
 from uwf_core.api import (
     Commit,
     Committed,
@@ -28,6 +26,7 @@ from uwf_core.api import (
 from uwf_core.api.store import Fact
 from uwf_store_postgres import rows, schema
 from uwf_store_postgres.arrays import bigints, texts
+from uwf_store_postgres.commits import Unsynced, called
 from uwf_store_postgres.dispatch import DispatchTable, columns_of_dispatch
 from uwf_store_postgres.facts import facts_of
 from uwf_store_postgres.leases import Lease, Leases
@@ -50,7 +49,6 @@ _LARGE = 1024 * 1024
 """Nodes of more bytes are stored before the step that needs them."""
 
 _DAY_MS = 24 * 60 * 60 * 1000
-_MOVED, _DIFFERS = "UW001", "UW002"
 
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _QUICK = "SELECT set_config('synchronous_commit', 'off', true)"
@@ -77,21 +75,35 @@ class PostgresBackend(DispatchTable):
         self._session = Session(place)
         self._leases = Leases(place, self._session, self._lock)
         self._alone = False
+        self._written: list[Record] = []
+        self._unsynced = Unsynced(place)
 
     # -- transactions ----------------------------------------------------------------------------
 
     @contextmanager
     def transaction(self, durable: bool = True) -> Iterator[None]:
         """Alone: nobody else commits until its end. Waits for others, at most a minute."""
-        begin = ("BEGIN", _WAIT, _ALONE) if durable else ("BEGIN", _QUICK, _WAIT, _ALONE)
         with self._lock:
             self._check_writable()
-            with self._session.transaction(*begin):
-                self._alone = True
+            durable = durable or self._unsynced.is_full
+            begin = ("BEGIN", _WAIT, _ALONE) if durable else ("BEGIN", _QUICK, _WAIT, _ALONE)
+            with self._session.transaction(*begin) as connection:
+                self._alone, self._written = True, []
+                with self._session.faults():
+                    self._unsynced.restore(connection)
                 try:
                     yield
                 finally:
                     self._alone = False
+            self._synced(self._written, connection, durable=durable)
+
+    def _synced(
+        self, records: Sequence[Record], connection: Connection | None, *, durable: bool
+    ) -> None:
+        if durable:
+            self._unsynced.clear()
+        else:
+            self._unsynced.add(records, connection)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -152,21 +164,28 @@ class PostgresBackend(DispatchTable):
                 texts([each.name for each in own]),
                 bigints([each.token for each in own]),
             ]
+        durable = commit.durable or self._unsynced.is_full
         values = (
             *columns,
-            commit.durable,
+            durable,
             self._place.touch_ms,
             *(columns_of_dispatch(commit.dispatch) if commit.dispatch else ()),
         )
         sql = COMMIT_AND_DISPATCH if commit.dispatch else COMMIT
-        calls = 0
+        calls, used = 0, None
 
         def call(connection: Connection) -> Committed:
-            nonlocal calls
-            calls += 1
-            return _called(connection, sql.replace("{s}", self._place.schema), values)
+            nonlocal calls, used
+            calls, used = calls + 1, connection
+            if not self._alone:
+                self._unsynced.restore(connection)
+            return called(connection, sql.replace("{s}", self._place.schema), values)
 
         done = self._session.run(call)
+        if self._alone:
+            self._written += commit.records
+        elif not (done.moved or done.lost or done.differing):
+            self._synced(commit.records, used, durable=durable)
         is_refused = done.moved or done.lost
         if is_refused and calls > 1 and commit.changes and self._is_done(commit.changes):
             return Committed()
@@ -373,25 +392,6 @@ class PostgresBackend(DispatchTable):
         self._leases.close()
         with self._lock:
             self._session.close()
-
-
-def _called(connection: Connection, sql: str, values: Sequence[Any]) -> Committed:
-    """Call `commit_step`."""
-    try:
-        with connection.cursor(binary=True) as cursor:
-            found = cursor.execute(sql, values).fetchall()
-    except psycopg.Error as error:
-        detail = error.diag.message_detail or ""
-        if error.sqlstate == _MOVED:
-            return Committed(moved=[detail])
-        if error.sqlstate == _DIFFERS:
-            return Committed(differing=[ref_of_number(int(detail))])
-        raise
-    return Committed(
-        moved=[row[1] for row in found if row[0] == "moved"],
-        lost=[row[1] for row in found if row[0] == "lost"],
-        existing={ref_of_number(row[2]): row[3] for row in found if row[0] == "existing"},
-    )
 
 
 def _is_same(stored: Record, record: Record) -> bool:
