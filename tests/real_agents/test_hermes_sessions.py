@@ -1,6 +1,8 @@
 """Sessions, limits, permissions and usage with the real Hermes, called as the engine calls it."""
 
 import os
+import subprocess
+from dataclasses import replace
 
 import pytest
 from hermes_warm import Warm
@@ -47,6 +49,19 @@ def test_usage_is_of_each_call_alone_and_without_the_cached_tokens(world):
     )
     assert counts(first) == (30, 5, 150)
     assert counts(second) == (5, 1, 100)
+
+
+def test_an_answer_after_an_edit_of_code_is_the_last_word(world, tmp_path):
+    """Hermes itself would ask its model for a verification, and add its answers to the reply."""
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    edit = tool("write_file", path=str(tmp_path / "sum.py"), content="total = 1 + 1\n")
+    request = world.request({"text": "I edit.", "toolCalls": [edit]}, "Done.", "More words.")
+    reply = world.agent(permission="allow").run(
+        replace(request, cwd=str(tmp_path), trusted=True), RecordingSink()
+    )
+    assert (tmp_path / "sum.py").exists()
+    assert reply.text == "Done."
+    assert len(world.heard(request.prompt)) == 2
 
 
 def test_a_call_that_timed_out_in_a_tool_goes_on_in_its_session(world):

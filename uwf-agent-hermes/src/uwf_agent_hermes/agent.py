@@ -128,8 +128,11 @@ def arguments(options: HermesOptions) -> list[str]:
 
 def environment(options: HermesOptions) -> dict[str, str]:
     """The additions to the call's environment."""
+    # After an edit of code Hermes would ask its model for a verification, and add what that answers
+    # to the reply: the deliverable would be an earlier word than its last one.
+    own = {"HERMES_VERIFY_ON_STOP": "0"}
     home = {} if options.home is None else {"HERMES_HOME": os.path.expanduser(options.home)}  # noqa: PTH111
-    return {**options.environment, **home}
+    return {**own, **options.environment, **home}
 
 
 def hermes_home(options: HermesOptions, env: Mapping[str, str]) -> str:
