@@ -1,7 +1,8 @@
 """Two people with a home each share a store: both see the same, whoever runs what."""
 
+import subprocess
 import sys
-import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -118,16 +119,22 @@ def test_watch_follows_a_queued_thread_until_it_rests(people):
     ada, bob = people
     with ada.project.client() as uwf:
         thread = uwf.start("letter", "Do it.", queue=True)["thread"]
-        watched = []
-        watching = threading.Thread(
-            target=lambda: watched.append(bob.project.uwf("watch", thread, "--format", "json"))
-        )
-        watching.start()
-        watching.join(4)
-        assert watching.is_alive()
-        assert work(uwf) == [thread]
-        watching.join(60)
-    [done] = watched
-    assert done.exit_code == 3, done
-    assert done.stderr.count(f"thread {thread} waits: no worker is live") == 1
-    assert '"event": "step"' in done.stdout or '"event":"step"' in done.stdout
+        errors = bob.project.folder.parent / "errors"
+        command = bob.project.command("watch", thread, "--format", "json")
+        with (
+            errors.open("w") as stderr,
+            subprocess.Popen(
+                command, cwd=bob.project.folder, env=bob.project.env, text=True,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr,
+            ) as watch,
+        ):  # fmt: skip
+            said = f"thread {thread} waits: no worker is live"
+            until = time.monotonic() + 60
+            while said not in errors.read_text():
+                assert time.monotonic() < until and watch.poll() is None, errors.read_text()
+                time.sleep(0.05)
+            assert work(uwf) == [thread]
+            printed, _ = watch.communicate(timeout=60)
+    assert watch.returncode == 3, errors.read_text()
+    assert errors.read_text().count(said) == 1
+    assert '"event": "step"' in printed or '"event":"step"' in printed
