@@ -262,28 +262,32 @@ def test_another_repository_at_the_same_place_is_not_trusted(project):
     assert listed(project)["uwf.agents echo"]["status"] == "untrusted"
 
 
-@pytest.mark.parametrize(
-    ("file", "status", "reason"),
-    [
-        ("agents/mock.py", "shadowed", "'mock' is a name of uwf-core"),
-        ("commands/run.py", "shadowed", "'run' is a name of uwf-core"),
-        ("agents/builtin.py", "duplicate", "claimed by .uwf/plugins/agents/builtin.py and by uwf-"),
-        ("agents/my agent.py", "broken", "its name 'my agent' is invalid"),
-        ("agents/__init__.py", "broken", "its name '__init__' is invalid"),
-        ("agent/echo.py", "broken", "move it into a folder of .uwf/plugins: agents, stores"),
-        ("eval_tasks/echo.py", "broken", "move it into a folder of .uwf/plugins: agents, stores"),
-        ("echo.py", "broken", "move it into a folder of .uwf/plugins: agents, stores"),
-    ],
-)
-def test_what_cannot_be_used_is_listed_with_its_reason(project, file, status, reason):
-    add(project, file, "raise SystemExit('it ran')")
-    (row,) = listed(project).values()
-    assert (row["status"], row["reason"][: len(reason)]) == (status, reason)
-    checked = project.uwf("plugin", "check", row["name"])
-    assert checked.exit_code in (1, 2)
-    assert "it ran" not in checked.stdout
-    assert any(row["name"] in each["name"] and each["state"] == "error"
-               for each in project.uwf("doctor").document["checks"])  # fmt: skip
+UNUSABLE = {
+    "agents/mock.py": ("shadowed", "'mock' is a name of uwf-core"),
+    "commands/run.py": ("shadowed", "'run' is a name of uwf-core"),
+    "agents/builtin.py": ("duplicate", "claimed by .uwf/plugins/agents/builtin.py and by uwf-"),
+    "agents/my agent.py": ("broken", "its name 'my agent' is invalid"),
+    "agents/__init__.py": ("broken", "its name '__init__' is invalid"),
+    "agent/echo.py": ("broken", "move it into a folder of .uwf/plugins: agents, stores"),
+    "eval_tasks/echo.py": ("broken", "move it into a folder of .uwf/plugins: agents, stores"),
+    "echo.py": ("broken", "move it into a folder of .uwf/plugins: agents, stores"),
+}
+
+
+def test_what_cannot_be_used_is_listed_with_its_reason(project):
+    """In one project, since the doctor starts a process for each plugin."""
+    for file in UNUSABLE:
+        add(project, file, "raise SystemExit('it ran')")
+    rows = [*listed(project).values()]
+    found = sorted((row["status"], row["reason"]) for row in rows)
+    for (status, reason), wanted in zip(found, sorted(UNUSABLE.values()), strict=True):
+        assert (status, reason[: len(wanted[1])]) == wanted
+    checks = project.uwf("doctor").document["checks"]
+    for row in rows:
+        checked = project.uwf("plugin", "check", row["name"])
+        assert checked.exit_code in (1, 2)
+        assert "it ran" not in checked.stdout
+        assert any(row["name"] in each["name"] and each["state"] == "error" for each in checks)
 
 
 def test_it_is_uninstalled_by_removing_its_file(project):
