@@ -80,12 +80,14 @@ def _editable(session: nox.Session, extras: Mapping[str, str]) -> list[str]:
     builder, wheels = ROOT / ".nox" / ".builder", ROOT / ".nox" / ".editable"
     python = str(builder / "bin" / "python")
     if not Path(python).exists():
-        session.run(uv, "venv", "-q", "--python", sys.executable, str(builder), external=True)
+        session.run_install(
+            uv, "venv", "-q", "--python", sys.executable, str(builder), external=True
+        )
     to_builder = [uv, "pip", "install", "--quiet", "--python", python]
-    session.run(*to_builder, "hatchling>=1.26", "editables", external=True, silent=True)
+    session.run_install(*to_builder, "hatchling>=1.26", "editables", external=True, silent=True)
     shutil.rmtree(wheels, ignore_errors=True)
     words = ["tests/packaging/editable.py", str(wheels), *map(str, DISTRIBUTIONS)]
-    session.run(python, *words, external=True, silent=True)
+    session.run_install(python, *words, external=True, silent=True)
     built = {each.name.partition("-")[0].replace("_", "-"): each for each in wheels.iterdir()}
     return [f"{name}{extra} @ {built[name].as_uri()}" for name, extra in named.items()]
 
