@@ -12,6 +12,7 @@ from test_sessions import moved  # noqa: F401
 from tests.core.worktrees import git
 
 from uwf_core.client import Cancel, Client
+from uwf_core.errors import UsageError
 from uwf_core.ids import ThreadId
 from uwf_core.testing.mock import MockAgent
 from uwf_core.testing.project import Project
@@ -197,6 +198,9 @@ def test_a_worktree_without_recorded_files_needs_its_machine(machines, edits):
         assert hosts(uwf, thread) == ["host:vm"]
     with machines.at("moon") as uwf:
         assert one_step(uwf) == []
+        with pytest.raises(UsageError, match="is on vm"):
+            uwf.exec(thread)
+        assert uwf.show(thread)["status"] == "idle", "nothing was stored"
     with machines.at("vm") as uwf:
         assert one_step(uwf) == [thread]
 

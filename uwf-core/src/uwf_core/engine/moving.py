@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from uwf_core.engine.dispatching import ANY_HOST, HOST
 from uwf_core.engine.nodes import save_event
-from uwf_core.errors import RoutingFailed, StoreError
+from uwf_core.errors import RoutingFailed, StoreError, UsageError
 from uwf_core.files.artifacts import DeliveredFile, store_delivered
 from uwf_core.files.content import FileRecord
 from uwf_core.files.moved import (
@@ -27,6 +27,7 @@ from uwf_core.files.worktree import (
     add_worktree,
     find_working_tree,
     folder_of,
+    is_worktree,
     making_worktree,
 )
 from uwf_core.ids import Ref, ThreadId
@@ -115,19 +116,30 @@ def _newest(store: "Store", thread: ThreadId) -> "Variable | None":
 
 
 def is_elsewhere(head: "Head") -> bool:
-    """Whether the worktree of a queued thread is on another machine."""
-    return worktree_host(head) not in (None, hostname())
+    """Whether the worktree of a queued thread is on another machine. One that is here under the
+    name of another is that of a machine that was renamed, unless its files may have changed there.
+    """
+    own = head.state.worktree
+    assert own is not None
+    if worktree_host(head) in (None, hostname()):
+        return False
+    return head.state.given_tags.get(HOST) == ANY_HOST or not is_worktree(own.folder)
 
 
 def moved_here(run: "Run") -> "Run":
     """The run of a thread whose worktree is made here from the files of its last step.
 
     Raises:
-        RoutingFailed: it cannot be made; nothing is stored.
+        UsageError: its files are only there. RoutingFailed: it cannot be made; nothing is stored.
     """
     engine, head = run.engine, run.head
     own, newest = head.state.worktree, _newest(engine.store, head.thread)
-    assert own is not None and newest is not None
+    if own is None or newest is None or not may_move(engine.store, head):
+        raise UsageError(
+            f"the worktree of thread {head.thread} is on {worktree_host(head)}, and the store does "
+            "not have its files",
+            hint=f"next, for a worker there: uwf thread exec {head.thread} --queue",
+        )
     try:
         tree = find_working_tree(own.origin)
         commits = [*newest.tags[COMMITS].split(), own.base]

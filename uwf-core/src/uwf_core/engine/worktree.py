@@ -49,7 +49,7 @@ def in_worktree(run: "Run") -> "Run":
 
     Raises:
         RoutingFailed: it cannot be made, or is gone; nothing is stored.
-        UsageError: another folder shall replace it.
+        UsageError: another folder shall replace it, or it is on another machine.
     """
     state = run.head.state
     if state.worktree is None and not begins_in_worktree(run.engine.store, run.definition, state):
@@ -62,9 +62,9 @@ def in_worktree(run: "Run") -> "Run":
     if state.worktree is None:
         return _with_new_worktree(run)
     if run.head.is_queued:
-        from uwf_core.engine.moving import is_elsewhere, may_move, moved_here  # for workers
+        from uwf_core.engine.moving import is_elsewhere, moved_here  # for threads of workers
 
-        if is_elsewhere(run.head) and may_move(run.engine.store, run.head):
+        if is_elsewhere(run.head):
             return moved_here(run)
     if not is_worktree(state.worktree.folder):
         raise _missing(run)
