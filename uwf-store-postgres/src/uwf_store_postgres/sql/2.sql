@@ -55,9 +55,15 @@ CREATE FUNCTION {schema}.now_ms() RETURNS bigint LANGUAGE sql AS $body$
     SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint
 $body$;
 
--- A claim of a thread with these labels ends: for each of them, and for its tree, the first thread
--- that waits for room is looked at again. What this misses, `free_rooms` finds.
-CREATE FUNCTION {schema}.free_room(p_uses text[], p_tree text) RETURNS void LANGUAGE plpgsql
+-- What a claim of a row leaves room for: its labels and its tree.
+CREATE FUNCTION {schema}.rooms_of(p_uses text[], p_tree text) RETURNS text[] LANGUAGE sql IMMUTABLE
+AS $body$
+    SELECT array_remove(p_uses || (E'tree\n' || p_tree), NULL)
+$body$;
+
+-- Claims have ended: for each of their rooms, the first thread that waits for it is looked at again.
+-- What this misses, `free_rooms` finds. Last in a transaction, since it locks rows in any order.
+CREATE FUNCTION {schema}.free_room(p_rooms text[]) RETURNS void LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $body$
 DECLARE
     v_room text;
@@ -65,7 +71,7 @@ BEGIN
     IF NOT EXISTS (SELECT FROM {schema}.dispatch d WHERE d.room IS NOT NULL) THEN
         RETURN;
     END IF;
-    FOREACH v_room IN ARRAY array_remove(p_uses || (E'tree\n' || p_tree), NULL) LOOP
+    FOREACH v_room IN ARRAY p_rooms LOOP
         UPDATE {schema}.dispatch d SET room = NULL, hinted = NULL WHERE d.thread = (
             SELECT o.thread FROM {schema}.dispatch o WHERE o.room = v_room
             ORDER BY o.priority DESC, o.not_before, o.thread LIMIT 1 FOR UPDATE SKIP LOCKED);
@@ -96,8 +102,8 @@ CREATE FUNCTION {schema}.write_dispatch(
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $body$
 DECLARE
     v_now bigint := {schema}.now_ms();
-    v_uses text[];
-    v_tree text;
+    v_found text[];
+    v_rooms text[] := '{}';
     v_wakes boolean := true = ANY (p_ended) AND cardinality(array_remove(p_callers, NULL)) > 0;
 BEGIN
     IF v_wakes THEN  -- the callers are locked in the same order
@@ -108,10 +114,8 @@ BEGIN
     FOR i IN 1 .. cardinality(p_threads) LOOP
         IF p_ended[i] THEN
             DELETE FROM {schema}.dispatch d WHERE d.thread = p_threads[i]
-            RETURNING d.uses, d.tree INTO v_uses, v_tree;
-            IF FOUND THEN
-                PERFORM {schema}.free_room(v_uses, v_tree);
-            END IF;
+            RETURNING {schema}.rooms_of(d.uses, d.tree) INTO v_found;
+            v_rooms := v_rooms || v_found;
             CONTINUE;
         END IF;
         INSERT INTO {schema}.dispatch AS d (
@@ -137,6 +141,9 @@ BEGIN
     END LOOP;
     IF v_wakes THEN
         PERFORM {schema}.wake_callers(p_callers, p_trees, p_ended);
+    END IF;
+    IF v_rooms > '{}' THEN
+        PERFORM {schema}.free_room(v_rooms);
     END IF;
 END
 $body$;
@@ -453,24 +460,23 @@ CREATE FUNCTION {schema}.settle_dispatch(
     p_caller text, p_moves_at bigint
 ) RETURNS boolean LANGUAGE plpgsql AS $body$
 DECLARE
-    v_uses text[];
-    v_tree text;
+    v_rooms text[];
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
     IF p_ended THEN
         PERFORM FROM {schema}.dispatch d WHERE d.thread IN (p_thread, p_caller)
         ORDER BY d.thread FOR UPDATE;
     END IF;
-    SELECT d.uses, d.tree INTO v_uses, v_tree FROM {schema}.dispatch d
+    SELECT {schema}.rooms_of(d.uses, d.tree) INTO v_rooms FROM {schema}.dispatch d
     WHERE d.thread = p_thread AND d.token = p_token AND d.version = p_version FOR UPDATE;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
-    PERFORM {schema}.free_room(v_uses, v_tree);
     IF p_ended THEN
         DELETE FROM {schema}.dispatch d WHERE d.thread = p_thread;
         IF p_caller IS NOT NULL THEN
             PERFORM {schema}.wake_callers(ARRAY[p_caller], ARRAY[p_tree], ARRAY[true]);
+        PERFORM {schema}.free_room(v_rooms);
         END IF;
         RETURN true;
     END IF;
@@ -481,6 +487,7 @@ BEGIN
         moves_at = p_moves_at, error = p_error, said = CASE WHEN p_keeps THEN d.said END,
         request = NULL, hinted = NULL, worker = NULL, token = NULL, expires = NULL, room = NULL
     WHERE d.thread = p_thread;
+    PERFORM {schema}.free_room(v_rooms);
     RETURN true;
 END
 $body$;
