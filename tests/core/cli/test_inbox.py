@@ -169,6 +169,18 @@ def test_the_inbox_says_what_a_yes_does(project):
     assert (shown.code, "run writer again? (y or n): " in shown.plain) == (3, True), shown.plain
 
 
+def test_an_answer_that_is_neither_yes_nor_no_is_asked_for_again(project):
+    project.script([{"role": "writer", "fail": {"kind": "auth", "message": "no key"}}])
+    thread = project.uwf("run", "pair", "-p", "x").document["thread"]
+    shown = on_terminal(project, ["inbox", "--answer"], typed="1\ny\n")
+    assert "'1' is neither y nor n" in shown.plain
+    assert shown.plain.count("(y or n): ") == 2
+    with project.client() as uwf:
+        uwf.wait(thread, 60)
+    shown = on_terminal(project, ["inbox", "--answer"], typed="\n")
+    assert (shown.code, shown.plain.count("(y or n): ")) == (3, 1)
+
+
 def test_without_a_terminal_the_inbox_is_only_shown(uwf, asked):
     refused = uwf("inbox", "--answer")
     assert (refused.code, refused.out) == (2, "")

@@ -62,13 +62,20 @@ def confirmed(session: Session, item: "InboxItem", what: str) -> bool:
     session.write_error(screen.paint(head, "error" if item["kind"] == "failure" else "warning"))
     session.note(clean(item["message"]))
     try:
-        return _TRUTH.get(_line(session, f"{_continuation(item)} (y or n)").lower()) == "true"
+        return _yes(session, f"{_continuation(item)} (y or n)")
     except _LeftPending:
         return False
     except KeyboardInterrupt:
         session.interrupted = False
         session.note("")
         return False
+
+
+def _yes(session: Session, question: str) -> bool:
+    """Whether the person says yes; an empty line is a no, and another word is asked for again."""
+    while (given := _line(session, question).lower()) and given not in _TRUTH:
+        session.note(f"{given!r} is neither y nor n")
+    return _TRUTH.get(given) == "true"
 
 
 def _continuation(item: "InboxItem") -> str:
