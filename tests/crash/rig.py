@@ -72,8 +72,7 @@ class Rig(Project):
 
     def play(self, *steps: dict[str, Any], repeat: bool = False) -> None:
         """What the mock agent plays."""
-        text = json.dumps({"repeat": repeat, "steps": list(steps)}, ensure_ascii=False)
-        Path(self.env["UWF_MOCK_SCRIPT"]).write_text(text, encoding="utf-8")
+        self.script(steps, repeat=repeat)
 
     def command_agents(self, *scenarios: str, settings: str = "", **more: Any) -> None:
         """Write a configuration in which these scenarios are agents of the same names."""

@@ -2,6 +2,7 @@
 
 import json
 import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,8 @@ from uwf_core.errors import (
 )
 from uwf_core.process.cancel import Cancel
 from uwf_core.testing import mock
+from uwf_core.testing.mock_script import read_script
+from uwf_core.testing.project import Project
 from uwf_testing.harness import RecordingSink
 
 THREAD = "01JD0000000000000000000000"
@@ -291,6 +294,22 @@ def test_a_json_script_plays_as_well(stage: Stage) -> None:
     stage.script = stage.folder / "script.json"
     stage.write(json.dumps({"steps": [{"role": "writer", "output": {"$status": "done"}}]}))
     assert "done" in (stage.play().text or "")
+
+
+def test_a_project_replaces_its_script_while_runs_read_it(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    file, done = project.script([]), threading.Event()
+
+    def rewrite() -> None:
+        for _ in range(300):
+            project.script([{"role": "writer", "output": "x"}])
+        done.set()
+
+    writing = threading.Thread(target=rewrite)
+    writing.start()
+    while not done.is_set():
+        read_script(str(file))
+    writing.join()
 
 
 @pytest.mark.parametrize(

@@ -118,16 +118,12 @@ class Project:
         script = {"steps": list(steps), "repeat": repeat, "byRole": by_role}
         text = json.dumps(script, ensure_ascii=False)
         text = re.sub(r"[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text)  # not in YAML
-        self._script.write_text(text, encoding="utf-8")
-        return self._script
+        return _replace(self._script, text, 0o644)
 
     def config(self, text: str) -> Path:
         """Write the user's config.yaml; return its file."""
         self.home.mkdir(mode=0o700, exist_ok=True)
-        file = self.home / "config.yaml"
-        file.write_text(text, encoding="utf-8")
-        file.chmod(0o600)
-        return file
+        return _replace(self.home / "config.yaml", text, 0o600)
 
     def client(self, **options: Any) -> Client:
         """A client of this project; the caller closes it."""
@@ -164,3 +160,14 @@ class Project:
             text=True,
             **options,
         )
+
+
+def _replace(file: Path, text: str, mode: int) -> Path:
+    """Write a file that a run in the background may be reading: it finds all of the old text or of
+    the new one.
+    """
+    new = file.with_name(f".{file.name}.{os.getpid()}")
+    new.write_text(text, encoding="utf-8")
+    new.chmod(mode)
+    new.replace(file)
+    return file
