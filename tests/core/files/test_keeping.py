@@ -9,6 +9,7 @@ import pytest
 from tests.core.files.recorded import object_file, write
 
 from uwf_core.files.repository import FilesRepository, find_repository
+from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
 
 WRITES = """
@@ -119,7 +120,7 @@ def test_verify_reports_files_that_are_lost_and_the_thread_stays_usable(writes, 
 def test_a_reference_without_a_thread_is_freed_after_the_grace_period(writes):
     thread = run(writes)
     files = files_of(writes)
-    stray = f"refs/threads/{thread[:-1]}Z"
+    stray = f"refs/threads/{ThreadId.after(thread, 0)}"
     files.git("update-ref", stray, str(files.newest(thread)))
     writes.uwf("cas", "gc")
     assert Path(files.path, stray).exists()

@@ -301,7 +301,7 @@ def test_a_project_replaces_its_script_while_runs_read_it(tmp_path: Path) -> Non
     file, done = project.script([]), threading.Event()
 
     def rewrite() -> None:
-        for _ in range(300):
+        for _ in range(100):
             project.script([{"role": "writer", "output": "x"}])
         done.set()
 

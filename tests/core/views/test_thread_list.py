@@ -100,7 +100,8 @@ def test_a_list_by_status_is_the_whole_list_filtered(
                 assert uwf.list(ThreadFilter(statuses=(status,))) == rows
                 assert uwf.list(ThreadFilter(statuses=(status,), limit=1)) == rows[:1]
                 since = ThreadFilter(statuses=(status,), after_ms=ThreadId(one).created_ms)
-                assert uwf.list(since) == [row for row in rows if row["thread"] > one]
+                later = [row for row in rows if ThreadId(row["thread"]).created_ms > since.after_ms]
+                assert uwf.list(since) == later
 
 
 def test_a_thread_without_its_newest_node_is_corrupt_and_its_neighbours_are_not(project: Project):
