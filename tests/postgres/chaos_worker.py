@@ -1,9 +1,9 @@
 """A worker whose acknowledged and refused steps are written down, for the proofs.
 
-    python chaos_worker.py LOG ENGINE
+    python chaos_worker.py LOG ENGINE [alone]
 
-It forks a worker for each line `start` that it reads, and prints its process id; `poll PID` prints
-how that one ended, or `None`. So a new worker costs no imports.
+With `alone` it is a worker. Else it forks one for each line `start` that it reads, and prints its
+process id; `poll PID` prints how that one ended, or `None`. So a new worker costs no imports.
 
 Each line of LOG is one of these; PROCESS is that of the worker:
 
@@ -107,4 +107,4 @@ def work(engine: str, event, say, write) -> None:
 
 
 if __name__ == "__main__":
-    nursery(*sys.argv[1:])
+    (main if sys.argv[3:] == ["alone"] else nursery)(*sys.argv[1:3])

@@ -59,7 +59,8 @@ class Bed(NamedTuple):
 
     def started(self) -> "subprocess.Popen[bytes]":
         """A new worker, which is registered."""
-        words = [sys.executable, HERE / "chaos_worker.py", self.project.folder / "log", "none"]
+        words = [sys.executable, HERE / "chaos_worker.py", self.project.folder / "log", "none",
+                 "alone"]  # fmt: skip
         child = subprocess.Popen(words, env=self.project.env, cwd=self.project.folder,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
         there = f"SELECT count(*) FROM {{s}}.worker WHERE pid = {child.pid}"

@@ -58,7 +58,7 @@ def steps_per_second(
         for number in range(threads):
             uwf.start("chain", f"Task {number}.", queue=True)
         log = folder / "log.txt"
-        words = [sys.executable, HERE / "chaos_worker.py", log]
+        words = [sys.executable, HERE / "chaos_worker.py", log, "procrastinate", "alone"]
         env = {**project.env, "UWF_STORE": url}
         processes = [
             subprocess.Popen(words, env=env, cwd=project.folder, stderr=subprocess.DEVNULL)
