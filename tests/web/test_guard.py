@@ -3,12 +3,14 @@
 import asyncio
 import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import httpx
 import pytest
 from web_site import WebSite
 
+from uwf_web.app import FORM
 from uwf_web.keys import read_keys
 
 
@@ -66,6 +68,46 @@ def test_a_slash_too_many_leads_to_the_page(tmp_path: Path) -> None:
     assert [each.status_code for each in found] == [307, 307, 404]
     assert found[0].headers["location"] == "/uwf/"
     assert found[1].headers["location"] == "/uwf/threads?text=a%20b"
+
+
+@pytest.mark.parametrize("name", ["a%3Fb", "a%23b", "a%253Fb", "a%25", "a%0D%0Ab"])
+def test_a_redirect_leads_to_the_path_that_was_asked_for(web: WebSite, name: str) -> None:
+    answer = web.visitor.get(f"/workflows/{name}/")
+    assert (answer.status_code, answer.headers["location"]) == (307, f"/workflows/{name}")
+
+
+def test_the_headers_of_the_stream_alone_come_to_an_end(web: WebSite) -> None:
+    answer = web.visitor.request("HEAD", "/stream", {})
+    assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
+
+
+def test_a_request_that_the_stop_of_the_server_cuts_off_is_no_error(web: WebSite) -> None:
+    sent: list[Any] = []
+
+    async def cut_off() -> None:
+        headers = {"host": web.origin[7:], "origin": web.origin, "content-type": FORM}
+        cookie = "; ".join(f"{name}={value}" for name, value in web.visitor.cookies.items())
+        scope = {
+            "type": "http", "method": "POST", "path": "/editor/check", "query_string": b"",
+            "headers": [(k.encode(), v.encode()) for k, v in {**headers, "cookie": cookie}.items()],
+        }  # fmt: skip
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        waits = asyncio.Event()
+
+        async def receive() -> Any:
+            waits.set()
+            await asyncio.Event().wait()
+
+        task = asyncio.ensure_future(web.app(scope, receive, send))
+        await waits.wait()
+        task.cancel()
+        await task
+
+    asyncio.run(cut_off())
+    assert sent[0]["status"] == 503
 
 
 def test_an_error_of_a_page_is_shown_and_reaches_the_terminal(

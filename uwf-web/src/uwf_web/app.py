@@ -7,6 +7,7 @@ from functools import partial
 from hashlib import sha256
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote
 
 from uwf_core.errors import UsageError, UwfError
 from uwf_web import __version__
@@ -17,11 +18,13 @@ from uwf_web.exchange import (
     HTML,
     Answer,
     AnyAnswer,
+    EventStream,
     Receive,
     Request,
     Scope,
     Send,
     json_answer,
+    no_events,
     redirect,
 )
 from uwf_web.forms import MOST_BYTES, parse_form
@@ -53,6 +56,7 @@ STATUS_OF = {
 SENTENCES = {
     404: "This page does not exist.",
     500: "This is an error of uwf-web; its terminal shows the traceback.",
+    503: "The server is stopping.",
 }
 
 
@@ -90,6 +94,8 @@ class Server:
         request = Request(scope, receive)
         try:
             answer = await self._answer(request)
+        except asyncio.CancelledError:  # uvicorn does so when it stops, and would print it
+            answer = self._refused(503, request)
         except Exception:
             answer = self._refused(500, request)
             await answer.send(receive, send)
@@ -105,7 +111,7 @@ class Server:
         other = path[:-1] if path.endswith("/") else path + "/"
         if found == 404 and not isinstance(find_route(self._routes, other, request.method), int):
             query = request.query_string
-            return redirect(other + (f"?{query}" if query else ""), 307)
+            return redirect(quote(other) + (f"?{query}" if query else ""), 307)
         allowed = {"allow": "POST" if request.method in SAFE_METHODS else "GET, HEAD"}
         return self._refused(found, request)._replace(headers=allowed if found == 405 else {})
 
@@ -160,15 +166,15 @@ class Server:
         """A page, unless the browser has it: of a reference that is known without reading."""
         reference = page.etag(visit) if page.etag is not None else None
         site = self.site(request, page.commands_of(visit))
-        known, body = request.headers.get("if-none-match"), b""
+        known, body = _known_tags(request), b""
         if reference is not None:
             kind = "r" if site.read_only else "w"
             tag = f'"{reference}-{__version__}-{kind}{site.csrf[:8]}"'
-        if reference is None or known != tag:
+        if reference is None or tag not in known:
             body = self.rendering.page(page.template, page.read(visit), site).encode()
         if reference is None:
             tag = f'"{sha256(body).hexdigest()[:24]}"'
-        if known == tag:
+        if tag in known:
             return Answer(status=304, headers={"etag": tag})
         return Answer(body, HTML, headers={"etag": tag})
 
@@ -244,6 +250,8 @@ class Server:
         return Answer(found.content, found.type, headers=found.headers())
 
     async def _stream(self, request: Request) -> AnyAnswer:
+        if request.method == "HEAD":
+            return EventStream(no_events(), lambda: None)
         found = self.changes.stream(request.headers.get("last-event-id"))
         return found or Answer(b"too many pages are open\n", "text/plain; charset=utf-8", 503)
 
@@ -262,6 +270,12 @@ async def _body(request: Request) -> bytes:
     except TimeoutError as error:
         raise UsageError("the form did not arrive in time") from error
     return bytes(found)
+
+
+def _known_tags(request: Request) -> set[str]:
+    """The pages that the browser has; a proxy that compresses them makes their tags weak."""
+    sent = request.headers.get("if-none-match", "").split(",")
+    return {each.strip().removeprefix("W/") for each in sent}
 
 
 def _named(name: str) -> Any:

@@ -17,8 +17,7 @@ MOST_THREADS = 40
 class Clients:
     """A pool of threads whose clients are opened when they are first needed.
 
-    The pool is the standard library's: Starlette's would load anyio's event loop, which takes a
-    tenth of the time until the first page.
+    The pool is the standard library's: anyio's would take a tenth of the time until the first page.
     """
 
     def __init__(self, open_client: "Callable[[], Client]") -> None:

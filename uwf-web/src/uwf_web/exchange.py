@@ -7,6 +7,8 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, quote
 
+from uwf_core.errors import UsageError
+
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
@@ -51,12 +53,16 @@ class Request:
         return dict(parse_qsl(self.query_string, keep_blank_values=True))
 
     async def body(self) -> AsyncIterator[bytes]:
-        """The parts of the body as they arrive; those of a browser that has gone are not all."""
+        """The parts of the body as they arrive.
+
+        Raises:
+            UsageError: the browser has gone before its end.
+        """
         is_complete = False
         while not is_complete:
             message = await self._receive()
             if message["type"] == "http.disconnect":
-                return
+                raise UsageError("the form has not arrived to its end")
             yield message.get("body", b"")
             is_complete = not message.get("more_body", False)
 
@@ -119,6 +125,13 @@ def json_answer(document: Any, status: int = 200, headers: Mapping[str, str] = {
 def redirect(url: str, status: int = 303) -> Answer:
     """Lead to another URL of this server."""
     return Answer(status=status, headers={"location": quote(url, safe=_OF_URLS)})
+
+
+async def no_events() -> AsyncIterator[bytes]:
+    """What a stream sends to somebody who only asks for its headers."""
+    nothing: tuple[bytes, ...] = ()
+    for each in nothing:
+        yield each
 
 
 def headers_of(scope: Scope) -> dict[str, str]:
