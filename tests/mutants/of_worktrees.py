@@ -42,8 +42,8 @@ WORKTREES = (
         "worktrees",
         "a branch of the user is removed for a worktree",
         "files/worktree.py",
-        "        _check_free(tree, folder, branch)\n",
-        "        is_interrupted = True\n",
+        "    conflict = None if is_interrupted else conflict_at(tree, folder, branch)\n",
+        "    conflict, is_interrupted = None, True\n",
         f"{_GIT}::test_what_others_made_is_never_removed_for_a_worktree",
     ),
     Mutant(

@@ -30,6 +30,7 @@ from uwf_core.files.worktree import (
     is_worktree,
     making_worktree,
 )
+from uwf_core.files.worktree_entries import is_free
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.git import GitFailed
 from uwf_core.process.identity import hostname
@@ -180,17 +181,7 @@ def _free_place(home: str, tree: WorkingTree, thread: str) -> tuple[str, str]:
     """
     names = (thread if number == 1 else f"{thread}-{number}" for number in count(1))
     places = ((folder_of(home, name), branch_of(name)) for name in names)
-    return next(place for place in places if _is_free(tree, *place))
-
-
-def _is_free(tree: WorkingTree, folder: str, branch: str) -> bool:
-    """As `making_worktree` wants it: nothing is there, or what an interrupted block has left."""
-    place = Path(folder)
-    if place.with_name(f".{place.name}.lock").exists():
-        return True
-    entry = Path(tree.common, "worktrees", place.name)
-    is_branch = newest_known(tree.top, [f"refs/heads/{branch}"]) is not None
-    return not (is_branch or os.path.lexists(folder) or os.path.lexists(entry))
+    return next(place for place in places if is_free(tree, *place))
 
 
 def _recorded(run: "Run", tree: WorkingTree, place: tuple[str, str, str]) -> "Head":

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from uwf_core.files.worktree_entries import with_whole_entries
+from uwf_core.files.worktree_entries import conflict_at, lock_of, with_whole_entries
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import make_folder, sync_names
 from uwf_core.process.git import NO_ENV, GitFailed, user_git
@@ -116,12 +116,12 @@ def making_worktree(tree: WorkingTree, folder: str, branch: str) -> Iterator[int
     """
     import fcntl
 
-    above, name = os.path.split(folder)
+    above, path = os.path.dirname(folder), lock_of(folder)
     make_folder(above)
-    path = os.path.join(above, f".{name}.lock")
     is_interrupted = os.path.exists(path)
-    if not is_interrupted:
-        _check_free(tree, folder, branch)
+    conflict = None if is_interrupted else conflict_at(tree, folder, branch)
+    if conflict is not None:
+        raise GitFailed(conflict)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         sync_names(above)
@@ -132,18 +132,6 @@ def making_worktree(tree: WorkingTree, folder: str, branch: str) -> Iterator[int
         os.unlink(path)  # nobody else waits for it: the caller holds the lock of the thread
     finally:
         os.close(descriptor)
-
-
-def _check_free(tree: WorkingTree, folder: str, branch: str) -> None:
-    entry = os.path.join(tree.common, "worktrees", os.path.basename(folder))
-    for each in (folder, entry):
-        if os.path.lexists(each):
-            raise GitFailed(f"{each!r} exists, and not by this thread; move it away")
-    if _git(tree.top, "for-each-ref", f"refs/heads/{branch}").strip():
-        raise GitFailed(
-            f"the branch {branch} exists, and not by this thread; rename it (git branch -m), or "
-            "continue in a fork of the thread"
-        )
 
 
 def add_worktree(

@@ -1,10 +1,16 @@
-"""Entries of git worktrees that another process is just making."""
+"""The places of git worktrees: what is in the way of a new one, and entries that another process is
+just making.
+"""
 
+import os
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from uwf_core.process.git import GitFailed
+from uwf_core.process.git import GitFailed, user_git
+
+if TYPE_CHECKING:
+    from uwf_core.files.worktree import WorkingTree
 
 _PAUSES: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """In seconds. Git writes such a file within a millisecond; a busy machine may stop it there."""
@@ -29,3 +35,37 @@ def with_whole_entries(act: Callable[[], object], undo: Callable[[], object] | N
             if pause is None:
                 raise
         time.sleep(pause)
+
+
+def lock_of(folder: str) -> str:
+    """The lock file of a worktree that is being made; it stays if that is interrupted."""
+    above, name = os.path.split(folder)
+    return os.path.join(above, f".{name}.lock")
+
+
+def is_free(tree: "WorkingTree", folder: str, branch: str) -> bool:
+    """Whether `making_worktree` takes a place: nothing is there, or what an interrupted block has
+    left.
+
+    Raises:
+        GitFailed: the repository cannot be read.
+    """
+    return os.path.exists(lock_of(folder)) or conflict_at(tree, folder, branch) is None
+
+
+def conflict_at(tree: "WorkingTree", folder: str, branch: str) -> str | None:
+    """What is in the way of a new worktree, and what to do; None if nothing is.
+
+    Raises:
+        GitFailed: the repository cannot be read.
+    """
+    entry = os.path.join(tree.common, "worktrees", os.path.basename(folder))
+    for each in (folder, entry):
+        if os.path.lexists(each):
+            return f"{each!r} exists, and not by this thread; move it away"
+    if user_git(tree.top, "for-each-ref", f"refs/heads/{branch}").strip():
+        return (
+            f"the branch {branch} exists, and not by this thread; rename it (git branch -m), or "
+            "continue in a fork of the thread"
+        )
+    return None
