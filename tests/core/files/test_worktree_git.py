@@ -1,5 +1,7 @@
 """Nothing in the `.git` of a user changes but the worktree's entry, its branch, and objects."""
 
+import os
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -395,3 +397,25 @@ def test_an_entry_that_stays_half_made_is_named_and_no_branch_is_left(tmp_path):
         add_worktree(tree.top, str(own), tree.head, BRANCH)
     assert not own.exists()
     assert git(at, "for-each-ref", "refs/heads/uwf") == ""
+
+
+def test_a_file_that_somebody_is_just_writing_is_read_again(tmp_path, monkeypatch):
+    """A file that became shorter while git read it ends `git add`, here twice."""
+    at = repository(tmp_path / "project")
+    (at / "a.txt").write_text("changed\n")
+    programs, met = tmp_path / "programs", tmp_path / "met"
+    programs.mkdir()
+    (programs / "git").write_text(
+        f"""#!/bin/sh
+case " $* " in *" add "*) if [ "$(wc -l < '{met}')" -lt 2 ]; then echo >> '{met}'
+    echo 'error: short read while indexing a.txt' >&2
+    echo 'fatal: updating files failed' >&2; exit 128; fi;; esac
+exec '{shutil.which("git")}' "$@"
+"""
+    )
+    (programs / "git").chmod(0o755)
+    met.touch()
+    monkeypatch.setenv("PATH", str(programs), prepend=os.pathsep)
+    commit = commit_of_state(find_working_tree(str(at)), "state")
+    assert git(at, "show", f"{commit}:a.txt") == "changed"
+    assert met.read_text() == "\n\n"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from uwf_core.files.worktree_entries import conflict_at, lock_of, with_whole_entries
+from uwf_core.files.worktree_entries import beside_others, conflict_at, lock_of
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import make_folder, sync_names
 from uwf_core.process.git import NO_ENV, GitFailed, user_git
@@ -153,7 +153,7 @@ def add_worktree(
     """
     make_folder(os.path.dirname(folder))
     words = ("worktree", "add", "--quiet", "--no-track", *(() if checkout else ("--no-checkout",)))
-    with_whole_entries(
+    beside_others(
         lambda: _git(top, *words, "-b", branch, folder, commit, inherits=inherits),
         lambda: _optional(top, "update-ref", "-d", f"refs/heads/{branch}", commit),  # made first
     )
@@ -282,7 +282,7 @@ def remove_worktree(folder: str, branch: str, base: str) -> bool:
         raise GitFailed("no branch has the commit that is checked out in it")
     is_known = _is_in_others(folder, branch, base)
     env = {"GIT_DIR": common}
-    with_whole_entries(lambda: _git(common, "worktree", "remove", folder, env=env))
+    beside_others(lambda: _git(common, "worktree", "remove", folder, env=env))
     if is_known:
         _git(common, "update-ref", "-d", f"refs/heads/{branch}", env=env)
     return is_known
@@ -342,7 +342,7 @@ def _add_all(
         left_out.append(os.fsencode(os.path.relpath(os.path.realpath(without), folder)))
     paths = [b".", *(b":(exclude,top,literal)" + each.rstrip(b"/") for each in left_out)]
     words = ("add", kind, "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul")
-    _git(folder, *words, env=env, stdin=b"\0".join(paths))
+    beside_others(lambda: _git(folder, *words, env=env, stdin=b"\0".join(paths)))
 
 
 @contextmanager

@@ -1,6 +1,4 @@
-"""The places of git worktrees: what is in the way of a new one, and entries that another process is
-just making.
-"""
+"""The places of git worktrees: what is in the way of one, and what others are just writing."""
 
 import os
 import time
@@ -13,22 +11,26 @@ if TYPE_CHECKING:
     from uwf_core.files.worktree import WorkingTree
 
 _PAUSES: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
-"""In seconds. Git writes such a file within a millisecond; a busy machine may stop it there."""
+"""In seconds. What others write is whole within milliseconds; a busy machine may stop it there."""
+_DISTURBED: Final = ("/commondir", "adding files failed", "updating files failed")
+"""What git says last if another git has created the `commondir` of a worktree and not yet written
+it, or if a file became shorter while it was read.
+"""
 
 
-def with_whole_entries(act: Callable[[], object], undo: Callable[[], object] | None = None) -> None:
-    """Run a git command that reads the entries of all worktrees. Git gives up if it meets one whose
-    `commondir` another git has created and not yet written; then this is repeated, after `undo`.
+def beside_others(act: Callable[[], object], undo: Callable[[], object] | None = None) -> None:
+    """Run a git command that gives up where it meets what others are just writing; then it is
+    repeated, after `undo`.
 
     Raises:
-        GitFailed: anything else failed, or an entry stays like that.
+        GitFailed: anything else failed, or it stays like that.
     """
     for pause in (*_PAUSES, None):
         try:
             act()
             return
         except GitFailed as error:
-            if "/commondir" not in str(error):
+            if not any(each in str(error) for each in _DISTURBED):
                 raise
             if undo is not None:
                 undo()
