@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uwf_core.cli import thread_list
+from uwf_core.cli.error_report import error_text
 from uwf_core.cli.outcome import exec_text
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen, cells, wrap
@@ -16,6 +17,7 @@ from uwf_core.cli.render.table import Column, table
 from uwf_core.cli.step import answer_text, step_text, steps_text, turns_text
 from uwf_core.cli.thread import form_text, thread_text
 from uwf_core.cli.thread_list import threads_text
+from uwf_core.errors import UsageError
 
 NOW = 1_767_225_600_000
 USAGE = {
@@ -316,3 +318,31 @@ def test_wrapped_text_fits_and_keeps_its_words(text, width, most):
     assert all(cells(line) <= width for line in lines)
     if not lines or not lines[-1].endswith("…"):
         assert "".join(lines).replace(" ", "") == "".join(text.split())
+
+
+PLACES = {
+    "severity": st.sampled_from(["error", "warning"]),
+    "code": st.just("bad-shape"),
+    "file": st.just("a.yaml") | st.none(),
+    "line": st.just(3) | st.none(),
+    "column": st.just(9) | st.none(),
+    "hint": st.sampled_from(["", "write another"]) | st.none(),
+}
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries({"message": st.text("abc \x1b", min_size=1)}, optional=PLACES),
+        min_size=1,
+        max_size=4,
+    ),
+    st.booleans(),
+)
+def test_every_reason_of_an_error_is_printed_whatever_its_problems_lack(problems, colour):
+    error = UsageError(f"it is wrong: {problems[0]['message']}", problems=problems).document()
+    text = error_text(error["error"], Screen(80, colour))
+    for each in problems:
+        assert each["message"].replace("\x1b", "\\x1b") in text
+        if each.get("file"):
+            assert "a.yaml" in text
+    assert "None" not in text

@@ -16,7 +16,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 def desk(tmp_path: Path, monkeypatch, capsys) -> "Desk":
     from desk import Desk
 
+    from uwf_core.cli.error_report import error_text
     from uwf_core.cli.main import main
+    from uwf_core.cli.render.colours import Screen
     from uwf_improve.cli.main import ImproveGroup
 
     made = Desk(tmp_path)
@@ -27,7 +29,12 @@ def desk(tmp_path: Path, monkeypatch, capsys) -> "Desk":
     def call(*words: str):
         code = main(list(words), None, ImproveGroup)
         said = capsys.readouterr()
-        return made.result(code, said.out, said.err)
+        done = made.result(code, said.out, said.err)
+        if '"error"' in said.err:  # what a terminal shows of each failure has its reasons too
+            text = error_text(done.error, Screen(80, True))
+            reasons = [each["message"] for each in done.error.get("problems", ())]
+            assert all(each in text for each in reasons or [done.error["message"]])
+        return done
 
     made.call = call  # type: ignore[attr-defined]
     return made

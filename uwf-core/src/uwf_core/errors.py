@@ -31,6 +31,7 @@ within a payload, a thread) and `hint` (how to fix it).
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from itertools import takewhile
 from typing import Any
 
 
@@ -50,7 +51,8 @@ class ExitCode:
 
 class UwfError(Exception):
     """The root: an error with a code word, an exit code, a place and a hint; `problems` are the
-    documents of several errors that are reported together.
+    documents of several errors that are reported together. Each has a `message`; `severity`,
+    `code`, `file`, `line`, `column` and `hint` may be missing.
     """
 
     code = "error"
@@ -85,6 +87,12 @@ class UwfError(Exception):
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}" if self.where else self.message
+
+
+def place_of(problem: Mapping[str, Any]) -> str:
+    """`file:line:column` of the document of a problem, as far as it has them; else ""."""
+    parts = takewhile(bool, map(problem.get, ("file", "line", "column")))
+    return ":".join(map(str, parts))
 
 
 class UsageError(UwfError):

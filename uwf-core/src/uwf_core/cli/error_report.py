@@ -19,10 +19,12 @@ from uwf_core.errors import (
     StoreError,
     UsageError,
     UwfError,
+    place_of,
 )
 from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
+    from uwf_core.cli.render.colours import Screen
     from uwf_core.engine.log_file import LogEntry, LoggedError
     from uwf_core.plugins.scan import EntryPoint
 
@@ -94,7 +96,10 @@ def report(
     if session.debug or "--debug" in arguments:
         session.note(redacted(session, traceback_of(cause)))
     if wanted_format(session, arguments) == "text":
-        session.write_error(_text(session, document["error"]))
+        from uwf_core.cli.render.colours import screen_of
+
+        screen = screen_of(session.stderr, session.env, session.color)
+        session.write_error(error_text(document["error"], screen))
     else:
         session.chosen = wanted_format(session, arguments)
         session.write_error(session.data(document, compact=True))
@@ -119,18 +124,19 @@ def traceback_of(cause: BaseException) -> str:
     return "".join(format_exception(cause)).rstrip()
 
 
-def _text(session: Session, error: dict[str, Any]) -> str:
-    from uwf_core.cli.render.colours import screen_of
+def error_text(error: dict[str, Any], screen: "Screen") -> str:
+    """The text of an error: its problems by their places, else its message, place and hint."""
     from uwf_core.cli.render.findings import problem_lines
     from uwf_core.escape import clean_document
 
     error = clean_document(error)
-    screen = screen_of(session.stderr, session.env, session.color)
     problems = error.get("problems") or []
     word = screen.paint("error:", "error")
-    if problems:
+    if any(map(place_of, problems)):
         return "\n".join(problem_lines(problems, screen))
     lines = [f"{word} {error['message']}"]
+    if len(problems) > 1:  # the message has the first one
+        lines += [f"  {line}" for line in problem_lines(problems, screen)]
     if error["where"]:
         lines.append(f"  where: {error['where']}")
     if error["hint"]:

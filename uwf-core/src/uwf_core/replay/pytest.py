@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from uwf_core.errors import BundleError, UwfError
+from uwf_core.errors import BundleError, UwfError, place_of
 from uwf_core.replay.words import difference_text, headline
 
 if TYPE_CHECKING:
@@ -160,9 +160,9 @@ def _is_expectations(found: Any) -> "TypeGuard[dict[str, Any]]":
 def _message(bundle: Path, error: UwfError) -> str:
     """The whole error, with the bundle and each problem on a line."""
     problems = [
-        f"{each['file']}:{each['line']}:{each['column']} {each['message']}"
+        f"{place_of(each)} {each['message']}".lstrip()
         for each in error.problems
-        if each["severity"] == "error"
+        if each.get("severity", "error") == "error"
     ]
     lines = [f"cannot replay {bundle}:", *(problems or [str(error)])]
     return "\n".join([*lines, f"hint: {error.hint}"] if error.hint else lines)

@@ -149,7 +149,8 @@ def refuse_unfit(client: Client, edit: WorkflowEdit, secrets: Iterable[tuple[str
 
 
 def _refused(reasons: Sequence[str]) -> EditRefused:
-    more = f" (and {len(reasons) - 1} more reasons)" if len(reasons) > 1 else ""
+    others = len(reasons) - 1
+    more = f" (and {others} more reason{'s' if others > 1 else ''})" if others else ""
     return EditRefused(
         f"the edit is refused: {reasons[0]}{more}",
         hint="an edit changes goals, procedures, outputs, descriptions, edge prompts or skills",

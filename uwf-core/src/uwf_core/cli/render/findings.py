@@ -4,15 +4,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from uwf_core.cli.render.colours import Screen
+from uwf_core.errors import place_of
 
 
 def problem_lines(problems: Sequence[Mapping[str, Any]], screen: Screen) -> Iterator[str]:
-    """`file:line:column code message` of each error, with the hint below."""
+    """`file:line:column code message` of each error, with the hint below; without what it lacks."""
     for each in problems:
-        place = f"{each['file']}:{each['line']}:{each['column']}"
         severity = str(each.get("severity") or "error")
+        code = each.get("code")
+        words = [place_of(each), screen.paint(code, severity) if code else "", each["message"]]
         mark = " (warning)" if severity == "warning" else ""
-        yield f"{place} {screen.paint(each['code'], severity)} {each['message']}{mark}"
+        yield " ".join(filter(None, words)) + mark
         if each.get("hint"):
             yield f"  hint: {each['hint']}"
 
