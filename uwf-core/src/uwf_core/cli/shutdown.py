@@ -125,6 +125,7 @@ def cancel_on_signals(session: Session) -> Iterator[Cancel]:
 
     def stop(number: int, _frame: FrameType | None) -> None:
         if cancel.is_set():
+            cancel.kill_groups()
             _end_now(ExitCode.INTERRUPTED)
         cancel.set("interrupted by Ctrl-C" if number == signal.SIGINT else "stopped by a signal")
 

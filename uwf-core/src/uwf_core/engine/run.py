@@ -162,7 +162,11 @@ def locked_thread(engine: "Engine", word: str, watch: Watch, cancel: "Cancel") -
         WrongStateError: it was called, and its result is recorded or its caller cancelled.
     """
     thread = find_thread(engine, word)
-    with with_notices(engine, thread), locked_head(engine, thread, watch.notice) as head:
+    with (
+        cancel.governing(),
+        with_notices(engine, thread),
+        locked_head(engine, thread, watch.notice) as head,
+    ):
         engine.store.on_lost(lambda: cancel.set("the lease of the thread is lost"))
         if head.state.caller is not None:
             from uwf_core.thread.calls import check_open  # not for every step

@@ -8,7 +8,7 @@ from uwf_core.files.incoming import delete_interrupted
 from uwf_core.files.packs import names_in
 from uwf_core.files.repository import FilesRepository
 from uwf_core.process.folders import sync_names
-from uwf_core.process.git import GitFailed
+from uwf_core.process.git import LONG_SECONDS, GitFailed
 
 _MOST_PACKS: Final = 50
 """A git command opens every pack. Each snapshot with changes makes one or two."""
@@ -29,14 +29,17 @@ def free(repository: FilesRepository, lock: int, since_ms: int, *, dry_run: bool
     old = [path for path in _packs(repository) if os.stat(path).st_mtime * 1000 < since_ms]
     packed = {name for path in old for name in names_in(path)}
     if packed:
-        listed = repository.git("rev-list", "--objects", "--no-object-names", "--all")
+        listed = repository.git(
+            "rev-list", "--objects", "--no-object-names", "--all", seconds=LONG_SECONDS
+        )
         packed -= {*listed.decode().split()}
     expire = f"@{since_ms // 1000} +0000"
     if packed and not dry_run:
-        repository.git(*_REPACK, "-A", f"--unpack-unreachable={expire}", inherits=(lock,))
+        options = (*_REPACK, "-A", f"--unpack-unreachable={expire}")
+        repository.git(*options, inherits=(lock,), seconds=LONG_SECONDS)
         sync_names(repository.packs)
     words = ("prune", "-v", f"--expire={expire}", *(("-n",) * dry_run))
-    loose = repository.git(*words, inherits=(lock,)).splitlines()
+    loose = repository.git(*words, inherits=(lock,), seconds=LONG_SECONDS).splitlines()
     if not dry_run:
         delete_interrupted(repository)
     return len(packed | {line.split()[0].decode() for line in loose})

@@ -8,7 +8,7 @@ from uwf_core.errors import StoreError
 from uwf_core.files.freeing import free
 from uwf_core.files.index import forget_indexes
 from uwf_core.files.repository import FilesRepository, find_repository, reference
-from uwf_core.process.git import GitFailed
+from uwf_core.process.git import LONG_SECONDS, GitFailed
 
 _REFERENCES = "refs/threads/"
 _VERIFY = ("rev-list", "--verify-objects", "--quiet")
@@ -144,7 +144,7 @@ def damaged_trees(home: str, trees: Collection[str]) -> dict[str, str]:
         return dict.fromkeys(trees, "there are no recorded files in the home of uwf")
     try:
         names = "".join(f"{tree}\n" for tree in trees).encode()
-        repository.git(*_VERIFY, "--stdin", stdin=names, strict=True)
+        repository.git(*_VERIFY, "--stdin", stdin=names, strict=True, seconds=LONG_SECONDS)
     except GitFailed:
         found = {tree: _damage(repository, tree) for tree in trees}
         return {tree: cause for tree, cause in found.items() if cause is not None}

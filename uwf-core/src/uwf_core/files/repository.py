@@ -18,7 +18,7 @@ from uwf_core.process.folders import (
     open_private,
     sync_names,
 )
-from uwf_core.process.git import NO_ENV, GitFailed, own_git
+from uwf_core.process.git import NO_ENV, GitFailed, own_git, wait_for_lock
 
 NAME: Final = "files.git"
 _MAKING = f"{NAME}.new-"
@@ -71,6 +71,7 @@ class FilesRepository(NamedTuple):
         strict: bool = False,
         private: bool = True,
         inherits: Sequence[int] = (),
+        seconds: float | None = None,
     ) -> bytes:
         """The output of a git command.
 
@@ -83,6 +84,7 @@ class FilesRepository(NamedTuple):
             strict: whether a warning is an error.
             private: whether the files that it writes are for the user alone.
             inherits: file descriptors that it keeps open, such as that of `lock`.
+            seconds: its limit, unless that is the usual one.
 
         Raises:
             GitFailed: it failed.
@@ -101,6 +103,7 @@ class FilesRepository(NamedTuple):
             strict=strict,
             private=private,
             inherits=inherits,
+            seconds=seconds,
         )
 
     @property
@@ -169,6 +172,7 @@ class FilesRepository(NamedTuple):
 
         Raises:
             BlockingIOError: others hold it, and `wait` is False.
+            GitStopped: others hold it for too long.
             OSError: the lock file cannot be opened.
         """
         import fcntl
@@ -178,7 +182,10 @@ class FilesRepository(NamedTuple):
         )
         try:
             how = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
-            fcntl.flock(descriptor, how if wait else how | fcntl.LOCK_NB)
+            if wait:
+                wait_for_lock(descriptor, how)
+            else:
+                fcntl.flock(descriptor, how | fcntl.LOCK_NB)
             yield descriptor
         finally:
             os.close(descriptor)

@@ -17,7 +17,7 @@ from uwf_core.files.paths import place_in, shown
 from uwf_core.files.repository import open_repository
 from uwf_core.files.user_rules import UserTree, commit_of, rules_of, tree_around
 from uwf_core.process import crash_points
-from uwf_core.process.git import GitFailed
+from uwf_core.process.git import GitFailed, GitStopped
 from uwf_core.thread.types import SnapshotPayload, WorkspacePayload
 
 _BATCH: Final = 10_000
@@ -84,8 +84,8 @@ def _up_to_date(
     state = index.read()
     try:
         return _update(place, index, thread, state)
-    except GitFailed:
-        if state == IndexState():
+    except GitFailed as failed:
+        if state == IndexState() or isinstance(failed, GitStopped):
             raise
         index.discard()  # it is damaged, or objects are missing that it refers to
     return _update(place, index, thread, IndexState())

@@ -15,7 +15,7 @@ from typing import Any, Final
 from uwf_core.files.worktree_entries import beside_others, conflict_at, lock_of
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import make_folder, sync_names
-from uwf_core.process.git import NO_ENV, GitFailed, user_git
+from uwf_core.process.git import NO_ENV, GitFailed, user_git, wait_for_lock
 
 _QUIET: Final = (
     *("-c", "core.safecrlf=false", "-c", "core.splitIndex=false"),
@@ -125,7 +125,7 @@ def making_worktree(tree: WorkingTree, folder: str, branch: str) -> Iterator[int
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         sync_names(above)
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        wait_for_lock(descriptor, fcntl.LOCK_EX)
         if is_interrupted:
             _clear_worktree(tree, folder, branch)
         yield descriptor

@@ -1,13 +1,30 @@
 """Run git: to ask about a folder that may be hostile, for one of uwf's repositories, or for one of
 the user. Hooks never run, and no setting of the caller's environment redirects git.
+
+Each command has a time limit, after which it is killed with the filters that it started. It is also
+killed soon after the run to which it belongs is cancelled.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from types import MappingProxyType
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-_SECONDS = 60.0
+from uwf_core.process.cancel import current_cancel
+
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+_ASK_SECONDS = 30.0
+GIT_SECONDS = 120.0
+"""The limit of a command, unless its caller knows a better one."""
+LONG_SECONDS = 3600.0
+"""The limit of one that goes through all objects of a home, for which no step waits."""
+_TICK_SECONDS = 0.05
+_DEATH_SECONDS = 1.0
+"""How long a killed git is waited for: one that waits for a dead file system cannot be killed."""
 _SETTINGS = {
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_NO_LAZY_FETCH": "1",
@@ -26,6 +43,10 @@ class GitFailed(Exception):
     """A git command failed, or there is no git. The message is one line."""
 
 
+class GitStopped(GitFailed):
+    """A git command was killed: at its limit, or since the run was cancelled."""
+
+
 def ask_git(folder: str, *words: str) -> str | None:
     """The output of a read-only git command about a folder; None if it fails or git is missing.
 
@@ -35,7 +56,7 @@ def ask_git(folder: str, *words: str) -> str | None:
     env = {**_NO_CONFIGURATION, "GIT_OPTIONAL_LOCKS": "0"}
     command = ("-c", "safe.directory=*", "-C", folder, *words)
     try:
-        return _run(command, env, b"", _SECONDS).decode(errors="replace")
+        return _run(command, env, b"", _ASK_SECONDS).decode(errors="replace")
     except GitFailed:
         return None
 
@@ -49,12 +70,14 @@ def own_git(
     strict: bool = False,
     private: bool = True,
     inherits: Sequence[int] = (),
+    seconds: float | None = None,
 ) -> bytes:
     """The output of a git command without any configuration of the user or the system: for a
     repository that uwf made. `env` names it (`GIT_DIR`, `GIT_WORK_TREE`, `GIT_INDEX_FILE`);
     `strict` makes a warning an error; what a `private` one writes, nobody else may read. `stdin`
     and `stdout` may be files, for much data; then the output is in that file, and the result is
-    empty. `inherits` are file descriptors that git keeps open.
+    empty. `inherits` are file descriptors that git keeps open. `seconds` is its
+    limit; None: `GIT_SECONDS`.
 
     Raises:
         GitFailed: it failed.
@@ -64,7 +87,7 @@ def own_git(
         ("-C", folder, *words),
         env,
         stdin,
-        None,
+        seconds or GIT_SECONDS,
         strict=strict,
         stdout=stdout,
         umask=0o077 if private else -1,
@@ -86,14 +109,35 @@ def user_git(
         GitFailed: it failed.
     """
     own = {name: os.environ[name] for name in _USER_VARIABLES if name in os.environ}
-    return _run(("-C", folder, *words), {**own, **env}, stdin, None, inherits=inherits)
+    return _run(("-C", folder, *words), {**own, **env}, stdin, GIT_SECONDS, inherits=inherits)
+
+
+def wait_for_lock(descriptor: int, how: int) -> None:
+    """Lock a file that others hold while their git works: as long as one of their commands may
+    take, and as long as the run is not cancelled.
+
+    Raises:
+        GitStopped: it was held for longer.
+    """
+    import fcntl
+
+    cancel, deadline = current_cancel(), time.monotonic() + GIT_SECONDS
+    while True:
+        with suppress(BlockingIOError):
+            fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+            return
+        if cancel is not None and cancel.is_over():
+            raise GitStopped(f"stopped while another uwf worked there: {cancel.reason}")
+        if time.monotonic() > deadline:
+            raise GitStopped(f"another uwf has worked there for {GIT_SECONDS:g} s")
+        time.sleep(_TICK_SECONDS)
 
 
 def _run(
     words: tuple[str, ...],
     env: Mapping[str, str],
     stdin: bytes | BinaryIO,
-    seconds: float | None,
+    seconds: float,
     *,
     strict: bool = False,
     stdout: BinaryIO | None = None,
@@ -102,26 +146,96 @@ def _run(
 ) -> bytes:
     import subprocess
 
-    given = stdin if isinstance(stdin, bytes) else None
+    with _as_file(stdin) as given:
+        try:
+            child = subprocess.Popen(
+                (*_WORDS, *words),
+                cwd="/",
+                env={"PATH": os.environ.get("PATH", os.defpath), **_SETTINGS, **env},
+                stdin=given or subprocess.DEVNULL,
+                stdout=stdout or subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                umask=umask,
+                pass_fds=inherits,
+                process_group=0,
+            )
+        except FileNotFoundError as error:
+            raise GitFailed("git is not installed") from error
+        except OSError as error:
+            raise GitFailed(str(error)) from error
+        said, complaint = _collect(child, seconds)
+    if child.returncode or (strict and complaint):
+        lines = complaint.decode(errors="replace").strip().splitlines()
+        raise GitFailed(lines[-1] if lines else f"git ended with exit code {child.returncode}")
+    return said or b""
+
+
+@contextmanager
+def _as_file(stdin: bytes | BinaryIO) -> Iterator[BinaryIO | None]:
+    """What git reads, as a file; None if that is nothing. Through a pipe, `communicate` would not
+    write the rest of it after a tick.
+    """
+    if not isinstance(stdin, bytes):
+        yield stdin
+    elif not stdin:
+        yield None
+    else:
+        from tempfile import TemporaryFile
+
+        with TemporaryFile() as file:
+            file.write(stdin)
+            file.seek(0)
+            yield file
+
+
+def _collect(child: "Popen[bytes]", seconds: float) -> tuple[bytes | None, bytes]:
+    """What a git prints; kill it with all that it has started at the limit, or if the run is
+    cancelled.
+
+    Raises:
+        GitStopped: it was killed.
+    """
+    from subprocess import TimeoutExpired
+
+    cancel, deadline = current_cancel(), time.monotonic() + seconds
+    if cancel is not None:
+        cancel.groups.add(child.pid)
     try:
-        done = subprocess.run(
-            (*_WORDS, *words),
-            cwd="/",
-            env={"PATH": os.environ.get("PATH", os.defpath), **_SETTINGS, **env},
-            input=given,
-            stdin=None if isinstance(stdin, bytes) else stdin,
-            stdout=stdout or subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            timeout=seconds,
-            umask=umask,
-            pass_fds=inherits,
-            check=False,
-        )
-    except FileNotFoundError as error:
-        raise GitFailed("git is not installed") from error
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise GitFailed(str(error)) from error
-    if done.returncode or (strict and done.stderr):
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        raise GitFailed(said[-1] if said else f"git ended with exit code {done.returncode}")
-    return done.stdout or b""
+        while True:
+            with suppress(TimeoutExpired):
+                return child.communicate(timeout=_TICK_SECONDS)
+            if cancel is not None and cancel.is_over():
+                raise GitStopped(f"{_name(child)} was stopped: {cancel.reason}")
+            if time.monotonic() > deadline:
+                raise GitStopped(f"{_name(child)} did not end within {seconds:g} s")
+    except BaseException:
+        _kill(child)
+        raise
+    finally:
+        if cancel is not None:
+            cancel.groups.discard(child.pid)
+
+
+def _name(child: "Popen[bytes]") -> str:
+    """The command in a message, without its options and paths."""
+    assert isinstance(child.args, tuple)
+    words = iter(child.args[1:])
+    for word in words:
+        if word in ("-c", "-C"):
+            next(words)
+        elif not word.startswith("-"):
+            return f"git {word}"
+    return "git"
+
+
+def _kill(child: "Popen[bytes]") -> None:
+    import signal
+    from subprocess import TimeoutExpired
+
+    with suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    with suppress(TimeoutExpired):
+        child.wait(_DEATH_SECONDS)
+    for stream in (child.stdout, child.stderr):
+        if stream is not None:
+            stream.close()
