@@ -68,10 +68,9 @@ def set_up() -> bool:
     except (OSError, subprocess.CalledProcessError) as error:
         give_up(f"cannot make {ENVIRONMENT}: {error}", "look at the folder's permissions and space")
         return False
-    nox = "nox>=" + ".".join(map(str, NOX_FLOOR))
-    if not pip_install(nox):
+    if not pip_install("nox"):
         give_up(
-            f"cannot install {nox}",
+            "cannot install nox",
             "see the lines above; pip needs a network or a package index",
         )
         return False
@@ -80,10 +79,11 @@ def set_up() -> bool:
     return True
 
 
-def pip_install(requirement: str) -> bool:
-    """Install one requirement into `.venv`."""
+def pip_install(tool: str) -> bool:
+    """Install nox or uv into `.venv`, in the version and with the hashes of `requirements/`."""
     command = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    return subprocess.run([*command, requirement], stdin=subprocess.DEVNULL).returncode == 0
+    command += ["--requirement", str(ROOT / "requirements" / f"{tool}.txt")]
+    return subprocess.run(command, stdin=subprocess.DEVNULL).returncode == 0
 
 
 def run_nox(arguments: list[str]) -> int:

@@ -7,8 +7,10 @@ Needs only nox and a package index: no root, no services, no keys.
 import functools
 import json
 import os
+import re
 import shutil
 import sys
+import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -43,6 +45,26 @@ OF_SESSIONS = dict(  # noqa: C408 (names of functions)
 )
 """Tests that only the session of this name runs; `tests` leaves them out."""
 NO_EXTRAS: Mapping[str, str] = MappingProxyType({})
+LOCK = "requirements/lock.txt"
+"""What every session but `newest` and `lowest` installs: versions for Python 3.11 to 3.14 on Linux
+and macOS, with hashes. `nox -s lock` writes it. Relative, because installers split it at blanks.
+"""
+SUPPORTED = (
+    " ; python_full_version < '3.15' and (sys_platform == 'darwin' or sys_platform == 'linux')"
+)
+"""The marker of what is needed everywhere."""
+CONTRACT = (
+    "tests/compat",
+    "tests/core/cas",
+    "tests/core/extract",
+    "tests/core/llm",
+    "tests/core/shape",
+    "tests/e2e",
+    "tests/startup",
+    "tests/testing",
+    "tests/web",
+)
+"""Tests of what uwf promises about stored and sent data, run with other versions of libraries."""
 
 
 def check(function: Callable[[nox.Session], None]) -> Callable[[nox.Session], None]:
@@ -67,7 +89,26 @@ def install(session: nox.Session, *groups: str, extras: Mapping[str, str] = NO_E
     a distribution.
     """
     requirements = nox.project.dependency_groups(PYPROJECT, *groups)
-    session.install(*_editable(session, extras), *requirements)
+    session.install(*_locked(), *_editable(session, extras), *requirements)
+
+
+def install_tools(session: nox.Session, *groups: str) -> None:
+    """These dependency groups alone."""
+    session.install(*_locked(), *nox.project.dependency_groups(PYPROJECT, *groups))
+
+
+def _locked() -> list[str]:
+    """The words that keep an installer to the lock file. pip accepts no hashes where a folder is
+    installed too, so it gets the versions alone.
+    """
+    if _uv() is not None:
+        return ["--constraint", LOCK]
+    versions = ROOT / ".nox" / "lock-without-hashes.txt"
+    versions.parent.mkdir(exist_ok=True)
+    lines = (ROOT / LOCK).read_text("utf-8").splitlines()
+    pins = (line.removesuffix(" \\") for line in lines if not line.startswith("    --hash"))
+    versions.write_text("\n".join(pins) + "\n", "utf-8")
+    return ["--constraint", str(versions.relative_to(ROOT))]
 
 
 def _editable(session: nox.Session, extras: Mapping[str, str]) -> list[str]:
@@ -84,7 +125,8 @@ def _editable(session: nox.Session, extras: Mapping[str, str]) -> list[str]:
             uv, "venv", "-q", "--python", sys.executable, str(builder), external=True
         )
     to_builder = [uv, "pip", "install", "--quiet", "--python", python]
-    session.run_install(*to_builder, "hatchling>=1.26", "editables", external=True, silent=True)
+    needed = nox.project.dependency_groups(PYPROJECT, "build")
+    session.run_install(*to_builder, *_locked(), *needed, external=True, silent=True)
     shutil.rmtree(wheels, ignore_errors=True)
     words = ["tests/packaging/editable.py", str(wheels), *map(str, DISTRIBUTIONS)]
     session.run_install(python, *words, external=True, silent=True)
@@ -116,7 +158,7 @@ def dev(session: nox.Session) -> None:
     uv = python.with_name("uv")
     command = [str(uv), "pip"] if uv.exists() else [str(python), "-m", "pip"]
     target = ["--python", str(python)] if uv.exists() else []
-    session.run(*command, "install", *target, *requirements, external=True)
+    session.run(*command, "install", *target, *_locked(), *requirements, external=True)
     session.log("now: source .venv/bin/activate && uwf --help")
 
 
@@ -124,9 +166,82 @@ def dev(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """All tests but those of other sessions; `nox -s tests -- tests/core/cas -k name` for some."""
     install(session, "tests")
+    _json_schema_suite(session)
     others = [path for paths in OF_SESSIONS.values() for path in paths]
     named = any(word.startswith("tests/") for word in session.posargs)
     pytest(session, *(() if named else (f"--ignore={path}" for path in others)))
+
+
+def _json_schema_suite(session: nox.Session) -> None:
+    """Name the folder of the official test suite of JSON Schema to the tests: the one that the
+    locked version of jsonschema brings in its source distribution.
+    """
+    text = (ROOT / LOCK).read_text("utf-8")
+    pin = re.search(r"^jsonschema==(\S+)(?: \\\n    --hash=\S+)+", text, re.MULTILINE)
+    assert pin is not None, f"{LOCK} has no jsonschema"
+    folder = ROOT / ".nox" / ".json-schema-suite" / f"jsonschema-{pin[1]}"
+    if not folder.exists():
+        with tempfile.TemporaryDirectory() as name:
+            wanted = Path(name, "wanted.txt")
+            wanted.write_text(pin[0], "utf-8")
+            words = ["--quiet", "--no-deps", "--no-binary", "jsonschema", "--dest", name]
+            session.run("python", "-m", "pip", "download", *words, "-r", str(wanted))
+            archive = next(Path(name).glob("*.tar.gz"))
+            with tarfile.open(archive) as tar:
+                tar.extractall(folder.parent, filter="data")
+    session.env["UWF_JSON_SCHEMA_SUITE"] = str(folder / "json")
+
+
+@check
+def newest(session: nox.Session) -> None:
+    """The tests of contracts with the newest libraries that the requirements allow: by hand, and
+    before a release.
+    """
+    _without_lock(session, "--upgrade")
+
+
+@check
+def lowest(session: nox.Session) -> None:
+    """The tests of contracts with the oldest libraries that the requirements allow; needs uv."""
+    _without_lock(session, "--resolution", "lowest-direct")
+
+
+def _without_lock(session: nox.Session, *options: str) -> None:
+    requirements = nox.project.dependency_groups(PYPROJECT, "tests")
+    session.install(*options, *_editable(session, NO_EXTRAS), *requirements)
+    session.run(*("uv", "pip", "list"), external=True)
+    _json_schema_suite(session)
+    pytest(session, *(() if session.posargs else CONTRACT))
+
+
+@nox.session(venv_backend="none")
+def lock(session: nox.Session) -> None:
+    """Write the files of `requirements/` from the requirements of everything here: `-- --upgrade`
+    for newer versions, `-- --upgrade-package NAME` for one. Versions that still fit stay.
+    """
+    wanted = ROOT / ".nox" / "requirements.txt"
+    wanted.write_text("\n".join(sorted(_requirements())) + "\n", "utf-8")
+    compiling = [str(_uv()), "pip", "compile", "--universal", "--python-version", "3.11"]
+    compiling += ["--generate-hashes", "--no-annotate", "--quiet", "--no-header"]
+    compiling += ["--no-emit-index-url", "--no-emit-find-links"]
+    session.run(*compiling, *session.posargs, str(wanted), "-o", LOCK, external=True)
+    for tool in ("nox", "uv"):
+        wanted.write_text("\n".join(nox.project.dependency_groups(PYPROJECT, tool)), "utf-8")
+        words = ["--constraint", LOCK, str(wanted), "-o", f"requirements/{tool}.txt"]
+        session.run(*compiling, *words, external=True)
+    for file in (ROOT / "requirements").glob("*.txt"):
+        file.write_text(file.read_text("utf-8").replace(SUPPORTED, ""), "utf-8")
+
+
+def _requirements() -> set[str]:
+    """What the distributions, their extras and the dependency groups require, but one another."""
+    found = set(nox.project.dependency_groups(PYPROJECT, *PYPROJECT["dependency-groups"]))
+    for folder in (*DISTRIBUTIONS, *EXAMPLES):
+        document = nox.project.load_toml(folder / "pyproject.toml")
+        found.update(document["build-system"]["requires"], document["project"]["dependencies"])
+        for extra in document["project"].get("optional-dependencies", {}).values():
+            found.update(extra)
+    return {each for each in found if not each.startswith("uwf-")}
 
 
 @check
@@ -143,7 +258,7 @@ def kits(session: nox.Session) -> None:
 @check
 def lint(session: nox.Session) -> None:
     """Style (ruff check and format); `nox -s lint -- --fix` repairs what can be repaired."""
-    session.install(*nox.project.dependency_groups(PYPROJECT, "lint"))
+    install_tools(session, "lint")
     if "--fix" in session.posargs:
         session.run("ruff", "check", "--fix", ".")
         session.run("ruff", "format", ".")
@@ -192,7 +307,7 @@ def docs(session: nox.Session) -> None:
 @check
 def wheels(session: nox.Session) -> None:
     """Build wheel and sdist of each distribution into dist/ and check what is in them."""
-    session.install(*nox.project.dependency_groups(PYPROJECT, "packaging"))
+    install_tools(session, "packaging")
     shutil.rmtree(ROOT / "dist", ignore_errors=True)
     for folder in DISTRIBUTIONS:
         _build(session, folder, ROOT / "dist", "--sdist", "--wheel")
@@ -205,7 +320,7 @@ def isolated(session: nox.Session) -> None:
     """Wheels in fresh environments, where nothing of the work tree is seen: the core alone, each
     distribution with its own tests, all together, what `plugin new` writes, `uv tool` and `pipx`.
     """
-    session.install(*nox.project.dependency_groups(PYPROJECT, "packaging"))
+    install_tools(session, "packaging")
     # Outside of the checkout, so that no search upwards finds it.
     with tempfile.TemporaryDirectory(prefix="uwf-isolated-") as name:
         folder = Path(name).resolve()
@@ -213,6 +328,7 @@ def isolated(session: nox.Session) -> None:
         for distribution in (*DISTRIBUTIONS, *EXAMPLES):
             _build(session, distribution, wheels, "--wheel")
         core = next(wheels.glob("uwf_core-*.whl"))
+        session.env.update(_locked_outside(folder))
         scripts = {
             "isolated": [str(core)],
             "distributions": [str(wheels)],
@@ -333,7 +449,7 @@ def postgres(session: nox.Session) -> None:
 def _install_postgres(session: nox.Session) -> None:
     """A server from a wheel, if the system has none."""
     if shutil.which("postgres") is None and not any(Path("/usr/lib/postgresql").glob("*/bin")):
-        session.install(*nox.project.dependency_groups(PYPROJECT, "postgres"))
+        install_tools(session, "postgres")
 
 
 @check
@@ -382,14 +498,24 @@ def demo(session: nox.Session) -> None:
         session.run("uwf", "web", env={"UWF_HOME": home}, success_codes=[0, 130])
 
 
+def _locked_outside(folder: Path) -> dict[str, str]:
+    """Variables that keep installers below `folder` to the lock file, of which it gets a copy."""
+    word, file = _locked()
+    copy = shutil.copy(ROOT / file, folder / "lock.txt")
+    return {"UV_CONSTRAINT": copy} if _uv() is not None else {"PIP_CONSTRAINT": copy}
+
+
 def _build(session: nox.Session, folder: Path, out: Path, *kinds: str) -> None:
     """Build a distribution into `out`: with uv where nox has one, which is faster."""
     uv = _uv()
     if uv is not None:
         command = [uv, "build", "--quiet", "--python", sys.executable, "--out-dir", str(out)]
+        command += ["--build-constraints", LOCK]
         session.run(*command, *kinds, str(folder), external=True)
     else:
-        session.run("python", "-m", "build", "--outdir", str(out), *kinds, str(folder))
+        locked = {"PIP_CONSTRAINT": _locked()[1]}
+        words = ["--outdir", str(out), *kinds, str(folder)]
+        session.run("python", "-m", "build", *words, env=locked)
 
 
 def _uv() -> str | None:

@@ -1,8 +1,9 @@
 """`python docs/mermaid/prepare.py FOLDER [PACKAGE]`: Mermaid and what it needs, in FOLDER, or what
 the file PACKAGE (a package.json) names.
 
-Node and its npm come as a Python wheel, so that nothing of the machine is used or changed. What is
-there already and fits is kept.
+Node and its npm come as a Python wheel, so that nothing of the machine is used or changed. The
+package-lock.json beside the file decides the versions; `npm install --package-lock-only
+--omit-lockfile-registry-resolved` writes it. What is there already and fits is kept.
 """
 
 import os
@@ -21,11 +22,12 @@ NPM = NODE_FOLDER / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 
 def prepare(folder: Path, wanted: Path = HERE / "package.json") -> None:
     """Install the packages of a package.json into `folder`, unless they are there."""
-    done = folder / "installed.json"
-    if done.exists() and done.read_bytes() == wanted.read_bytes():
+    locked, done = wanted.with_name("package-lock.json"), folder / "installed.json"
+    if done.exists() and done.read_bytes() == locked.read_bytes():
         return
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(wanted, folder / "package.json")
+    for file in (wanted, locked):
+        shutil.copy(file, folder)
     environment = {
         **os.environ,
         "npm_config_cache": str(folder / "cache"),
@@ -33,13 +35,13 @@ def prepare(folder: Path, wanted: Path = HERE / "package.json") -> None:
     }
     options = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--prefix"]
     subprocess.run(
-        [str(NODE), str(NPM), "install", *options, str(folder)],
+        [str(NODE), str(NPM), "ci", *options, str(folder)],
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,
         check=True,
     )
-    shutil.copy(wanted, done)
+    shutil.copy(locked, done)
 
 
 if __name__ == "__main__":
