@@ -392,7 +392,7 @@ def exports(session: nox.Session) -> None:
         if session.venv_backend == "uv"
         else ["--ignore-requires-python"]
     )
-    session.install("--no-deps", *old, "harbor>=0.20")
+    session.install("--no-deps", *old, "harbor==0.26.0")
     session.env["UWF_EXPORTS"] = "1"
     # Its tests need none of these tools, and run in `tests`.
     without = "--ignore=tests/exports/test_verify_bundle.py"
@@ -500,7 +500,7 @@ def demo(session: nox.Session) -> None:
 
 def _locked_outside(folder: Path) -> dict[str, str]:
     """Variables that keep installers below `folder` to the lock file, of which it gets a copy."""
-    word, file = _locked()
+    _, file = _locked()
     copy = shutil.copy(ROOT / file, folder / "lock.txt")
     return {"UV_CONSTRAINT": copy} if _uv() is not None else {"PIP_CONSTRAINT": copy}
 
