@@ -223,7 +223,7 @@ class ThreadReader:
         from uwf_core.views.worktree import WorktreeDiff
 
         found = WorktreeDiff(self._engine, thread)
-        return found.document(), found.patch()
+        return found.document(), found.patch().decode(errors="replace")
 
     def why(self, thread: str, step: str | None = None) -> Mapping[str, Any]:
         """Why a thread went as it did: sections of statements with the nodes that prove them."""

@@ -243,16 +243,15 @@ def changes_since(folder: str, base: str) -> list[FileChange]:
     return found
 
 
-def patch_since(folder: str, base: str) -> str:
-    """The same changes as a patch, after a summary."""
+def patch_since(folder: str, base: str) -> bytes:
+    """The same changes as a patch for `git apply`, after a summary."""
     with _with_untracked(folder) as env:
-        patch = _git(folder, *_DIFF, "--stat=100", "--patch", base, env=env)
-    return patch.decode(errors="replace")
+        return _git(folder, *_DIFF, "--stat=100", "--patch", "--binary", base, env=env)
 
 
 _DIFF: Final = (
-    *("-c", "core.quotePath=false", "diff", "--no-ext-diff", "--no-textconv", "--no-color"),
-    *("--no-renames", "--ignore-submodules=dirty"),
+    *("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames"),
+    *("--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=dirty"),
 )
 
 
@@ -366,7 +365,7 @@ def _copied(index: str) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="uwf-") as folder:
         copy = os.path.join(folder, "index")
         if os.path.exists(index):
-            shutil.copyfile(index, copy)
+            shutil.copy2(index, copy)  # by its time, git knows which files may have changed since
         yield copy
 
 

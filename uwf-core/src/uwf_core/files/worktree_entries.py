@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable
+from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 from uwf_core.process.git import GitFailed, user_git
@@ -70,4 +71,25 @@ def conflict_at(tree: "WorkingTree", folder: str, branch: str) -> str | None:
             f"the branch {branch} exists, and not by this thread; rename it (git branch -m), or "
             "continue in a fork of the thread"
         )
-    return None
+    return prefix_conflict(tree, branch)
+
+
+def prefix_conflict(tree: "WorkingTree", branch: str) -> str | None:
+    """Which branch takes the place of the folder of another one, and what to do; None if none does.
+    Git keeps a branch as a file, and some file systems do not tell `UWF` from `uwf`.
+
+    Raises:
+        GitFailed: the repository cannot be read.
+    """
+    prefix = os.path.dirname(branch)
+    words = ("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads")
+    names = os.fsdecode(user_git(tree.top, *words)).splitlines()
+    place = os.path.join(tree.common, "refs", "heads", prefix)
+    if prefix not in names and not os.path.isfile(place):
+        return None
+    if prefix not in names:
+        prefix = next((each for each in names if each.lower() == prefix.lower()), prefix)
+    return (
+        f"the branch {prefix!r} takes the place of the branches {os.path.dirname(branch)}/…, which "
+        f"git cannot keep beside it; rename it: git -C {quote(tree.top)} branch -m {prefix} NAME"
+    )

@@ -34,13 +34,48 @@ _SETTINGS = {
 }
 _NO_CONFIGURATION = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 _USER_VARIABLES = ("HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "TMPDIR")
-_WORDS = ("git", "-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false")
+_NEUTRAL = (
+    f"core.hooksPath={os.devnull}",
+    "core.fsmonitor=false",
+    "core.abbrev=auto",
+    "core.quotePath=false",
+    "color.ui=false",
+    "diff.noprefix=false",
+    "diff.mnemonicPrefix=false",
+    "diff.algorithm=default",
+    "diff.context=3",
+    "diff.indentHeuristic=true",
+    "diff.interHunkContext=0",
+    "diff.renames=false",
+    "diff.wsErrorHighlight=none",
+    "diff.relative=false",
+    "diff.ignoreSubmodules=untracked",
+    "diff.submodule=short",
+    "diff.suppressBlankEmpty=false",
+    f"diff.orderFile={os.devnull}",
+    "diff.statGraphWidth=60",
+    "diff.statNameWidth=1000",
+    "status.renames=false",
+    "status.relativePaths=true",
+    "status.submoduleSummary=false",
+    "status.showStash=false",
+    "status.branch=false",
+    "status.short=false",
+    "log.showSignature=false",
+    "submodule.recurse=false",
+)
+"""What the user sets for their own eyes may change neither what uwf reads nor what it shows."""
+_WORDS = ("git", *(word for each in _NEUTRAL for word in ("-c", each)))
+_MOST_LINES = 4
+_LONGEST_LINE = 400
 
 NO_ENV: Mapping[str, str] = MappingProxyType({})
 
 
 class GitFailed(Exception):
-    """A git command failed, or there is no git. The message is one line."""
+    """A git command failed, or there is no git. The message is one line, with what git has said
+    first, which is often the cause, and last.
+    """
 
 
 class GitStopped(GitFailed):
@@ -165,8 +200,8 @@ def _run(
             raise GitFailed(str(error)) from error
         said, complaint = _collect(child, seconds)
     if child.returncode or (strict and complaint):
-        lines = complaint.decode(errors="replace").strip().splitlines()
-        raise GitFailed(lines[-1] if lines else f"git ended with exit code {child.returncode}")
+        brief = _brief(complaint.decode(errors="replace"))
+        raise GitFailed(brief or f"git ended with exit code {child.returncode}")
     return said or b""
 
 
@@ -239,3 +274,13 @@ def _kill(child: "Popen[bytes]") -> None:
     for stream in (child.stdout, child.stderr):
         if stream is not None:
             stream.close()
+
+
+def _brief(said: str) -> str:
+    """The first and the last of the lines that git has written about an error, as one line."""
+    lines = dict.fromkeys(each.strip()[:_LONGEST_LINE] for each in said.splitlines())
+    kept = [each for each in lines if each and not each.startswith(("hint:", "Preparing worktree"))]
+    errors = [each for each in kept if not each.startswith("warning:")] or kept
+    if len(errors) > _MOST_LINES:
+        errors = [*errors[: _MOST_LINES - 1], errors[-1]]
+    return "; ".join(errors)

@@ -19,6 +19,7 @@ from uwf_core.files.worktree import (
     folder_of,
     has_folder,
 )
+from uwf_core.files.worktree_entries import prefix_conflict
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.folders import make_folder
 from uwf_core.process.git import GitFailed, user_git
@@ -70,6 +71,9 @@ def fork_with_files(
         if tree is None:
             make_folder(target)
         else:
+            conflict = prefix_conflict(tree, branch)
+            if conflict is not None:
+                raise GitFailed(conflict)
             add_worktree(tree.top, target, tree.head, branch)
         restore(home, str(after["tree"]), target)
         return _begin(engine, thread, ref, workflow, workspace["folder"], target, tree)

@@ -78,8 +78,8 @@ class WorktreeDiff:
             ],
         }
 
-    def patch(self) -> str:
-        """The changes as a patch after a summary; raises as `document`."""
+    def patch(self) -> bytes:
+        """The changes as a patch after a summary, for `git apply`; raises as `document`."""
         try:
             return patch_since(self._own.folder, self._own.base)
         except GitFailed as error:

@@ -7,7 +7,6 @@ from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.lines import changed_lines
 from uwf_core.cli.render.table import Column, table
-from uwf_core.escape import clean
 
 _WIDE = 100
 
@@ -24,11 +23,11 @@ def thread_diff_text(document: Mapping[str, Any], screen: Screen, quota: int) ->
 
 
 def patch_text(document: Mapping[str, Any], patch: str, screen: Screen) -> str:
-    """The changes of a worktree: where it is, and the patch."""
+    """The changes of a worktree: where it is, and the patch, harmless."""
     head = f"{document['folder']}\nbranch {document['branch']}, since commit {document['base']}"
     if not document["files"]:
         return f"{head}\n\n{screen.paint('no change', 'ok')}"
-    lines = (_painted(line, screen) for line in clean(patch).rstrip("\n").split("\n"))
+    lines = (_painted(line, screen) for line in patch.rstrip("\n").split("\n"))
     return f"{head}\n\n" + "\n".join(lines)
 
 
