@@ -163,7 +163,6 @@ REFUSED = [
     ("&a {b: *a}\n", "alias", "1:8"),
     ("a: &x 1\nb: {<<: *x}\n", "merge-key", "1:4"),
     ("a: 1\n--- \nb: 2\n", "several-documents", "2:1"),
-    ("\ufeffa: 1\n", "byte-order-mark", "1:1"),
     ("a: 1\nb: \0\n", "forbidden-character", "2:4"),
     ("a: \x1b[31m\n", "forbidden-character", "1:4"),
     ("a: \ud800\n", "forbidden-character", "1:4"),

@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from uwf_core.api import Unavailable
+from uwf_core.api import ANYWHERE, Unavailable, read_regular
 
 INSTALL = "npm install -g @anthropic-ai/claude-code"
 INSTALL_HINT = f"{INSTALL}, or name it by the option `command`"
@@ -39,8 +39,7 @@ def placeholder_problem(command: str, path: str | None) -> Unavailable | None:
 
 def _is_placeholder(program: str) -> bool:
     try:
-        with open(program, "rb") as file:
-            head = file.read(_READ_BYTES)
+        head = read_regular(program, _READ_BYTES, within=ANYWHERE, cut=True)
     except OSError:  # the start of the program reports it
         return False
     return not head.startswith(b"#!") and any(sign in head for sign in _SIGNS)

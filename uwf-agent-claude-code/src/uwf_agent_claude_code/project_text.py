@@ -4,12 +4,11 @@ read it, since with it come the folder's settings.
 
 import os
 
-from uwf_core.api import PathOutside, PathWalk, open_regular
+from uwf_core.api import read_regular
 
 _NAMES = ("CLAUDE.md", ".claude/CLAUDE.md")
 _SETTINGS = (".claude", ".mcp.json")
 _MOST_BYTES = 40_000
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def with_project_text(prompt: str, folder: str) -> str:
@@ -43,16 +42,6 @@ def _read(root: str, name: str) -> bytes:
     Raises:
         OSError: there is no such file within the folder.
     """
-    folder = os.open(root, _FOLDER)
-    try:
-        with PathWalk(folder, name.split("/"), roots=(root,)) as walk:
-            found = walk.end()
-            if not found.name.endswith(".md"):
-                raise FileNotFoundError(name)
-            descriptor, _ = open_regular(found.folder, found.name)
-            with open(descriptor, "rb") as file:
-                return file.read(_MOST_BYTES + 1)
-    except PathOutside as outside:
-        raise FileNotFoundError(name) from outside
-    finally:
-        os.close(folder)
+    if not os.path.realpath(f"{root}/{name}").endswith(".md"):
+        raise FileNotFoundError(name)
+    return read_regular(name, _MOST_BYTES, within=root, cut=True)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from uwf_agent_claude_code.lines import model_tokens
 from uwf_agent_claude_code.usage import Ledger
+from uwf_core.api import open_regular
 
 
 class Transcript(NamedTuple):
@@ -75,7 +76,7 @@ def find_transcript(folder: Path, session: str) -> Transcript | None:
 
 def _lines(file: Path) -> Iterator[dict[str, Any]]:
     try:
-        with file.open("rb") as lines:
+        with open(open_regular(None, str(file), follow=True)[0], "rb") as lines:
             for data in lines:
                 try:
                     line = json.loads(data)

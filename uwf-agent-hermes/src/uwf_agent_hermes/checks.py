@@ -9,6 +9,7 @@ from pathlib import Path
 from uwf_agent_hermes.agent import HermesAgent, environment, hermes_home
 from uwf_agent_hermes.failures import INSTALL
 from uwf_agent_hermes.options import HermesOptions
+from uwf_agent_hermes.overlay import text_of
 from uwf_core.api import (
     AgentContext,
     AgentFailure,
@@ -95,11 +96,7 @@ def _configuration(request: CheckRequest, options: HermesOptions) -> CheckResult
 def _names_of_keys(request: CheckRequest, options: HermesOptions, home: Path) -> set[str]:
     """The names of the variables that hold keys; their values are shown nowhere."""
     names = {name for name, value in {**request.env, **environment(options)}.items() if value}
-    try:
-        lines = (home / ".env").read_text("utf-8", "replace").splitlines()
-    except OSError:
-        lines = []
-    for line in lines:
+    for line in text_of(home / ".env").split("\n"):
         name, is_set, value = line.removeprefix("export ").partition("=")
         if is_set and value.strip() and not name.lstrip().startswith("#"):
             names.add(name.strip())

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from uwf_agent_hermes import role_plugin
-from uwf_core.api import Call
+from uwf_core.api import ANYWHERE, Call, read_regular
 
 MEMORY = ("memory", "session_search", "skill_manage")
 """The tools by which one session tells another one something."""
@@ -64,10 +64,10 @@ class Overlay:
         managed.mkdir()
         configuration = _configuration(home, above, is_question=only is not None)
         (managed / "config.yaml").write_text(json.dumps(configuration), "utf-8")
-        variables = _text(above / ".env")
+        variables = text_of(above / ".env")
         (managed / ".env").write_text(f"{variables}\n{_PROJECT_PLUGINS}=1\n", "utf-8")
         wanted = f"{_PROJECT_PLUGINS}={env.get(_PROJECT_PLUGINS, '')}"
-        if call.trusted and _ALLOWED.search("\n".join((wanted, _text(home / ".env"), variables))):
+        if call.trusted and _ALLOWED.search("\n".join((wanted, text_of(home / ".env"), variables))):
             _link(Path(call.cwd, ".hermes", "plugins"), self._plugin.parent)
         self.env = {
             "HERMES_MANAGED_DIR": str(managed),
@@ -120,15 +120,16 @@ def _part(mapping: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 def _mapping(file: Path) -> dict[str, Any]:
     try:
-        found = yaml.safe_load(_text(file))
+        found = yaml.safe_load(text_of(file))
     except (yaml.YAMLError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
 
-def _text(file: Path) -> str:
+def text_of(file: Path) -> str:
+    """The text of a file of Hermes; empty if it cannot be read."""
     try:
-        return file.read_text("utf-8", "replace")
+        return read_regular(str(file), within=ANYWHERE).decode("utf-8-sig", "replace")
     except OSError:
         return ""
 

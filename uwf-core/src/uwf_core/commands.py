@@ -19,7 +19,7 @@ the entry point `uwf.commands` is the same `Group`, made once.
 from uwf_core.cli.command import Command, Group, command, write_examples, write_lines
 from uwf_core.cli.command_table import Noun, Row
 from uwf_core.cli.main import EXIT_CODES, process
-from uwf_core.cli.params import Moment, new_thread, start_options
+from uwf_core.cli.params import Moment, file_or_text, new_thread, start_options
 from uwf_core.cli.render.amounts import ago, count, duration, moment, usage
 from uwf_core.cli.render.colours import Screen, is_terminal, screen_of
 from uwf_core.cli.render.findings import problem_lines
@@ -47,6 +47,7 @@ __all__ = [
     "duration",
     "end_process",
     "fields",
+    "file_or_text",
     "is_terminal",
     "moment",
     "new_thread",

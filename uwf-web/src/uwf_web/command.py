@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from uwf_core.api import ANYWHERE, read_regular
 from uwf_core.commands import Session, command, working_folder
 from uwf_core.errors import UsageError
 from uwf_web.settings import PORT, WebSettings
@@ -88,7 +89,7 @@ def _check_certificate(certificate: str, key: str) -> None:
 
     for option, file in (("--tls-cert", certificate), ("--tls-key", key)):
         try:
-            Path(file).read_bytes()
+            read_regular(file, within=ANYWHERE)
         except OSError as error:
             raise UsageError(f"{option} {file}: {error.strerror}") from error
     try:  # a key that needs a password is no question on the terminal

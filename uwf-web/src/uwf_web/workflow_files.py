@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from uwf_core.api import open_regular
 from uwf_core.errors import UsageError, WrongStateError
 
 FOLDER: Final = ".workflow"
@@ -126,14 +127,13 @@ def _read(folder: int | None, name: str) -> WorkflowFile:
     for suffix in _SUFFIXES if folder is not None else ():
         file = f"{FOLDER}/{name}{suffix}"
         try:
-            descriptor = os.open(
-                f"{name}{suffix}", os.O_RDONLY | os.O_NONBLOCK | _BARE, dir_fd=folder
-            )
+            descriptor, _ = open_regular(folder, f"{name}{suffix}")
         except FileNotFoundError:
             continue
         except OSError as error:
             raise _unusable(file, error) from error
-        data = _content(descriptor, file)
+        with open(descriptor, "rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             raise UsageError(f"{file} is larger than {MAX_BYTES:,} bytes")
         try:
@@ -141,15 +141,6 @@ def _read(folder: int | None, name: str) -> WorkflowFile:
         except UnicodeDecodeError as error:
             raise UsageError(f"{file} is not UTF-8", hint="save it as UTF-8 first") from error
     return WorkflowFile(name, f"{FOLDER}/{name}{_SUFFIXES[0]}", "", NEW)
-
-
-def _content(descriptor: int, file: str) -> bytes:
-    """What a descriptor has, closed here; one byte more than may be there tells of too much."""
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise UsageError(f"{file} is not a file")
-    with open(descriptor, "rb") as stream:
-        return stream.read(MAX_BYTES + 1)
 
 
 def _replace(folder: int | None, file: str, data: bytes) -> None:

@@ -47,7 +47,10 @@ _HOME = {
         "StoreVersionError Unavailable UwfError"
     ),
     "uwf_core.ids": "number_of ref_of_number",
-    "uwf_core.process.path_walk": "PathOutside PathWalk WalkedPath open_regular path_components",
+    "uwf_core.process.path_walk": (
+        "ANYWHERE FileTooLarge PathOutside PathWalk WalkedPath open_regular path_components "
+        "read_regular"
+    ),
     "uwf_core.process.cancel": "Cancel",
     "uwf_core.process.failure": "failure_of",
     "uwf_core.process.identity": "ProcessId hostname",
@@ -94,11 +97,14 @@ if TYPE_CHECKING:
     from uwf_core.process.identity import ProcessId as ProcessId
     from uwf_core.process.identity import hostname as hostname
     from uwf_core.process.own_python import own_python as own_python
+    from uwf_core.process.path_walk import ANYWHERE as ANYWHERE
+    from uwf_core.process.path_walk import FileTooLarge as FileTooLarge
     from uwf_core.process.path_walk import PathOutside as PathOutside
     from uwf_core.process.path_walk import PathWalk as PathWalk
     from uwf_core.process.path_walk import WalkedPath as WalkedPath
     from uwf_core.process.path_walk import open_regular as open_regular
     from uwf_core.process.path_walk import path_components as path_components
+    from uwf_core.process.path_walk import read_regular as read_regular
     from uwf_core.process.program import *  # noqa: F403
 
 

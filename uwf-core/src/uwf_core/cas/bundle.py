@@ -8,7 +8,6 @@ other, and only then copied.
 
 import os
 import re
-import stat
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -22,6 +21,7 @@ from uwf_core.cas.manifest import Manifest
 from uwf_core.errors import BundleError, CorruptNodeError
 from uwf_core.ids import number_of
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.process.path_walk import open_regular
 
 FOLDER, ENDING = "cas/", ".bin"
 OBJECTS = "files/"
@@ -244,12 +244,7 @@ def opened(path: str) -> tuple[BinaryIO, int]:
         BundleError: it is not a plain file, or cannot be read.
     """
     try:
-        # A pipe would keep us waiting, a device would never end.
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            os.close(descriptor)
-            raise BundleError("this is not a file", where=path)
+        descriptor, found = open_regular(None, path, follow=True)
         return os.fdopen(descriptor, "rb"), found.st_size
     except OSError as error:
         raise BundleError(

@@ -10,6 +10,7 @@ import click
 
 from uwf_core.cli.session import Session, now_ms, working_folder
 from uwf_core.errors import UsageError
+from uwf_core.process.path_walk import MOST_BYTES, read_regular
 
 if TYPE_CHECKING:
     from uwf_core.threads.start import StartOptions
@@ -259,13 +260,12 @@ def read_file(path: str, option: str) -> str:
         UsageError: it cannot be read or is not UTF-8.
     """
     try:
-        with open(path, "rb") as file:
-            return _decoded(file.read(), path)
+        return _decoded(read_regular(path), path)
     except OSError as error:
         raise UsageError(
             f"cannot read the file of {option}: {error.strerror}",
             where=path,
-            hint="a text that begins with @ can come from stdin: -p -"
+            hint="a text that begins with @, and that of a pipe, can come from stdin: -p -"
             if option == "-p"
             else "after @ comes the path of a file, from the current folder",
         ) from error
@@ -285,7 +285,10 @@ def _stdin() -> bytes:
 
     if sys.stdin is None:
         raise UsageError("stdin is closed")
-    return sys.stdin.buffer.read()
+    data = sys.stdin.buffer.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise UsageError(f"stdin is larger than {MOST_BYTES:,} bytes")
+    return data
 
 
 def _decoded(data: bytes, where: str) -> str:

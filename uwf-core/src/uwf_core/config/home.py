@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from uwf_core.errors import ConfigError
 from uwf_core.process import crash_points
 from uwf_core.process.folders import is_own, make_lasting_folder, sync_names
+from uwf_core.process.path_walk import ANYWHERE, read_regular
 
 CONFIG_FILE = "config.yaml"
 ENV_FILE = ".env"
+_MOST_BYTES = 4_000_000
 
 
 def find_home(env: Mapping[str, str]) -> str:
@@ -113,22 +115,21 @@ def check_ending(file: str) -> None:
         raise ConfigError(f"its name must be {name}", where=other, hint=f"rename it to {name}")
 
 
-def read_private(file: str) -> bytes | None:
-    """A file's bytes, None if there is none.
+def read_private(file: str, *, within: str = ANYWHERE) -> bytes | None:
+    """The bytes of a small file, None if there is none; no link leads out of the folder `within`.
 
     Raises:
         ConfigError: it exists and cannot be read.
     """
     try:
-        with open(file, "rb") as stream:
-            return stream.read()
+        return read_regular(file, _MOST_BYTES, within=within)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise ConfigError(
             f"cannot read the file: {error.strerror}",
             where=file,
-            hint="make it readable for you, or move it away",
+            hint="make it a plain file that you can read, or move it away",
         ) from error
 
 

@@ -9,6 +9,7 @@ import os
 import stat
 
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.process.path_walk import read_regular
 
 _POINTER_BYTES = 4096
 _GIT = ".git"
@@ -64,9 +65,6 @@ def _common_folder(top: str) -> str | None:
 
 
 def _pointer(file: str) -> str:
-    """The path in one of git's small files; links are not followed."""
-    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        return os.fsdecode(os.read(descriptor, _POINTER_BYTES)).strip()
-    finally:
-        os.close(descriptor)
+    """The path in one of git's small files."""
+    data = read_regular(file, _POINTER_BYTES, within=os.path.dirname(file), cut=True)
+    return os.fsdecode(data).strip()

@@ -35,6 +35,7 @@ from uwf_core.config.keys import (
 from uwf_core.config.trust import ProjectFolder, allowed, find_project
 from uwf_core.errors import ConfigError, DefinitionError
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.process.path_walk import ANYWHERE
 from uwf_core.shape.kinds import MapOf, RecordOf, Shape
 from uwf_core.shape.mismatch import Reading
 from uwf_core.shape.shapes import shape_of
@@ -173,7 +174,8 @@ def load_settings(
     values.add("user", _absolute(user, home, env))
     blocked = [*_blocked(user)]
     if project is not None:
-        taken = allowed(project, {} if project.file is None else _read(project.file))
+        file = project.file
+        taken = allowed(project, {} if file is None else _read(file, project.folder))
         values.add("project", _absolute(taken.leaves, project.folder, env))
         blocked += _blocked(taken.leaves)
         if taken.ignored:
@@ -197,8 +199,8 @@ def _environment(home: str, env: Mapping[str, str]) -> dict[str, str]:
     return {**added, **env}
 
 
-def _read(file: str) -> dict[Path, Leaf]:
-    data = read_private(file)
+def _read(file: str, within: str = ANYWHERE) -> dict[Path, Leaf]:
+    data = read_private(file, within=within)
     if data is None:
         check_ending(file)
         return {}

@@ -9,8 +9,10 @@ from typing import Final
 
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.git import ask_git, user_git
+from uwf_core.process.path_walk import ANYWHERE, read_regular
 
 _ANY_OWNER: Final = ("-c", "safe.directory=*")
+_MOST_BYTES: Final = 10_000_000
 _READ_ONLY: Final = {"GIT_OPTIONAL_LOCKS": "0"}
 
 
@@ -123,7 +125,6 @@ def _default_file() -> str:
 
 def _content(file: str) -> bytes:
     try:
-        with open(file, "rb") as opened:
-            return opened.read()
+        return read_regular(file, _MOST_BYTES, within=ANYWHERE)
     except (FileNotFoundError, NotADirectoryError):
         return b""

@@ -16,6 +16,7 @@ from uwf_core.files.worktree_entries import beside_others, conflict_at, lock_of
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import make_folder, sync_names
 from uwf_core.process.git import NO_ENV, GitFailed, user_git, wait_for_lock
+from uwf_core.process.path_walk import read_regular
 
 _QUIET: Final = (
     *("-c", "core.safecrlf=false", "-c", "core.splitIndex=false"),
@@ -163,8 +164,8 @@ def add_worktree(
 
 def _check_out_beyond(top: str, folder: str) -> None:
     """Write the files outside of a sparse checkout that the other working tree has nevertheless."""
-    with open(os.path.join(folder, ".git"), encoding="utf-8", errors="surrogateescape") as file:
-        entry = file.read().removeprefix("gitdir: ").rstrip("\n")
+    pointer = os.fsdecode(read_regular(".git", 4096, within=folder))
+    entry = pointer.removeprefix("gitdir: ").rstrip("\n")
     if not os.path.exists(os.path.join(entry, "info", "sparse-checkout")):
         return
     skipped = _git(folder, "ls-files", "-t", "-z").split(b"\0")

@@ -5,7 +5,6 @@ copied before it is opened, because SQLite writes beside a database even to read
 """
 
 import os
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from uwf_core.errors import (
 )
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.process.path_walk import read_regular
 
 MOST_BYTES = 256 * 1024 * 1024
 """The largest file of a home that is read."""
@@ -94,15 +94,8 @@ def read_plain(file: Path) -> bytes | None:
     Raises:
         BundleError: it is a link or a device, is too large, or cannot be read.
     """
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
     try:
-        with os.fdopen(os.open(file, flags), "rb") as stream:
-            found = os.fstat(stream.fileno())
-            if not stat.S_ISREG(found.st_mode):
-                raise BundleError("this is not a plain file", where=str(file))
-            if found.st_size > MOST_BYTES:
-                raise BundleError(f"this file is larger than {MOST_BYTES} bytes", where=str(file))
-            return stream.read(MOST_BYTES)
+        return read_regular(str(file), MOST_BYTES, within=str(file.parent))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from uwf_core.errors import AgentFailure, BadRequest, Unavailable
+from uwf_core.process.path_walk import ANYWHERE, read_regular
 
 
 def locate(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
@@ -109,8 +110,7 @@ def _not_executable(path: str) -> Unavailable:
 def _needs_something(path: str, number: int) -> Unavailable:
     """The file was there a moment ago, so it is what the file itself needs that is missing."""
     try:
-        with open(path, "rb") as file:
-            first = file.readline(256)
+        first = read_regular(path, 256, within=ANYWHERE, cut=True).partition(b"\n")[0]
     except OSError as error:
         return Unavailable(f"cannot start {path}: {error.strerror}")
     if first.startswith(b"#!"):

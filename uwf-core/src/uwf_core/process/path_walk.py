@@ -1,10 +1,14 @@
-"""Open files beneath a folder, safe against links that are in it or are added to it.
+"""Open and read files whose path others can choose, safe against links that are in a folder or are
+added to it, against files that never answer, and against files that never end.
 
 A path is walked component by component from a descriptor of the folder, each component opened
 with `O_NOFOLLOW` beneath its parent's descriptor. The kernel never follows a link for us: a link is
 read and its target walked in the same way. So a link that is swapped in between two of our steps is
 found as a link or not at all, and the file that is opened is the one that was checked.
 """
+
+# Every command comes through here: pathlib is not imported for that.
+# ruff: noqa: PTH100, PTH120
 
 import errno
 import os
@@ -19,8 +23,18 @@ ENTER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os
 _LINKS = 40
 
 
-class PathOutside(Exception):
+class PathOutside(OSError):
     """A path, or a link on it, is outside the folder."""
+
+    def __init__(self) -> None:
+        super().__init__(errno.EXDEV, "it, or a link on its way, leads out of its folder")
+
+
+class FileTooLarge(OSError):
+    """A file is larger than its limit."""
+
+    def __init__(self, most_bytes: int) -> None:
+        super().__init__(errno.EFBIG, f"it is larger than {most_bytes:,} bytes")
 
 
 class WalkedPath(NamedTuple):
@@ -146,8 +160,11 @@ def path_components(path: str, roots: Iterable[str] = ()) -> list[str]:
     raise PathOutside
 
 
-def open_regular(folder: int, name: str, *, follow: bool = False) -> tuple[int, os.stat_result]:
-    """The descriptor and status of a regular file in a folder; a link is an error, or followed.
+def open_regular(
+    folder: int | None, name: str, *, follow: bool = False
+) -> tuple[int, os.stat_result]:
+    """The descriptor and status of a regular file in a folder (None: the current one); a link is an
+    error, or followed.
 
     Raises:
         OSError: it cannot be opened, or is not a regular file.
@@ -164,20 +181,80 @@ def open_regular(folder: int, name: str, *, follow: bool = False) -> tuple[int, 
     return descriptor, status
 
 
-def read_beneath(root: str, path: str, most_bytes: int) -> bytes:
-    """Read a regular file by its path from the folder `root`: at most so many bytes and one more.
+ANYWHERE = "/"
+"""The links of a file in the user's own home may lead everywhere."""
+MOST_BYTES = 64_000_000
+_CHUNK = 1 << 18
+
+
+def read_regular(
+    path: str, most_bytes: int = MOST_BYTES, *, within: str | None = None, cut: bool = False
+) -> bytes:
+    """Read a regular file. Every file whose path others can choose is read by this function.
+
+    Args:
+        path: its path; a relative one starts at `within`, else at the current folder.
+        most_bytes: how many bytes it may have.
+        within: the folder that no link on the path may leave. None for a path that a user named:
+            if it is in a project (`project_root`), its links may not leave that.
+        cut: of a larger file, return `most_bytes` and one more.
 
     Raises:
         PathOutside: it, or a link on the way, is outside of the folder.
+        FileTooLarge: it is larger, and `cut` is False.
         OSError: it cannot be read, or is not a regular file.
     """
+    try:
+        root = project_root(path) if within is None else within
+        data = _content(_opened(path, root), most_bytes + 1)
+    except ValueError as error:
+        raise OSError(errno.EINVAL, "no file can have this path") from error
+    if len(data) > most_bytes and not cut:
+        raise FileTooLarge(most_bytes)
+    return data
+
+
+def project_root(path: str, markers: Iterable[str] = (".git",)) -> str | None:
+    """The folder of the project that a path is in: the nearest above it with one of the `markers`.
+
+    One that only a link of another project leads to is not nearer than that.
+    """
+    found, folder = None, os.path.dirname(os.path.abspath(path))
+    while True:
+        if any(os.path.lexists(f"{folder}/{each}") for each in markers) and (
+            found is None or not _is_beneath(found, folder)
+        ):
+            found = folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return found
+        folder = above
+
+
+def _is_beneath(path: str, folder: str) -> bool:
+    real = os.path.realpath(folder)
+    return os.path.commonpath([real, os.path.realpath(path)]) == real
+
+
+def _opened(path: str, root: str | None) -> int:
+    if root is None or root == ANYWHERE:
+        return open_regular(None, path, follow=True)[0]
     folder = os.open(root, ENTER & ~os.O_NOFOLLOW)
     try:
-        roots = (root, os.path.realpath(root))
+        roots = (os.path.abspath(root), os.path.realpath(root))
         with PathWalk(folder, path_components(path, roots), roots=roots) as walk:
             place = walk.end()
-            descriptor, _ = open_regular(place.folder, place.name)
-            with open(descriptor, "rb") as file:
-                return file.read(most_bytes + 1)
+            return open_regular(place.folder, place.name)[0]
     finally:
         os.close(folder)
+
+
+def _content(descriptor: int, most_bytes: int) -> bytes:
+    parts = []
+    try:
+        while most_bytes and (part := os.read(descriptor, min(most_bytes, _CHUNK))):
+            parts.append(part)
+            most_bytes -= len(part)
+    finally:
+        os.close(descriptor)
+    return b"".join(parts)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from uwf_core.errors import BundleError, UwfError, place_of
+from uwf_core.process.path_walk import read_regular
 from uwf_core.replay.words import difference_text, headline
 
 if TYPE_CHECKING:
@@ -82,7 +83,9 @@ class ThreadFile(pytest.File):
         if not file.exists():
             return {}
         try:
-            found = json.loads(file.read_text("utf-8"))
+            found = json.loads(read_regular(str(file)))
+        except OSError as error:
+            raise self.CollectError(f"cannot read {file}: {error.strerror}") from error
         except ValueError as error:
             raise self.CollectError(f"{file} is not JSON: {error}") from error
         if not _is_expectations(found):

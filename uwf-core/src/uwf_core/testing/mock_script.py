@@ -38,6 +38,7 @@ from uwf_core.api.extract import NO_USAGE
 from uwf_core.api.fields import FieldFault, camel, read_record
 from uwf_core.api.record import record, replace
 from uwf_core.errors import BadRequest, DefinitionError, FailureKind
+from uwf_core.process.path_walk import ANYWHERE, read_regular
 
 GARBAGE = "]]} \x1b[31m%%% not what was asked for \ufffd\ufffd {{{ --- \t"
 """The output of `garbage: true`: no frontmatter, no JSON, with a terminal escape."""
@@ -183,8 +184,7 @@ def read_script(file: str) -> Script:
         BadRequest: it cannot be read, or something in it is wrong.
     """
     try:
-        with open(file, "rb", buffering=0) as stream:
-            text = stream.read().decode()
+        text = read_regular(file, within=ANYWHERE).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as fault:
         raise BadRequest(f"the mock's script {file} cannot be read: {fault}") from fault
     return _script(text, file)

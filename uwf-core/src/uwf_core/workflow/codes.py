@@ -7,7 +7,6 @@ CODES: Final[dict[str, str]] = {
     "yaml-syntax": "the text is not valid YAML",
     "json-syntax": "an included .json file is not JSON, or not JSON that can be stored",
     "not-utf-8": "the bytes are not UTF-8",
-    "byte-order-mark": "the text begins with a byte order mark",
     "forbidden-character": "a control character or another character that YAML does not allow",
     "several-documents": "the file holds more than one YAML document",
     "empty-file": "the file is empty",

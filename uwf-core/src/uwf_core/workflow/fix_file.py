@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uwf_core.errors import UsageError
+from uwf_core.process.path_walk import read_regular
 from uwf_core.workflow.check import check_loaded
 from uwf_core.workflow.fix import Fixed, fixed
 from uwf_core.workflow.load import load_text
@@ -63,9 +64,8 @@ def _replace(path: str, before: bytes, after: bytes, mode: int) -> None:
                 stream.write(after)
                 stream.flush()
                 os.fsync(descriptor)
-            with open(path, "rb") as stream:
-                if stream.read(MAX_BYTES + 1) != before:
-                    raise UsageError("the file changed meanwhile", where=path, hint="run it again")
+            if read_regular(path, MAX_BYTES, cut=True) != before:
+                raise UsageError("the file changed meanwhile", where=path, hint="run it again")
             Path(draft).replace(path)
         except BaseException:
             Path(draft).unlink()

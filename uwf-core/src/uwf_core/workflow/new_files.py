@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from uwf_core.errors import UsageError
+from uwf_core.process.path_walk import read_regular
 
 
 def write_files(new: Mapping[str, str], called: Mapping[str, str]) -> None:
@@ -39,8 +40,7 @@ def _is_there(file: str, text: str) -> bool:
         FileExistsError: it has another one.
     """
     try:
-        with Path(file).open("rb") as stream:
-            found = stream.read(len(text.encode()) + 1)
+        found = read_regular(file, len(text.encode()), cut=True)
     except FileNotFoundError:
         return False
     if found != text.encode():

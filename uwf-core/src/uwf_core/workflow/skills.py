@@ -12,12 +12,12 @@ import os
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from uwf_core.errors import DefinitionError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import climb
-from uwf_core.process.path_walk import PathOutside, read_beneath
+from uwf_core.process.path_walk import PathOutside, read_regular
 from uwf_core.workflow.file_name import FOLDERS
 
 SKILL_FILE: Final = "SKILL.md"
@@ -32,7 +32,9 @@ MAX_NAMED: Final = 16
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _LONGEST_NAME, _LONGEST_DESCRIPTION = 64, 1024
-_FRONTMATTER = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?\n)?---[ \t]*(\r?\n|\Z)", re.DOTALL)
+_ENTRY = re.compile(r"^([A-Za-z_][\w-]*):(?=\s)(.*(?:\n[ \t].*)*)", re.MULTILINE)
+"""A field at the margin, with its continuation lines."""
+_FRONTMATTER = re.compile(r"---[ \t]*\r?\n(.*?\n)?---[ \t]*(\r?\n|\Z)", re.DOTALL)
 
 
 class GuidanceFile(NamedTuple):
@@ -126,7 +128,7 @@ def read_guidance(found: GuidanceFile) -> tuple[str, bool]:
         UnusableText: it cannot be read, is not a UTF-8 text file, or is outside its folder.
     """
     try:
-        data = read_beneath(found.root, found.path, MAX_BYTES)
+        data = read_regular(found.path, MAX_BYTES, within=found.root, cut=True)
     except FileNotFoundError:
         raise
     except PathOutside as error:
@@ -141,7 +143,7 @@ def read_guidance(found: GuidanceFile) -> tuple[str, bool]:
         raise UnusableText("is not UTF-8 text") from error
     if "\0" in text:
         raise UnusableText("is not text")
-    return text, is_cut
+    return text.removeprefix("\ufeff"), is_cut
 
 
 def read_skill(found: GuidanceFile) -> str:
@@ -158,18 +160,15 @@ def read_skill(found: GuidanceFile) -> str:
 
 def skill_faults(text: str, name: str) -> Iterator[str]:
     """What is wrong with the SKILL.md of the skill `name`."""
-    from uwf_core.workflow.yaml_source import parse_yaml
-
     match = _FRONTMATTER.match(text)
     if match is None:
         yield "does not begin with frontmatter: `---`, `name`, `description`, `---`"
         return
     try:
-        fields = parse_yaml(match[1] or "", file=SKILL_FILE)
+        given = _fields("\n" + (match[1] or ""))  # the line of the fence counts
     except DefinitionError as error:
-        yield f"has frontmatter that is not valid YAML: {error.message}"
+        yield f"has invalid frontmatter ({error.where}): {error.message}; {error.hint}"
         return
-    given = fields if isinstance(fields, dict) else {}
     if given.get("name") != name:
         yield f"has the name {given.get('name')!r}, not that of its folder, {name!r}"
     about = given.get("description")
@@ -177,6 +176,29 @@ def skill_faults(text: str, name: str) -> Iterator[str]:
         yield "has no `description`, which tells when to use the skill"
     elif len(about) > _LONGEST_DESCRIPTION:
         yield f"has a description of more than {_LONGEST_DESCRIPTION} characters"
+
+
+def _fields(frontmatter: str) -> dict[str, Any]:
+    """The fields of a frontmatter. Its authors use programs that read a field which is not valid
+    YAML, such as `description: Use for: a scene`, as text to the end of its line.
+
+    Raises:
+        DefinitionError: it is not YAML, and even so has not what a skill needs.
+    """
+    from uwf_core.workflow.yaml_source import parse_yaml
+
+    try:
+        fields = parse_yaml(frontmatter, file=SKILL_FILE)
+    except DefinitionError:
+        fields = {}
+        for entry in re.finditer(_ENTRY, frontmatter):
+            try:
+                fields |= parse_yaml(entry[0], file=SKILL_FILE)
+            except DefinitionError:
+                fields[entry[1]] = " ".join(entry[2].split())
+        if not {"name", "description"} <= fields.keys():
+            raise
+    return fields if isinstance(fields, dict) else {}
 
 
 def _first(places: Iterator[GuidanceFile]) -> GuidanceFile | None:

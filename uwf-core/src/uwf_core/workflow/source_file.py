@@ -5,16 +5,19 @@ folder, even if another one replaces it meanwhile.
 """
 
 # Loaded by `thread start`: pathlib is not imported for that.
-# ruff: noqa: PTH119, PTH120
+# ruff: noqa: PTH100, PTH119, PTH120
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from uwf_core.errors import UsageError
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.process.path_walk import ENTER, PathOutside, PathWalk, open_regular
+from uwf_core.process.path_walk import ENTER, PathOutside, PathWalk, open_regular, project_root
+from uwf_core.workflow.file_name import FOLDERS
 from uwf_core.workflow.yaml_source import MAX_BYTES, decode
+
+_PROJECT = (".git", *FOLDERS)
 
 
 class SourceFile(NamedTuple):
@@ -33,16 +36,29 @@ class SourceFile(NamedTuple):
 
 @contextmanager
 def open_source(path: str) -> Iterator[SourceFile]:
-    """A file that a user named; links are followed.
+    """A file that a user named; the links of a project lead only within it.
 
     Raises:
         UsageError: it is missing or cannot be read.
     """
-    folder = -1
-    try:
+    with ExitStack() as held:
         try:
-            folder = os.open(os.path.dirname(path) or ".", ENTER & ~os.O_NOFOLLOW)
-            source = _read(folder, folder, os.path.basename(path), follow=True)
+            root = project_root(path, _PROJECT)
+            above = root or os.path.dirname(path) or "."
+            folder = os.open(above, ENTER & ~os.O_NOFOLLOW)
+            held.callback(os.close, folder)
+            if root is None:
+                source = _read(folder, folder, os.path.basename(path), follow=True)
+            else:
+                roots = (root, os.path.realpath(root))
+                name = os.path.relpath(os.path.abspath(path), root)
+                source = held.enter_context(open_included(folder, name, roots))
+        except PathOutside as error:
+            raise UsageError(
+                f"cannot read the file: a link leads out of the project {root}",
+                where=path,
+                hint="give the path of the file that it leads to",
+            ) from error
         except (OSError, ValueError) as error:
             raise UsageError(
                 f"cannot read the file: {reason(error)}",
@@ -50,9 +66,6 @@ def open_source(path: str) -> Iterator[SourceFile]:
                 hint="check the path and its permissions",
             ) from error
         yield source
-    finally:
-        if folder >= 0:
-            os.close(folder)
 
 
 @contextmanager

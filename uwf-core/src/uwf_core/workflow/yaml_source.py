@@ -42,6 +42,8 @@ __all__ = [
 ]
 
 MAX_BYTES = 1_000_000
+_ORDER_MARK = "\ufeff"
+"""What some editors write before a text."""
 MAX_DEPTH = 64
 MAX_NODES = 100_000
 # What YAML forbids, named and not complemented: `re` takes 15 ms to compile the complement.
@@ -85,6 +87,7 @@ def compose_all(text: str, *, file: str, include: bool = False) -> Composed:
 
     Duplicate keys and forbidden tags leave the rest readable; other errors give no node.
     """
+    text = text.removeprefix(_ORDER_MARK)
     if (simple := compose_lines(text, file)) is not None:
         return Composed(simple, ())
     composer = _Composer(file, include)
@@ -97,7 +100,7 @@ def compose_all(text: str, *, file: str, include: bool = False) -> Composed:
 
 
 def decode(data: bytes, *, file: str) -> str:
-    """Decode the bytes of a text file.
+    """Decode the bytes of a text file; a byte order mark before it is dropped.
 
     Raises:
         DefinitionError: over 1 MB, or not UTF-8.
@@ -105,7 +108,7 @@ def decode(data: bytes, *, file: str) -> str:
     if len(data) > MAX_BYTES:
         raise as_definition_error([_too_large(file)])
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8").removeprefix(_ORDER_MARK)
     except UnicodeDecodeError as error:
         good = data[: error.start].decode("utf-8")
         problem = error_at(
@@ -227,13 +230,6 @@ class _Composer:
             raise _Unreadable(_too_large(self.file))
         usual = text.translate({9: None, 10: None, 13: None}).isprintable()  # without the pattern
         found = None if usual else re.search(_FORBIDDEN, text)
-        if text.startswith("\ufeff"):
-            self._fail(
-                Place(self.file, 1, 1),
-                "byte-order-mark",
-                "the text begins with a byte order mark",
-                "save the file as UTF-8 without it",
-            )
         if found is None:
             return
         place = _place_after(text[: found.start()], self.file)
@@ -388,7 +384,7 @@ def _reason(error: Any) -> str:
 def _syntax_problem(place: Place, reason: str, text: str) -> Problem:
     if "maximum nesting depth" in reason:  # libyaml's own limit, reached while it reads ahead
         return error_at(place, "too-deep", f"nested deeper than {MAX_DEPTH} levels")
-    line = "".join(text.splitlines()[place.line - 1 : place.line])
+    line = "".join(text.split("\n")[place.line - 1 : place.line])
     hint = ""
     if "\t" in line[: max(place.column, 1)]:
         hint = "indent with spaces, not tabs"

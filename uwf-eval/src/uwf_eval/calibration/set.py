@@ -1,6 +1,5 @@
 """Read a calibration set."""
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from uwf_core.errors import DefinitionError
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.calibration.records import CalibrationFile
 from uwf_eval.task.globs import glob_problem
+from uwf_eval.task.tree import digest_of_file
 
 
 class CheckedSet(NamedTuple):
@@ -56,7 +56,7 @@ def read_set(path: Path) -> CheckedSet:
 
 def set_digest(path: Path) -> str:
     """SHA-256 over the file of a set, in hexadecimal; "" if it is missing."""
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+    return digest_of_file(path) if path.is_file() else ""
 
 
 def _item_problems(file: CalibrationFile, root: YamlMapping) -> Iterator[Problem]:

@@ -13,7 +13,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from uwf_core.api import Cancel, ProcessLimits, Program, ProgramResult, Unavailable, run_program
+from uwf_core.api import (
+    Cancel,
+    ProcessLimits,
+    Program,
+    ProgramResult,
+    Unavailable,
+    read_regular,
+    run_program,
+)
 from uwf_core.api.record import record
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.judges.failed import JudgeAborted, JudgeFailed, check_alone, check_end, said
@@ -98,8 +106,8 @@ def interpreter_of(entry: Path) -> tuple[str, ...]:
     """The program that runs a judge without the permission to be run: by its first line, else by
     its ending; empty if neither names one.
     """
-    with entry.open("rb") as file:
-        first = file.readline(_LONGEST_FIRST_LINE).decode("utf-8", "replace").strip()
+    head = read_regular(str(entry), _LONGEST_FIRST_LINE, cut=True)
+    first = head.partition(b"\n")[0].decode("utf-8", "replace").strip()
     if first.startswith("#!"):
         return tuple(first.removeprefix("#!").split())
     return _INTERPRETERS.get(entry.suffix, ())

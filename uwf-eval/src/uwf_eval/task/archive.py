@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
+from uwf_core.api import open_regular
 from uwf_eval.task.tree import TreeError, make_private, remove_tree
 
 MAX_BYTES: Final = 500_000_000
@@ -58,7 +59,7 @@ def unpack(archive: Path, target: Path) -> None:
 
 @contextmanager
 def _opened(archive: Path) -> Iterator[IO[bytes]]:
-    with open(archive, "rb") as file:
+    with open(open_regular(None, str(archive), follow=True)[0], "rb") as file:
         head = file.read(6)
         file.seek(0)
         for magic, name in _NOT_HERE.items():

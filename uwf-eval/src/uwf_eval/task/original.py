@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from uwf_core.api import PathOutside, read_regular
 from uwf_core.definitions import (
     Place,
     Problem,
@@ -76,12 +77,10 @@ def _schema_in(folder: Path, name: str) -> Mapping[str, Any]:
     Raises:
         ValueError: it is missing, outside the task, or not a JSON object.
     """
-    file = folder / name
-    if not file.resolve().is_relative_to(folder.resolve()):
-        raise ValueError(f"the schema {name!r} points outside the task")
     try:
-        with file.open("rb") as stream:
-            found = json.loads(stream.read(_LARGEST))
+        found = json.loads(read_regular(name, _LARGEST, within=str(folder)))
+    except PathOutside as error:
+        raise ValueError(f"the schema {name!r} points outside the task") from error
     except OSError as error:
         raise ValueError(f"cannot read the schema {name!r}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Literal
 
+from uwf_core.api import open_regular
 from uwf_core.errors import UwfError
 from uwf_core.named_tuple import NamedTuple
 
@@ -80,7 +81,7 @@ def _entry(name: str, status: os.stat_result) -> Entry:
 
 def digest_of_file(file: Path) -> str:
     """SHA-256 over a file's content, in hexadecimal."""
-    with open(file, "rb") as stream:
+    with open(open_regular(None, str(file), follow=True)[0], "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from uwf_core.commands import Moment, Screen, Session, cancel_on_signals, command, working_folder
+from uwf_core.commands import (
+    Moment,
+    Screen,
+    Session,
+    cancel_on_signals,
+    command,
+    file_or_text,
+    working_folder,
+)
 from uwf_core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -171,9 +179,4 @@ def _place(text: str) -> tuple[str, str]:
         raise UsageError(
             f"{text!r} is not PLACE=TEXT", hint="such as roles.writer.goal='Be brief.'"
         )
-    if value.startswith("@"):
-        try:
-            return place, Path(working_folder(), value[1:]).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"cannot read the file: {error}", where=value[1:]) from error
-    return place, value
+    return place, file_or_text(value, place)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from uwf_core.api import read_regular
 from uwf_improve.distill.formats import FORMATS, Line, format_of
 from uwf_improve.distill.session import RecordedSession, SessionError
 
@@ -53,9 +54,7 @@ def _find(word: str, cwd: Path, env: Mapping[str, str]) -> Path:
 def _objects(file: Path) -> list[Line]:
     """The file as one JSON object, else those of its lines that are one."""
     try:
-        if file.stat().st_size > MOST_BYTES:
-            raise SessionError(f"{file} is larger than {MOST_BYTES // 1_000_000} MB")
-        text = file.read_bytes().decode("utf-8", "replace")
+        text = read_regular(str(file), MOST_BYTES).decode("utf-8-sig", "replace")
     except OSError as error:
         raise SessionError(f"cannot read {file}: {error.strerror}") from error
     whole = _parsed(text)

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from uwf_core.api import read_regular
 from uwf_core.api.record import record
 from uwf_core.client import Client
 from uwf_core.errors import DefinitionError, UsageError, UwfError
@@ -204,7 +205,9 @@ def _replayed(client: Client, workflow: str, champion: str, challenger: str) -> 
 def _files(draft: Draft) -> list[FileChange]:
     return [
         FileChange(
-            path=path, before=(draft.file.parent / path).read_text(encoding="utf-8"), after=text
+            path=path,
+            before=read_regular(path, within=str(draft.file.parent)).decode("utf-8"),
+            after=text,
         )
         for path, text in sorted(draft.texts.items())
     ]

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from uwf_core.api import read_regular
 from uwf_core.errors import UnknownIdError, UsageError
 
 SKILL: Final = "SKILL.md"
@@ -41,7 +42,8 @@ def skill_files(file: Path) -> dict[str, str]:
     found = {}
     for each in sorted(folder.glob(f"*/{SKILL}")) if folder.is_dir() else ():
         if each.is_file() and not each.is_symlink():
-            found[each.parent.name] = each.read_text(encoding="utf-8")
+            data = read_regular(str(each), within=str(folder))
+            found[each.parent.name] = data.decode("utf-8")
     return found
 
 

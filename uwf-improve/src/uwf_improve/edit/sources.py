@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from uwf_core.api import read_regular
 from uwf_core.client import Cancel, Client
 from uwf_core.errors import UsageError
 from uwf_improve.edit.draft import Draft
@@ -118,6 +119,6 @@ def citations(found: Reflection, numbers: Sequence[int], *, strict: bool = True)
 
 def _read(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8")
+        return read_regular(str(file)).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read the file: {error}", where=str(file)) from error

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from tempfile import mkstemp
 
+from uwf_core.api import read_regular
 from uwf_core.client import Client
 from uwf_core.errors import UsageError, WrongStateError
 from uwf_improve.edit.catalog import Edits
@@ -35,7 +36,7 @@ def _check(folder: Path, change: FileChange) -> bool:
     """Whether a file is as it was before the edit; False: it is as after it."""
     place = folder / change.path
     try:
-        now = place.read_bytes().decode("utf-8")
+        now = read_regular(str(place)).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read the file: {error}", where=str(place)) from error
     if now not in (change.before, change.after):

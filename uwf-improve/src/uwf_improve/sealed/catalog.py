@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from uwf_core.api import read_regular
 from uwf_core.api.fields import payload_schema, read_payload, write_record
 from uwf_core.client import Client
 from uwf_core.errors import BusyError, StoreError, UnknownIdError, UsageError
@@ -174,7 +175,8 @@ def _texts(folder: Path) -> Iterator[tuple[str, str]]:
         if file.suffix in _READ and file.is_file() and not file.is_symlink():
             if "agents" in file.parts or file.stat().st_size > _MOST:
                 continue
-            yield "a task", file.read_text(encoding="utf-8", errors="replace")
+            data = read_regular(str(file), _MOST, within=str(folder))
+            yield "a task", data.decode("utf-8", "replace")
 
 
 def _name(name: str, number: int) -> str:

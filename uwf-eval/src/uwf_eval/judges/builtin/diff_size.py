@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from uwf_core.api import JudgeReply, JudgeRequest
+from uwf_core.api import JudgeReply, JudgeRequest, read_regular
 from uwf_core.api.record import record
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.judges.builtin.amounts import check_limits, graded
@@ -106,7 +106,9 @@ def _content(path: Path | None) -> bytes | None:
     """The content of a file, or the target of a link."""
     if path is None:
         return None
-    return bytes(path.readlink()) if path.is_symlink() else path.read_bytes()
+    if path.is_symlink():
+        return bytes(path.readlink())
+    return read_regular(path.name, within=str(path.parent))
 
 
 def _change(old: bytes | None, new: bytes | None) -> Change:

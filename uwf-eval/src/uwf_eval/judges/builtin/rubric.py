@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from uwf_core.api import JudgeReply, JudgeRequest
+from uwf_core.api import JudgeReply, JudgeRequest, read_regular
 from uwf_core.api.record import record
 from uwf_eval.judges.builtin.ask_model import (
     MANIPULATION,
@@ -109,7 +109,8 @@ def _files(folder: Path, globs: Sequence[str]) -> str:
         if path.is_symlink() or not path.is_file():
             continue
         if any(fnmatchcase(name, glob) for glob in globs):
-            parts.append(f"{name}:\n{path.read_text(encoding='utf-8', errors='replace')}")
+            text = read_regular(name, within=str(folder)).decode("utf-8", "replace")
+            parts.append(f"{name}:\n{text}")
     return "\n\n".join(parts)
 
 
