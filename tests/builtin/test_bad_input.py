@@ -78,7 +78,7 @@ def test_a_file_of_twenty_megabytes_is_read_as_far_as_an_answer_goes(desk):
         ({"error": {"status": 403, "message": "no access"}}, AuthRefused, "no access"),
         ({"raw": {"contentType": "text/html", "body": "<h1>Hi"}}, Unavailable, "web page"),
         ({"raw": {"body": "{nonsense"}}, Truncated, "not JSON"),
-        ({"raw": {"body": "\udcff\udcfe"}}, Truncated, "not JSON"),
+        ({"raw": {"body": "\udcff\udcfe"}}, Truncated, "ended before"),
         ({"raw": {"body": "[" * 100_000}}, Truncated, "not JSON"),
         ({"raw": {"body": '{"hello": 1}'}}, Unavailable, "something else"),
     ],

@@ -275,6 +275,15 @@ def test_a_reply_cut_at_its_length_is_asked_for_again(desk):
         desk.run(cut, cut, cut, cut)
 
 
+def test_a_call_that_may_be_cut_at_the_length_of_the_reply_is_not_executed(desk):
+    cut = turn(use("list_files"), use("write_file", path="a", content="x"), stopReason="length")
+    assert desk.run(cut, DONE).text == DONE
+    assert not (desk.work / "a").exists()
+    results = [call.result for call in desk.sink.calls() if call.result]
+    assert "may be incomplete" in results[-1]
+    assert "may be incomplete" not in results[0]
+
+
 def test_an_empty_reply_is_nudged_then_the_failure(desk):
     assert desk.run({"text": ""}, DONE).text == DONE
     with pytest.raises(EmptyReply):

@@ -53,7 +53,8 @@ def document(value, status=200):
 
 
 def choice(message, **keys):
-    return document({"choices": [{"message": message, "delta": message, **keys}]})
+    said = {"message": message, "delta": message, "finish_reason": "stop", **keys}
+    return document({"choices": [said]})
 
 
 LONG = {"text": "x" * 400}
@@ -102,7 +103,7 @@ BOTH_WAYS = {
                           "web page"),
     "no json": Case(raw("{ nonsense"), Truncated, "not JSON", 3),
     "deep json": Case(raw(DEEP), Truncated, "not JSON", 3),
-    "nothing with 200": Case(raw(""), Truncated, "not JSON", 3),
+    "nothing with 200": Case(raw(""), Truncated, "ended before", 3),
     "another service": Case(document({"hello": "world"}), Unavailable, "something else"),
     "a list": Case(document([1, 2]), Unavailable, "something else"),
     "no choices": Case(document({"choices": []}), Unavailable, "something else"),
@@ -128,7 +129,7 @@ BOTH_WAYS = {
     "reset in the middle": Case({**LONG, "drop": "reset"}, Truncated, "broke off", 3),
     "lying about compression": Case(raw("hello", headers={"Content-Encoding": "gzip"}), Truncated,
                                     "broke off", 3),
-    "bytes of nonsense": Case(raw("\udcff\udcfe\x00"), Truncated, "not JSON", 3),
+    "bytes of nonsense": Case(raw("\udcff\udcfe\x00"), Truncated, "ended before", 3),
     "garbage instead of HTTP": Case(raw("", headers={"Content-Length": "x"}), Unavailable, "", 3),
 }  # fmt: skip
 
@@ -136,14 +137,15 @@ STREAMS = {
     "polite end in the middle": Case({**LONG, "drop": "quiet"}, Truncated, "ended before", 3),
     "empty stream": Case(raw("", kind="text/event-stream"), Truncated, "ended before", 3),
     "event of nonsense": Case(raw("data: {x\n\n", kind="text/event-stream"), Truncated, "JSON", 3),
-    "page as a stream": Case(raw("<h1>no", kind="text/event-stream"), Truncated, "ended", 3),
+    "page as a stream": Case(raw("<h1>no", kind="text/event-stream"), Unavailable, "web page"),
     "error in the stream": Case(
         raw('data: {"error": {"code": 429, "message": "slow"}}\n\n', kind="text/event-stream"),
         RateLimited, "slow", 3),
     "stop by error": Case(
         raw('data: {"choices": [{"delta": {}, "finish_reason": "error"}]}\n\n',
             kind="text/event-stream"), Unavailable, "error", 3),
-    "done without a word": Case(raw("data: [DONE]\n\n", kind="text/event-stream"), EmptyReply, ""),
+    "done without a word": Case(raw("data: [DONE]\n\n", kind="text/event-stream"), Truncated,
+                                "no end mark", 3),
     "20 MB of text": Case({"textChars": 20_000_000}, TooLarge, "larger"),
     "20 MB without a line": Case(raw("x", kind="text/event-stream", repeat=20_000_000), TooLarge,
                                  "larger"),
@@ -320,7 +322,8 @@ def http_of(body, status="200 OK", kind="application/json"):
 
 def test_a_server_that_hangs_after_its_last_word_costs_no_wait(junk, connect, question):
     answers, url = junk
-    events = b'data: {"choices": [{"delta": {"content": "hi"}}]}\n\ndata: [DONE]\n\n'
+    events = b'data: {"choices": [{"delta": {"content": "hi"}, "finish_reason": "stop"}]}\n\n'
+    events += b"data: [DONE]\n\n"
     answers.append(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + events)
     started = time.monotonic()
     assert connect(url).chat(question, on_delta=lambda _: None).text == "hi"

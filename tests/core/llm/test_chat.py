@@ -38,7 +38,7 @@ def stream_of(*documents, done=True):
 
 
 def whole(message, **choice):
-    body = json.dumps({"choices": [{"message": message, **choice}]})
+    body = json.dumps({"choices": [{"message": message, "finish_reason": "stop", **choice}]})
     return {"raw": {"body": body}}
 
 
@@ -131,7 +131,7 @@ def test_parallel_calls_that_are_interleaved(serve, question):
         chunk(tool_calls=[{"index": 0, "function": {"arguments": "{}"}}]),
         chunk(tool_calls=[{"index": 1, "function": {"arguments": "}"}}]),
     ]
-    _, client = serve(stream_of(*events))
+    _, client = serve(stream_of(*events, {"choices": [END]}))
     calls = client.chat(question, on_delta=lambda _: None).tool_calls
     assert [(c.id, c.name, c.arguments) for c in calls] == [("a", "f", "{}"), ("b", "g", "{}")]
 
@@ -157,7 +157,9 @@ def test_parallel_calls_that_are_interleaved(serve, question):
     ids=["all-zero", "no-index", "repeated-name", "mappings"],
 )  # fmt: skip
 def test_calls_as_services_bend_them(serve, question, deltas):
-    _, client = serve(stream_of(*(chunk(tool_calls=[delta]) for delta in deltas)))
+    _, client = serve(
+        stream_of(*(chunk(tool_calls=[delta]) for delta in deltas), {"choices": [END]})
+    )
     calls = client.chat(question, on_delta=lambda _: None).tool_calls
     assert [(c.id, c.name, c.arguments) for c in calls] == [("a", "f", "{}"), ("b", "g", "{}")]
 
@@ -261,6 +263,7 @@ def test_a_service_that_does_not_stream_is_understood(serve, question):
 
 def test_comments_and_empty_chunks_are_passed_over(serve, question):
     body = ": PROCESSING\n\ndata: {}\n\ndata: []\n\ndata: " + json.dumps(chunk(content="hi"))
+    body += f"\n\ndata: {json.dumps({'choices': [END]})}"
     turn = {"raw": {"contentType": "text/event-stream", "body": body + "\n\ndata: [DONE]\n\n"}}
     _, client = serve(turn)
     assert client.chat(question, on_delta=lambda _: None).text == "hi"

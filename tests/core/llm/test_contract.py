@@ -33,7 +33,7 @@ class _OfCore(ModelContract):
             answer = httpx.post(model.base_url + path, content=body)
         parser = SseParser()
         data = [*parser.feed(answer.content), *parser.finish()]
-        return [json.loads(each) for each in data if each != "[DONE]"]
+        return [json.loads(each.data) for each in data if each.data != "[DONE]"]
 
 
 class TestOpenaiChat(_OfCore):

@@ -330,7 +330,9 @@ class Loop:
             if setting.context.call.cancel.is_set():
                 raise AgentInterrupted(f"cancelled: {setting.context.call.cancel.reason}")
             started = _now_ms()
-            answered = self._with_room(self._answer(call))
+            cut = reply.stop_reason == "length" and call is reply.tool_calls[-1]
+            answered = Answered(prompts.CUT_CALL, True) if cut else self._answer(call)
+            answered = self._with_room(answered)
             text = setting.redactor.text(answered.text)
             is_error, image = answered.is_error, answered.image
             setting.transcript.answer(call.id, text, is_error=is_error, image=image)

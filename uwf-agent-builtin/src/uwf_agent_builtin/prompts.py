@@ -13,6 +13,10 @@ NUDGE_WITHOUT_TOOLS = (
     "around it."
 )
 CUT = "Your reply was cut off at its largest length. Repeat it in a shorter form."
+CUT_CALL = (
+    "[not done: your reply was cut off at its largest length, so this call may be incomplete. Call "
+    "the tool again, with less at a time]"
+)
 SUMMARIZE = (
     "The window is nearly full. Write a summary of your work so far, which replaces it from here "
     "on: what you found and where (names of files, lines, exact values), what you changed, what "

@@ -113,6 +113,8 @@ class Model:
         extra: further keys for the body of each request, such as `reasoning_effort`.
         protocol: the name of the protocol that the service speaks.
         protocol_factory: loaded from a plugin, for a protocol that is not one of uwf-core.
+        end_mark: what ends a reply: the mark of the protocol, or `done`, also `[DONE]` alone and
+            the end of a whole document, for services that never send that mark.
     """
 
     alias: str
@@ -124,6 +126,7 @@ class Model:
     extra: Mapping[str, Any] = field(default_factory=dict)
     protocol: str = "openai-chat"
     protocol_factory: Callable[..., Any] | None = field(default=None, repr=False)
+    end_mark: str = "protocol"
 
 
 @record

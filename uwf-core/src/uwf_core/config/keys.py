@@ -95,6 +95,10 @@ class Provider(NamedTuple):
     protocol: Annotated[Text, "The protocol that it speaks: a plugin of `uwf.models`."] = (
         DEFAULT_PROTOCOL
     )
+    end_mark: Annotated[
+        Literal["protocol", "done"],
+        "What ends a reply; `done` is for a service that never sends its protocol's mark.",
+    ] = "protocol"
 
     def __repr__(self) -> str:
         return f"Provider({self.base_url!r}, api_key_env={self.api_key_env!r})"

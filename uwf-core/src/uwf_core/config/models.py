@@ -39,6 +39,7 @@ def resolve_model(settings: "Settings", alias: str) -> "Model":
         price=None if model.price is None else Price(**model.price._asdict()),
         extra=model.extra,
         protocol=provider.protocol,
+        end_mark=provider.end_mark,
     )
 
 

@@ -1,23 +1,21 @@
 """The client: one request with its attempts."""
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 from uwf_core.api.agent import Model
-from uwf_core.api.fields import integer
-from uwf_core.errors import AgentFailure, Stalled, Truncated, Unavailable
+from uwf_core.errors import AgentFailure
 from uwf_core.llm.address import checked_key, headers_of, read_address
 from uwf_core.llm.chat import ChatReply, ChatRequest, Delta
 from uwf_core.llm.exchange import Deadline, ResponseHead
 from uwf_core.llm.failures import ErrorResponse, RequestFailed, failure_from, without_secrets
 from uwf_core.llm.limits import ChatLimits, Clock, Retries, RetryPolicy
 from uwf_core.llm.plugin import protocol_of
-from uwf_core.llm.protocol import ModelProtocol, ReplyReader
+from uwf_core.llm.protocol import ModelProtocol
+from uwf_core.llm.reception import Reception, document_of, no_chat
 from uwf_core.llm.reply import OnDelta, ReplyBuilder
 from uwf_core.llm.service import HttpRequest, HttpResponse, Service
-from uwf_core.llm.sse import SseParser
 from uwf_core.process.cancel import Cancel
 
 _Result = TypeVar("_Result")
@@ -113,9 +111,11 @@ class ChatClient:
             ) as response:
                 if not _succeeded(response.head):
                     raise failure_from(self._error_of(response))
-                names = self._protocol.model_names(_document(response, self._place))
+                builder = ReplyBuilder(self._place)
+                builder.head = self._response(response.head)
+                names = self._protocol.model_names(document_of(response.whole(), builder))
                 if names is None:
-                    raise RequestFailed(self._foreign())
+                    raise RequestFailed(no_chat(self._place, self.model.protocol))
                 return names
 
         return self._repeat(attempt, deadline, None)[0]
@@ -171,10 +171,10 @@ class ChatClient:
         with self._service.exchange(post, deadline) as response:
             if not _succeeded(response.head):
                 self._raise_error(response, request, stream=stream)
-            if stream and _is_stream(response.head):
-                _read_stream(response, reader, self._place)
-            elif not reader.whole(_document(response, self._place)):
-                raise RequestFailed(self._foreign())
+            builder.head = self._response(response.head)
+            model = self.model
+            done_ends = model.end_mark == "done"
+            Reception(response, reader, builder, done_ends, model.provider, model.protocol).read()
         return reader.finish()
 
     def _raise_error(self, response: HttpResponse, request: ChatRequest, *, stream: bool) -> None:
@@ -186,15 +186,15 @@ class ChatClient:
             raise _Adapted
         raise failure_from(error)
 
-    def _foreign(self) -> Unavailable:
-        return _no_chat(self._place, self.model.protocol)
-
     def _error_of(self, response: HttpResponse) -> ErrorResponse:
+        return self._response(response.head)._replace(body=response.error_body())
+
+    def _response(self, head: ResponseHead) -> ErrorResponse:
         return ErrorResponse(
-            status=response.head.status,
-            headers=response.head.headers,
+            status=head.status,
+            headers=head.headers,
             now_ms=self._clock.now_ms(),
-            body=response.error_body(),
+            body=b"",
             place=self._place,
             model=self.model.name,
             keyed=bool(self.model.api_key),
@@ -212,77 +212,3 @@ class _Adapted(Exception):
 
 def _succeeded(head: ResponseHead) -> bool:
     return 200 <= head.status < 300
-
-
-def _is_stream(head: ResponseHead) -> bool:
-    """Whether the body holds events; some servers never stream."""
-    kind = head.headers.get("content-type", "")
-    return "json" not in kind and "html" not in kind
-
-
-def _read_stream(response: HttpResponse, reader: ReplyReader, place: str) -> None:
-    """Read events until the reply is complete.
-
-    Raises:
-        RequestFailed: it broke off before that.
-    """
-    try:
-        if _read_events(response, reader, place):
-            return
-    except (RequestFailed, Stalled):
-        # An error after the end of the reply does not discard it.
-        if not reader.complete:
-            raise
-    if not reader.complete:
-        failure = Truncated(f"{place}: the stream ended before the reply did")
-        raise RequestFailed(failure, retryable=True)
-
-
-def _read_events(response: HttpResponse, reader: ReplyReader, place: str) -> bool:
-    """Read events; whether the stream has its end mark."""
-    parser = SseParser()
-    for piece in response.pieces():
-        for data in parser.feed(piece):
-            if _take_event(data, reader, place):
-                response.settle()
-                return True
-    return any(_take_event(data, reader, place) for data in parser.finish())
-
-
-def _take_event(data: str, reader: ReplyReader, place: str) -> bool:
-    """Add one event; whether nothing of interest follows."""
-    data = data.strip()
-    if data and data != "[DONE]":
-        reader.event(_parsed(data, place))
-    return data == "[DONE]" or reader.done
-
-
-def _document(response: HttpResponse, place: str) -> Any:
-    """The body as JSON."""
-    kind = response.head.headers.get("content-type", "")
-    text = response.whole().decode("utf-8", "replace")
-    if "html" in kind or text.lstrip()[:1] == "<":
-        raise RequestFailed(_web_page(place))
-    return _parsed(text, place)
-
-
-def _parsed(text: str, place: str) -> Any:
-    try:
-        return json.loads(text, parse_int=integer)
-    except (ValueError, RecursionError) as fault:
-        wrong = Truncated(f"{place}: the response is not JSON: {fault}")
-        raise RequestFailed(wrong, retryable=True) from fault
-
-
-def _web_page(place: str) -> Unavailable:
-    return Unavailable(
-        f"{place} is not a model service: it returned a web page",
-        hint="check baseUrl; it usually ends with /v1",
-    )
-
-
-def _no_chat(place: str, protocol: str) -> Unavailable:
-    return Unavailable(
-        f"{place} does not speak the protocol {protocol}: it returned something else",
-        hint="check baseUrl, which usually ends with /v1, and protocol of the provider",
-    )

@@ -19,6 +19,7 @@ from uwf_core.errors import (
     TimedOut,
     Unavailable,
 )
+from uwf_core.llm.error_documents import error_words
 from uwf_core.named_tuple import NamedTuple
 
 _WORDS_SHOWN = 2000
@@ -83,6 +84,7 @@ class ErrorResponse(NamedTuple):
         model: the requested model; "" if none.
         now_ms: when it arrived.
         keyed: whether a key was sent.
+        embedded: it came within a reply; the status is that of its words.
     """
 
     status: int
@@ -92,6 +94,7 @@ class ErrorResponse(NamedTuple):
     model: str
     now_ms: int
     keyed: bool = True
+    embedded: bool = False
 
     def message(self) -> str:
         """The service's message, for people."""
@@ -118,24 +121,6 @@ def failure_from(response: ErrorResponse) -> RequestFailed:
     if status in _RETRIED:
         return RequestFailed(TimedOut(_sentence(response, "the service timed out")), retryable=True)
     return RequestFailed(_final(response))
-
-
-def error_words(body: Any) -> str | None:
-    """The text of an error document: `{error: {message}}`, `{error}`, `{message}`, `{detail}`."""
-    if isinstance(body, list) and body:
-        body = body[0]
-    if not isinstance(body, dict):
-        return None
-    error = body.get("error", body)
-    if isinstance(error, str) and error:
-        return error
-    if not isinstance(error, dict):
-        error = body
-    for name in ("message", "msg", "detail", "error"):
-        said = error.get(name)
-        if isinstance(said, str) and said:
-            return said
-    return json.dumps(body, ensure_ascii=False)
 
 
 def wait_asked(headers: Mapping[str, str], now_ms: int) -> float | None:
@@ -226,7 +211,8 @@ def _sentence(response: ErrorResponse, meaning: str) -> str:
     said = f": {words}" if words else ""
     moved = response.headers.get("location") if 300 <= response.status < 400 else None
     aim = f" to {moved.partition('?')[0]}" if moved else ""
-    return f"{response.place}: {meaning} (HTTP {response.status}{aim}){said}"
+    how = "an error within the reply" if response.embedded else f"HTTP {response.status}{aim}"
+    return f"{response.place}: {meaning} ({how}){said}"
 
 
 def _json(text: str) -> Any:

@@ -3,7 +3,6 @@ its failure.
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,11 +10,16 @@ from uwf_core.api.agent import ToolCall, Usage
 from uwf_core.api.fields import LARGEST
 from uwf_core.errors import EmptyReply, Refused, Truncated, Unavailable
 from uwf_core.llm.chat import ChatReply, Delta, ResponseFormat
+from uwf_core.llm.error_documents import status_in
 from uwf_core.llm.failures import ErrorResponse, RequestFailed, failure_from
 from uwf_core.llm.layout import objects
 
 OnDelta = Callable[[Delta], None]
 _SHOWN = 2000
+_BROKEN = frozenset(
+    ("error", "network_error", "insufficient_system_resource", "abort", "aborted", "cancelled")
+)
+"""Reasons why services ended a reply before the model did (OpenRouter, GLM, DeepSeek, vLLM)."""
 
 
 class ReplyBuilder:
@@ -30,6 +34,7 @@ class ReplyBuilder:
     Attributes:
         stop_reason: `stop`, `tool_calls`, `length`, or the service's own word.
         usage, model, extra, service, response_format: of the reply, as in `ChatReply`.
+        head: the response that holds the reply, for the failure of an error in it.
     """
 
     def __init__(self, place: str, on_delta: OnDelta | None = None, first_call: int = 0) -> None:
@@ -40,12 +45,14 @@ class ReplyBuilder:
         self.extra: Mapping[str, Any] = {}
         self.service = ""
         self.response_format: ResponseFormat | None = None
+        self.head = ErrorResponse(200, {}, b"", place, "", 0)
         self._on_delta = on_delta
         self._first_call = first_call
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
         self._refused = False
+        self._broken: str | None = None
         self._calls: list[_GrowingCall] = []
 
     def text(self, piece: str) -> None:
@@ -62,6 +69,10 @@ class ReplyBuilder:
         """The model refused; `words` is a piece of what it says."""
         self._refused = True
         self._refusal.append(words)
+
+    def broke(self, words: str = "") -> None:
+        """The service ended the reply because of an error; `words` is what it says."""
+        self._broken = words
 
     def begin_call(self) -> int:
         """Begin a call of a tool; its index."""
@@ -97,6 +108,12 @@ class ReplyBuilder:
         """The length of the text so far."""
         return sum(map(len, self._text))
 
+    def error(self, document: Any, status: int | None = None) -> RequestFailed:
+        """The failure of an error within the reply: its status is that of its codes and words."""
+        body = json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
+        found = status or status_in(document)
+        return failure_from(self.head._replace(status=found, body=body, embedded=True))
+
     def finish(self) -> ChatReply:
         """The reply.
 
@@ -107,9 +124,10 @@ class ReplyBuilder:
             words = "".join(self._refusal).strip()
             said = f": {words[:_SHOWN]}" if words else f" ({self.stop_reason})"
             raise RequestFailed(Refused(f"{self.place}: the model refused{said}"))
-        if self.stop_reason == "error":
-            failure = Unavailable(f"{self.place}: the service reported an error while it answered")
-            raise RequestFailed(failure, retryable=True)
+        if self._broken is not None or self.stop_reason in _BROKEN:
+            said = f" ({self.stop_reason})" + (f": {self._broken}" if self._broken else "")
+            what = f"the service reported an error while it answered{said[:_SHOWN]}"
+            raise RequestFailed(Unavailable(f"{self.place}: {what}"), retryable=True)
         text = "".join(self._text)
         if not text.strip() and not self._calls:
             raise RequestFailed(self._nothing())
@@ -164,20 +182,6 @@ def _is_json(value: Any) -> bool:
     except (TypeError, ValueError, RecursionError):
         return False
     return True
-
-
-def embedded_failure(document: Any, place: str, status: int | None = None) -> RequestFailed:
-    """The failure of an error that came with status 200.
-
-    Its `code` may be the real status. Without one it is usually an overload, and a retry may
-    succeed.
-    """
-    error = document.get("error") if isinstance(document, dict) else None
-    code = str(error.get("code")) if isinstance(error, dict) else ""
-    if status is None and re.fullmatch("[45][0-9][0-9]", code):
-        status = int(code)
-    body = json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
-    return failure_from(ErrorResponse(status or 500, {}, body, place, "", 0))
 
 
 def text_of(value: Any) -> str:

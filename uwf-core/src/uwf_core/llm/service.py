@@ -138,6 +138,11 @@ class HttpResponse:
                     break
         return bytes(body[:_ERROR_BYTES])
 
+    def hurry(self, seconds: float) -> None:
+        """Allow pauses of so many seconds at most from now on."""
+        if self._idle_seconds is None or self._idle_seconds > seconds:
+            self._idle_seconds = seconds
+
     def settle(self) -> None:
         """Read what follows the reply, so that the connection can be reused."""
         while isinstance(self._exchange.take(_LAST_SECONDS), bytes):

@@ -1,36 +1,53 @@
 """Parse server-sent events from bytes in arbitrary pieces.
 
-Source: https://html.spec.whatwg.org/multipage/server-sent-events.html. `event`, `id` and `retry`
-are ignored: chat completions use only `data`.
+Source: https://html.spec.whatwg.org/multipage/server-sent-events.html. `id` and `retry` are
+ignored. Beyond the standard: a field `error` is an event of that name, and JSON without a field is
+the data of an event, because services write their errors so into a stream.
 """
 
 import re
 from collections.abc import Iterator
 
+from uwf_core.named_tuple import NamedTuple
+
 _LINE_END = re.compile(rb"[\r\n]")
+_STRAY = 400
+
+
+class SseEvent(NamedTuple):
+    """An event of a stream: its data, and its name ("" without one)."""
+
+    data: str
+    name: str = ""
 
 
 class SseParser:
-    """Takes bytes in pieces and returns the `data` of each event, as text.
+    """Takes bytes in pieces and returns each event.
 
     Unlike a browser it returns an event that the end of the stream completes (`finish`): some
     servers omit the last blank line.
+
+    Attributes:
+        stray: the beginning of the lines that belong to no event, for the message of a failure.
     """
 
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._searched = 0
+        self.stray = ""
         self._data: list[str] = []
+        self._name = ""
+        self._bare = False
         self._after_return = False
         self._first = True
 
-    def feed(self, piece: bytes) -> Iterator[str]:
+    def feed(self, piece: bytes) -> Iterator[SseEvent]:
         """The events that `piece` completes."""
         self._buffer += piece
         for line in self._lines():
             yield from self._take(line)
 
-    def finish(self) -> Iterator[str]:
+    def finish(self) -> Iterator[SseEvent]:
         """The event that no blank line ended, if any."""
         if self._buffer:
             line = bytes(self._buffer)
@@ -59,16 +76,28 @@ class SseParser:
         self._searched = len(self._buffer)
         return found.start() if found else None
 
-    def _take(self, line: bytes) -> Iterator[str]:
+    def _take(self, line: bytes) -> Iterator[SseEvent]:
         if self._first:
             line = line.removeprefix(b"\xef\xbb\xbf")
             self._first = False
-        if not line:
-            if self._data:
-                event = "\n".join(self._data)
-                self._data.clear()
-                yield event
-            return
         name, _, value = line.partition(b":")
-        if name == b"data":
-            self._data.append(value.removeprefix(b" ").decode("utf-8", "replace"))
+        text = value.removeprefix(b" ").decode("utf-8", "replace")
+        begins_bare = not self._bare and line.lstrip()[:1] in (b"{", b"[")
+        ends_bare = self._bare and name in (b"data", b"event")
+        if not line or begins_bare or ends_bare or name == b"error":
+            yield from self._dispatch()
+        if begins_bare or (self._bare and line):
+            self._data.append(line.decode("utf-8", "replace"))
+            self._bare = True
+        elif name in (b"data", b"error"):
+            self._data.append(text)
+            self._name = "error" if name == b"error" else self._name
+        elif name == b"event":
+            self._name = text.strip()
+        elif name not in (b"", b"id", b"retry") and len(self.stray) < _STRAY:
+            self.stray += f" {line.decode('utf-8', 'replace').strip()}"[:_STRAY]
+
+    def _dispatch(self) -> Iterator[SseEvent]:
+        if self._data:
+            yield SseEvent("\n".join(self._data), self._name)
+        self._data, self._name, self._bare = [], "", False

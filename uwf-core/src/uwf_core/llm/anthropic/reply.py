@@ -12,7 +12,6 @@ from uwf_core.llm.chat import ChatReply
 from uwf_core.llm.layout import call_part, is_plain, objects, raw_part, text_part
 from uwf_core.llm.reply import (
     ReplyBuilder,
-    embedded_failure,
     first_count,
     mapping,
     text_of,
@@ -24,18 +23,6 @@ _STOP_REASONS = {
     "tool_use": "tool_calls",
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
-}
-_STATUS = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "timeout_error": 504,
-    "overloaded_error": 529,
 }
 _STANDARD = frozenset(("type", "id", "name", "input"))
 
@@ -54,20 +41,20 @@ class MessagesReader:
     def whole(self, document: Any) -> bool:
         """Read a message; False if it is not one."""
         message = mapping(document)
-        if message.get("type") == "error" or message.get("error"):
-            raise self._failure(message)
         if not isinstance(message.get("content"), list):
             return False
         self._head(message)
         for block in objects(message["content"]):
             self._begin(block).end(self._builder)
-        self._stop(message.get("stop_reason"))
+        self.complete = self._stop(message.get("stop_reason"))
         return True
 
     def event(self, document: Any) -> None:
         """Read an event; those of unknown types are ignored, as the protocol demands."""
         event = mapping(document)
         match event.get("type"):
+            case "message":
+                self.whole(event)
             case "message_start":
                 self._head(mapping(event.get("message")))
             case "content_block_start":
@@ -84,8 +71,6 @@ class MessagesReader:
                 self._stop(mapping(event.get("delta")).get("stop_reason"))
             case "message_stop":
                 self.complete = self.done = True
-            case "error":
-                raise self._failure(event)
 
     def finish(self) -> ChatReply:
         """The reply."""
@@ -113,17 +98,14 @@ class MessagesReader:
         if block := self._known(event):
             block.grow(mapping(event.get("delta")), self._builder)
 
-    def _stop(self, reason: Any) -> None:
+    def _stop(self, reason: Any) -> bool:
+        """Keep why the model stopped; whether it did."""
         if not isinstance(reason, str) or not reason:
-            return
+            return False
         self._builder.stop_reason = _STOP_REASONS.get(reason, reason)
         if reason == "refusal":
             self._builder.refuse()
-        self.complete = True
-
-    def _failure(self, document: dict[str, Any]) -> Exception:
-        kind = text_of(mapping(document.get("error")).get("type"))
-        return embedded_failure(document, self._builder.place, _STATUS.get(kind))
+        return True
 
 
 class _Block:

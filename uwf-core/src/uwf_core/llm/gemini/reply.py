@@ -13,7 +13,6 @@ from uwf_core.llm.gemini.body import PARTS
 from uwf_core.llm.layout import call_part, is_plain, objects, text_part
 from uwf_core.llm.reply import (
     ReplyBuilder,
-    embedded_failure,
     first_count,
     mapping,
     text_of,
@@ -25,7 +24,7 @@ _REFUSALS = frozenset(
         *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT"),
     )
 )
-_BROKEN = frozenset(("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"))
+_WORDS = {"STOP": "", "MAX_TOKENS": "length"}
 _STANDARD = frozenset(("text", "functionCall", "thought"))
 
 
@@ -41,30 +40,27 @@ class ContentReader:
     def whole(self, document: Any) -> bool:
         """Read a reply; False if it is none."""
         said = mapping(document)
-        if not any(name in said for name in ("candidates", "promptFeedback", "error")):
+        if not any(name in said for name in ("candidates", "promptFeedback")):
             return False
         self.event(document)
         return True
 
     def event(self, document: Any) -> None:
         """Read a reply, or the next part of one."""
-        if isinstance(document, list) and document:
-            document = document[0]  # an error within a stream
         said, builder = mapping(document), self._builder
-        if said.get("error"):
-            raise embedded_failure(said, builder.place)
         builder.model = text_of(said.get("modelVersion")) or builder.model
         if isinstance(said.get("usageMetadata"), dict):
             builder.usage = read_usage(said["usageMetadata"])
-        blocked = text_of(mapping(said.get("promptFeedback")).get("blockReason"))
-        if blocked:
+        feedback = mapping(said.get("promptFeedback"))
+        if blocked := text_of(feedback.get("blockReason")):
+            words = text_of(feedback.get("blockReasonMessage"))
             builder.stop_reason = blocked
-            builder.refuse()
+            builder.refuse(f"{blocked}: {words}" if words else "")
             self.complete = True
         for candidate in objects(said.get("candidates"))[:1]:
             for part in objects(mapping(candidate.get("content")).get("parts")):
                 self._part(part)
-            self._stop(text_of(candidate.get("finishReason")))
+            self._stop(candidate)
 
     def finish(self) -> ChatReply:
         """The reply."""
@@ -98,16 +94,18 @@ class ContentReader:
             self._layout.pop()
         self._layout.append(text_part(length, fields))
 
-    def _stop(self, reason: str) -> None:
-        builder = self._builder
+    def _stop(self, candidate: dict[str, Any]) -> None:
+        builder, reason = self._builder, text_of(candidate.get("finishReason"))
         if not reason:
             return
         self.complete = True
         usual = "tool_calls" if builder.calls else "stop"
-        words = {"STOP": usual, "MAX_TOKENS": "length"}
-        builder.stop_reason = "error" if reason in _BROKEN else words.get(reason, reason)
+        words = text_of(candidate.get("finishMessage"))
         if reason in _REFUSALS:
-            builder.refuse()
+            builder.refuse(f"{reason}: {words}" if words else "")
+        elif reason not in _WORDS:
+            builder.broke(words)
+        builder.stop_reason = _WORDS.get(reason, reason) or usual
 
 
 def read_usage(counts: dict[str, Any]) -> Usage:

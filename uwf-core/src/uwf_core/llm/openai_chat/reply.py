@@ -15,7 +15,6 @@ from uwf_core.llm.openai_chat.echo import ExtraBuilder, extra_of_call
 from uwf_core.llm.openai_chat.think import ThinkSplitter
 from uwf_core.llm.reply import (
     ReplyBuilder,
-    embedded_failure,
     first_count,
     mapping,
     text_of,
@@ -55,8 +54,6 @@ class ChatReader:
         """Add a chunk, or the whole reply; whether it holds a choice."""
         if not isinstance(document, dict):
             return False
-        if document.get("error"):
-            raise embedded_failure(document, self._builder.place)
         if isinstance(document.get("usage"), dict):
             self._builder.usage = read_usage(document["usage"])
         self._builder.model = text_of(document.get("model")) or self._builder.model
@@ -67,8 +64,6 @@ class ChatReader:
         return True
 
     def _choice(self, choice: dict[str, Any]) -> None:
-        if isinstance(choice.get("error"), dict):
-            raise embedded_failure(choice, self._builder.place)
         delta = choice.get("delta")
         if not isinstance(delta, dict):
             delta = choice.get("message")

@@ -4,7 +4,7 @@ Source: https://platform.openai.com/docs/api-reference/responses-streaming. Text
 shown as they arrive; what counts is each item when it is done.
 """
 
-from typing import Any
+from typing import Any, NoReturn
 
 from uwf_core.api.agent import Usage
 from uwf_core.llm.chat import ChatReply
@@ -12,20 +12,12 @@ from uwf_core.llm.layout import call_part, is_plain, objects, raw_part, text_par
 from uwf_core.llm.openai_responses.body import ITEMS
 from uwf_core.llm.reply import (
     ReplyBuilder,
-    embedded_failure,
     first_count,
     mapping,
     text_of,
 )
 
 _CALL = frozenset(("type", "id", "call_id", "name", "arguments", "status"))
-_STATUS = {
-    "rate_limit_exceeded": 429,
-    "invalid_prompt": 400,
-    "context_length_exceeded": 400,
-    "insufficient_quota": 402,
-    "vector_store_timeout": 504,
-}
 _REASONS = {"max_output_tokens": "length", "max_tokens": "length"}
 
 
@@ -43,22 +35,22 @@ class ResponsesReader:
         """Read a response; False if it is not one."""
         response = mapping(document)
         if not isinstance(response.get("output"), list):
-            if response.get("error"):
-                raise self._failure(response)
             return False
-        for item in objects(response["output"]):
-            self._item(None).end(item)
         self._end(response)
+        self.complete = response.get("status") in ("completed", "incomplete")
         return True
 
     def event(self, document: Any) -> None:
         """Read an event; those of other types are ignored."""
         event = mapping(document)
         kind = text_of(event.get("type"))
-        if kind == "error" or (not kind and event.get("error")):
-            raise self._failure(event)
-        if kind in ("response.completed", "response.incomplete", "response.failed"):
+        if not kind and event.get("object") == "response":
+            self.whole(event)
+        elif kind in ("response.failed", "response.cancelled"):
+            self._fail(mapping(event.get("response")))
+        elif kind in ("response.completed", "response.incomplete"):
             self._end(mapping(event.get("response")))
+            self.complete = self.done = True
         elif kind == "response.output_item.added":
             self._item(event.get("output_index")).begin(mapping(event.get("item")))
         elif kind == "response.output_item.done":
@@ -96,8 +88,11 @@ class ResponsesReader:
     def _end(self, response: dict[str, Any]) -> None:
         """The response as it ended: usage, model, reason."""
         builder = self._builder
-        if response.get("status") == "failed" or response.get("error"):
-            raise self._failure(response)
+        if response.get("status") in ("failed", "cancelled") or response.get("error"):
+            self._fail(response)
+        if not self._items:  # some services send them here only
+            for item in objects(response.get("output")):
+                self._item(None).end(item)
         builder.model = text_of(response.get("model")) or builder.model
         builder.usage = read_usage(response.get("usage"))
         reason = text_of(mapping(response.get("incomplete_details")).get("reason"))
@@ -107,14 +102,10 @@ class ResponsesReader:
         if response.get("status") == "incomplete":
             usual = "length"  # some servers give no details
         builder.stop_reason = _REASONS.get(reason, reason) or usual
-        self.complete = self.done = True
 
-    def _failure(self, document: dict[str, Any]) -> Exception:
-        error = document.get("error")
-        if not error:  # the event `error` is the error itself
-            error = {name: document.get(name) for name in ("code", "message")}
-        code = text_of(mapping(error).get("code"))
-        return embedded_failure({"error": error}, self._builder.place, _STATUS.get(code))
+    def _fail(self, response: dict[str, Any]) -> NoReturn:
+        said = f"the response is {text_of(response.get('status')) or 'failed'}"
+        raise self._builder.error({"error": response.get("error") or {"message": said}})
 
 
 class _Item:
