@@ -18,7 +18,7 @@ EXEC = {
 }
 STEP_RESULT = {
     *("step", "role", "agent", "alias", "status", "currentRole", "suspendedRole", "suspendMessage"),
-    *("suspendReason", "done", "durationMs", "usage", "failure", "answered", "thread"),
+    *("suspendReason", "done", "durationMs", "usage", "failure", "answered", "thread", "notices"),
 }
 ROW = {
     *("thread", "workflow", "workflowName", "cwd", "head", "status", "currentRole"),
@@ -56,6 +56,7 @@ STEP = {
         "denials",
         "skills",
         "toolList",
+        "notices",
     ),
     *("corrections", "previousAttempts", "prev", "replaces", "answered", "turns"),
     *("childThread", "child", "children", "branches", "called", "calledUsage", "files"),

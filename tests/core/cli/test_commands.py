@@ -11,7 +11,7 @@ from uwf_core.ids import Ref
 STEP_RESULT = {
     "thread", "step", "role", "agent", "alias", "status", "currentRole", "suspendedRole",
     "suspendMessage",
-    "suspendReason", "done", "durationMs", "usage", "failure", "answered",
+    "suspendReason", "done", "durationMs", "usage", "failure", "answered", "notices",
 }  # fmt: skip
 ROW = {
     "thread", "workflow", "workflowName", "cwd", "head", "status", "currentRole", "suspendedRole",

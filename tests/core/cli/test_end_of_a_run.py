@@ -108,7 +108,9 @@ def test_the_fields_of_a_result_are_shown_in_a_line_each():
         "thread": "01JD", "steps": 1, "startedAtMs": 5000, "updatedAtMs": 9200, "usage": usage,
         "worktree": {"folder": "/w", "branch": "uwf/01JD", "base": "abc"}, "result": result,
     }  # fmt: skip
-    assert closing_text(thread, denied, Screen(80, False)).splitlines() == [
+    notices = [{"number": 2, "agent": "builtin", "what": "work is in the stash"}]
+    remarks = {"denied": denied, "notices": notices}
+    assert closing_text(thread, remarks, Screen(80, False)).splitlines() == [
         "result  wri\\x1bter: done",
         "        summary: one …",
         "        files: a, b",
@@ -119,6 +121,7 @@ def test_the_fields_of_a_result_are_shown_in_a_line_each():
         "branch  uwf/01JD in /w",
         "denied  Bash (#1), run_command (#3)",
         "        next: uwf agent check claude-code",
+        "notice  #2 work is in the stash",
         "took    4.2s, 1 step",
         "read    uwf thread read 01JD",
         "why     uwf thread why 01JD",

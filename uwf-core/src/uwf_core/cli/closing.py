@@ -18,20 +18,27 @@ _MOST_CELLS = 200
 _MARGIN = len("result  ")
 
 
-def denied_in(engine: "Engine", thread: str) -> list[dict[str, Any]]:
-    """The uses of tools that were denied in the steps of a thread, as people may read them."""
+Remark = dict[str, Any]
+"""A remark about a step: its number, its agent, and what it is about."""
+
+
+def remarks_in(engine: "Engine", thread: str) -> dict[str, list[Remark]]:
+    """The uses of tools that were denied in the steps of a thread, and the notices of these, as
+    people may read them.
+    """
     from uwf_core.views.recorded import open_thread
 
-    found: list[dict[str, Any]] = [
-        {"number": each.number, "agent": each.alias or each.node["agent"], "what": clean(what)}
-        for each in open_thread(engine, thread).newest_first()
-        for what in each.node["denials"]
-    ]
-    return found[::-1]
+    found: dict[str, list[Remark]] = {"denied": [], "notices": []}
+    for each in [*open_thread(engine, thread).newest_first()][::-1]:
+        agent = each.alias or each.node["agent"]
+        for key, texts in (("denied", each.node["denials"]), ("notices", each.node["notices"])):
+            for what in texts or ():
+                found[key].append({"number": each.number, "agent": agent, "what": clean(what)})
+    return found
 
 
 def closing_text(
-    thread: Mapping[str, Any], denied: Sequence[Mapping[str, Any]], screen: Screen
+    thread: Mapping[str, Any], remarks: Mapping[str, Sequence[Remark]], screen: Screen
 ) -> str:
     """The lines after the status of a completed thread. Commands are never cut."""
     steps = thread["steps"]
@@ -44,7 +51,8 @@ def closing_text(
     pairs = (
         ("result", result_text(thread["result"], screen)),
         ("branch", own and f"{own['branch']} in {own['folder']}"),
-        ("denied", _denied(denied)),
+        ("denied", _denied(remarks["denied"])),
+        ("notice", "\n".join(f"#{each['number']} {each['what']}" for each in remarks["notices"])),
         ("took", ", ".join(filter(None, parts))),
         ("read", f"uwf thread read {thread['thread']}"),
         ("why", f"uwf thread why {thread['thread']}"),
@@ -73,7 +81,7 @@ def _result_lines(result: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _denied(denied: Sequence[Mapping[str, Any]]) -> str | None:
+def _denied(denied: Sequence[Remark]) -> str | None:
     """Which tools were denied in which steps, and where to see what an agent may do."""
     if not denied:
         return None

@@ -264,9 +264,9 @@ def _thread(session: Session, document: Mapping[str, Any], until_done: bool) -> 
     thread = document["thread"]
     shown: dict[str, Any] = clean_document(show_thread(session.engine, thread))
     if shown["result"] is not None:
-        from uwf_core.cli.closing import denied_in
+        from uwf_core.cli.closing import remarks_in
 
-        shown["denied"] = denied_in(session.engine, thread)
+        shown["remarks"] = remarks_in(session.engine, thread)
     if until_done and not shown["running"]:
         from uwf_core.views.show import until_done as far
 
@@ -297,7 +297,7 @@ def end_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Scr
     if thread.get("result"):
         from uwf_core.cli.closing import closing_text
 
-        lines.append(closing_text(thread, thread["denied"], screen))
+        lines.append(closing_text(thread, thread["remarks"], screen))
     for number, command in enumerate(thread["next"]):
         lines.append(screen.paint(f"{'  or:' if number else 'next:'} {command}", "dim"))
     return "\n".join(lines)

@@ -161,6 +161,7 @@ def step_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("files", recorded_files.recorded_text(document)),
             ("skills", "\n".join(map(_guidance, document["skills"]))),
             ("denied", "\n".join(document["denials"])),
+            ("notices", "\n".join(document["notices"])),
             ("attempts", "\n".join(document["previousAttempts"])),
             ("replaces", document["replaces"]),
             ("said", document["said"]),

@@ -246,6 +246,7 @@ def step_result(engine: "Engine", attempt: Attempt) -> "StepResult":
         "usage": usage or NOTHING_USED,
         "failure": None if failure is None else _failure_document(engine, failure),
         "answered": answered,
+        "notices": [engine.redactor.text(each) for each in attempt.notices],
     }
 
 

@@ -54,14 +54,15 @@ class Attempt:
         step: the stored step (10). failure: why there is no output, or no next role.
         call: the result of the thread that it called, if a workflow plays the role.
         may_call: whether its agent had a process, which may have started threads.
+        notices: what a person has to know about the step, besides its output.
         error: the error after which the run cannot continue.
     """
 
     __slots__ = (
         "artifacts", "body", "by_person", "call", "choice", "continuation", "corrections",
         "ended_ms", "error", "extractor", "failure", "files", "guidance", "head", "known", "loose",
-        "mark", "may_call", "output", "payload", "progress", "reply", "request", "session", "step",
-        "task", "turns", "usage", "variable",
+        "mark", "may_call", "notices", "output", "payload", "progress", "reply", "request",
+        "session", "step", "task", "turns", "usage", "variable",
     )  # fmt: skip
 
     task: "Task"
@@ -97,6 +98,7 @@ class Attempt:
         self.failure: AgentFailure | None = None
         self.call: CallResult | None = None
         self.may_call = False
+        self.notices: list[str] = []
         self.error = None
 
     @property
@@ -122,6 +124,13 @@ class Attempt:
         from uwf_core.engine.labels import callers_of  # not for every step
 
         return callers_of(engine, state)
+
+    def note(self, run: "Run", text: str) -> None:
+        """Keep a notice with the step, and report it now."""
+        if text not in self.notices:
+            self.notices.append(text)
+            number = self.label(run.engine) or self.payload["number"]
+            run.watch.notice(f"#{number} {self.payload['role']}: {text}")
 
     @property
     def marker(self) -> str:

@@ -42,7 +42,8 @@ class Standing(TypedDict):
 
 class StepResult(Standing):
     """One step of a run, of the thread or of one that it called. `status` is that thread's after
-    it; `step` the stored step or failed attempt, else null; `answered`: a person's answer.
+    it; `step` the stored step or failed attempt, else null; `answered`: a person's answer;
+    `notices`: what else a person has to know.
     """
 
     thread: str
@@ -54,6 +55,7 @@ class StepResult(Standing):
     usage: UsagePayload
     failure: FailureDocument | None
     answered: bool
+    notices: list[str]
 
 
 class ExecDocument(TypedDict):
@@ -243,7 +245,7 @@ class StepDocument(TypedDict):
     last step `child` of that; `branches` and the last steps `children` of these. `called`: the
     threads that the agent started. `calledUsage`: what all of these used. `files`: what it
     delivered. `workspace`: the recorded files. `skills`: the skills, memory and rules that it got.
-    `toolList`: the node of the tools of its servers.
+    `toolList`: the node of the tools of its servers. `notices`: what else a person has to know.
     """
 
     step: str
@@ -288,6 +290,7 @@ class StepDocument(TypedDict):
     workspace: WorkspacePayload | None
     skills: list[GuidancePayload]
     toolList: str | None
+    notices: list[str]
     turns: list[TurnDocument]
 
 

@@ -161,6 +161,7 @@ def _save_step(
         "workspace": given["workspace"],
         "skills": given["skills"],
         "toolList": _tool_list(engine, reply) if reply and reply.tool_list else None,
+        "notices": [engine.redactor.text(each) for each in attempt.notices] or None,
     }
     crash_points.reach("record")
     return Event("step", *engine.nodes.put_plain("step", payload))
@@ -178,6 +179,7 @@ _UNUSED: Any = dict.fromkeys(
         "workspace",
         "skills",
         "toolList",
+        "notices",
     )
 )
 """Fields of calls, files and skills, which few steps have."""

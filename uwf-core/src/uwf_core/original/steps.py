@@ -29,7 +29,7 @@ _LONGEST = 100_000
 _UNUSED: Mapping[str, Any] = {
     **dict.fromkeys(("replaces", "agentVersion", "model", "session", "mark", "said", "answer")),
     **dict.fromkeys(("by", "stopReason", "child", "children", "branches", "called", "calledUsage")),
-    **dict.fromkeys(("usageByRole", "artifacts", "workspace", "skills", "toolList")),
+    **dict.fromkeys(("usageByRole", "artifacts", "workspace", "skills", "toolList", "notices")),
 }
 """Fields that no step of the original has. A session is named in the detail alone: it belongs to a
 service that uwf does not call.

@@ -157,7 +157,8 @@ class StepPayload(TypedDict):
         usageByRole: the part of the branches of each role.
         ancestors: `[k]` is the newest earlier step whose number is a multiple of 2^k.
         artifacts: files by path. workspace: the recorded files. skills: skills, memory and rules
-            that the agent got. toolList: the tools of its servers. All null until used.
+            that the agent got. toolList: the tools of its servers. notices: what else a person has
+            to know, such as work that is elsewhere. All null until used.
     """
 
     thread: str
@@ -210,6 +211,7 @@ class StepPayload(TypedDict):
     workspace: WorkspacePayload | None
     skills: list[GuidancePayload] | None
     toolList: Text | None
+    notices: list[str] | None
 
 
 class ProcessPayload(TypedDict):

@@ -66,6 +66,7 @@ def show_step(step: "StepRecord") -> "StepDocument":
         "workspace": node["workspace"],
         "skills": node["skills"] or [],
         "toolList": node["toolList"],
+        "notices": node["notices"] or [],
         "turns": turns_of_step(step),
     }
 

@@ -64,6 +64,7 @@ def step_section(step: RecordedStep, around: Surroundings) -> WhySection:
             *guidance_statements(step, around),
             *_called(step),
             *_denied(step),
+            *_notices(step),
             *_corrections(step),
             *_delivered(step),
             _route(step),
@@ -201,6 +202,12 @@ def _denied(step: RecordedStep) -> Iterator[Statement]:
     if step.node["denials"]:
         names = ", ".join(step.node["denials"])
         yield Statement("denied", f"The program was not allowed to use: {names}.", (step.ref,))
+
+
+def _notices(step: RecordedStep) -> Iterator[Statement]:
+    for each in step.node["notices"] or ():
+        text = "Something else has to be known about this step:"
+        yield Statement("notice", text, (step.ref,), each, brief=text)
 
 
 def _corrections(step: RecordedStep) -> Iterator[Statement]:
