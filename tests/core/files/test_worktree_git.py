@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from tests.core.worktrees import git, repository
 
+from uwf_core.files.only_copies import has_changes
 from uwf_core.files.worktree import (
     add_worktree,
     commit_of_state,
     commit_worktree,
     find_working_tree,
-    has_changes,
     has_folder,
     making_worktree,
     remove_worktree,
@@ -303,17 +303,19 @@ def test_work_at_a_detached_commit_gets_to_the_branch_or_is_reported(tmp_path):
         commit_worktree(str(own), BRANCH, "more")
 
 
-def test_a_merge_that_a_role_left_open_is_concluded_as_one(tmp_path):
+def test_a_merge_that_a_role_left_open_is_never_committed(tmp_path):
     at = in_merge(tmp_path / "project")
     git(at, "merge", "--abort")
     tree, own = find_working_tree(str(at)), tmp_path / "home" / NAME
     add_worktree(tree.top, str(own), tree.head, BRANCH)
     with pytest.raises(Exception, match="merge"):
         git(own, "merge", "other")
+    with pytest.raises(GitFailed, match=r"git merge is not finished with conflicts in a\.txt"):
+        commit_worktree(str(own), BRANCH, "work")
+    assert git(own, "rev-parse", "HEAD") == tree.head
     (own / "a.txt").write_text("both\n")
-    commit_worktree(str(own), BRANCH, "work")
-    assert len(git(own, "rev-parse", "HEAD^@").split()) == 2
-    assert git(own, "show", "HEAD:a.txt") == "both"
+    git(own, "commit", "-qam", "merged")
+    assert commit_worktree(str(own), BRANCH, "work") == git(own, "rev-parse", "HEAD")
 
 
 def test_uwf_is_the_author_if_the_user_has_no_name(tmp_path, monkeypatch):

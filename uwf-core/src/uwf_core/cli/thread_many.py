@@ -248,7 +248,8 @@ def _worktree_lines(document: Mapping[str, Any]) -> list[str]:
         what = "branch" if each["removed"] else "worktree" if each["branch"] else "folder"
         if each["reason"] is not None:
             place = each["branch"] if each["removed"] else each["folder"]
-            lines += [f"{what} {place} kept: {each['reason']}", f"to remove it: {each['command']}"]
+            how = "to remove it" if each["removed"] else "to delete all of this"
+            lines += [f"{what} {place} kept: {each['reason']}", f"{how}: {each['command']}"]
     return lines
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.progress import Progress
     from uwf_core.engine.run import Run
     from uwf_core.errors import AgentFailure, UwfError
+    from uwf_core.files.surroundings import Surroundings
     from uwf_core.thread.calls import CallResult
     from uwf_core.thread.history import Guidance
     from uwf_core.thread.types import GuidancePayload
@@ -55,14 +56,15 @@ class Attempt:
         call: the result of the thread that it called, if a workflow plays the role.
         may_call: whether its agent had a process, which may have started threads.
         notices: what a person has to know about the step, besides its output.
+        outside: what surrounded the worktree of the thread before the attempt.
         error: the error after which the run cannot continue.
     """
 
     __slots__ = (
         "artifacts", "body", "by_person", "call", "choice", "continuation", "corrections",
         "ended_ms", "error", "extractor", "failure", "files", "guidance", "head", "known", "loose",
-        "mark", "may_call", "notices", "output", "payload", "progress", "reply", "request",
-        "session", "step", "task", "turns", "usage", "variable",
+        "mark", "may_call", "notices", "output", "outside", "payload", "progress", "reply",
+        "request", "session", "step", "task", "turns", "usage", "variable",
     )  # fmt: skip
 
     task: "Task"
@@ -99,6 +101,7 @@ class Attempt:
         self.call: CallResult | None = None
         self.may_call = False
         self.notices: list[str] = []
+        self.outside: Surroundings | None = None
         self.error = None
 
     @property
@@ -305,7 +308,14 @@ def end_attempt(run: "Run", attempt: Attempt) -> None:
 
 
 def record_files(run: "Run", attempt: Attempt) -> None:
-    """Record the files after the attempt if those before it were. Outside of a transaction."""
+    """Record the files after the attempt if those before it were, and note what changed outside of
+    a worktree. Outside of a transaction.
+    """
+    if attempt.outside is not None:
+        from uwf_core.engine.worktree import after_step  # for threads with worktrees
+
+        attempt.ended_ms = attempt.ended_ms or run.engine.now_ms()
+        after_step(run, attempt)
     if attempt.variable is None or attempt.payload["workspace"] is None:
         return
     from uwf_core.engine.recording import files_after  # not for every step

@@ -131,13 +131,18 @@ def raw_text(reply: AgentReply) -> str:
 
 def extract(run: "Run", attempt: "Attempt") -> tuple[ExtractProblem, ...]:
     """Stage 9: fill the output of the attempt from its reply, or return what is wrong with it."""
+    attempt.output = None
     found, name = extract_output(run, attempt)
     if found.usage != NO_USAGE:
         attempt.spend(found.usage)
     if found.output is None:
         return found.errors or (NOTHING_READ,)
     attempt.output, attempt.body, attempt.extractor = found.output, found.body, name
-    return ()
+    if attempt.head.state.worktree is None:
+        return ()
+    from uwf_core.engine.worktree import unfinished_work  # for threads with worktrees
+
+    return unfinished_work(run, attempt)
 
 
 def correct(
@@ -162,9 +167,12 @@ def correct(
     is_program = attempt.choice.kind == "program"  # which cannot be corrected
     if is_program or count > MAX_CORRECTIONS:
         after = "" if is_program else f" after {MAX_CORRECTIONS} corrections"
+        what = "the output does not satisfy the role's schema"
+        if attempt.output is not None:
+            what = "the work is not finished"
+        attempt.output, attempt.body = None, ""
         raise InvalidOutput(
-            f"the output does not satisfy the role's schema{after}: "
-            + "; ".join(map(problem_words, problems)),
+            f"{what}{after}: {'; '.join(map(problem_words, problems))}",
             hint="`uwf step show` on the failed attempt shows the reply",
         )
     again = attempt.request.with_(purpose="correction", answer=None)

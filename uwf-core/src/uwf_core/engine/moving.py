@@ -27,10 +27,10 @@ from uwf_core.files.worktree import (
     add_worktree,
     find_working_tree,
     folder_of,
-    is_worktree,
     making_worktree,
 )
 from uwf_core.files.worktree_entries import is_free
+from uwf_core.files.worktree_place import is_worktree
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.git import GitFailed
 from uwf_core.process.identity import hostname

@@ -2,10 +2,15 @@
 thread was started or from which it was called.
 """
 
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from uwf_core.api.extract import ExtractProblem
 from uwf_core.engine.nodes import save_event
 from uwf_core.errors import RoutingFailed, UsageError, WrongStateError
+from uwf_core.files.surroundings import changes_outside, surroundings_of
+from uwf_core.files.unfinished import changed_submodules, find_unfinished
 from uwf_core.files.worktree import (
     WorkingTree,
     add_worktree,
@@ -14,16 +19,22 @@ from uwf_core.files.worktree import (
     find_working_tree,
     folder_of,
     has_folder,
-    is_worktree,
     making_worktree,
 )
+from uwf_core.files.worktree_place import check_place, is_worktree, restore_pointer
+from uwf_core.moderator.next import apply_edge
 from uwf_core.process import crash_points
 from uwf_core.process.git import GitFailed
 from uwf_core.thread.calls import STARTED
+from uwf_core.thread.history import read_input
 from uwf_core.thread.worktree import branch_of
+from uwf_core.workflow.variants import STATUS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from uwf_core.cas.store import Store
+    from uwf_core.engine.attempt import Attempt
     from uwf_core.engine.run import Run
     from uwf_core.thread.head import Head
     from uwf_core.thread.state import ThreadState
@@ -66,15 +77,26 @@ def in_worktree(run: "Run") -> "Run":
 
         if is_elsewhere(run.head):
             return moved_here(run)
+    _restore(run, run.watch.notice)
     if not is_worktree(state.worktree.folder):
         raise _missing(run)
     return run
+
+
+def _restore(run: "Run", notice: "Callable[[str], None]") -> None:
+    """Write the `.git` of the thread's worktree again if somebody deleted it."""
+    own = run.head.state.worktree
+    if own is not None and restore_pointer(own.folder, own.origin):
+        notice(f"the .git of the worktree {own.folder} was deleted; it is restored")
 
 
 def _missing(run: "Run") -> RoutingFailed:
     state = run.head.state
     assert state.worktree is not None
     folder, branch = state.worktree.folder, state.worktree.branch
+    if Path(folder).is_dir():
+        [problem] = find_unfinished(folder, branch)
+        return RoutingFailed(problem, hint=f"next: uwf thread exec {state.thread}")
     return RoutingFailed(
         f"the worktree {folder!r} of thread {state.thread} is missing",
         hint=f"if the branch {branch} still exists: git worktree prune, then git worktree add "
@@ -148,6 +170,79 @@ def _check_folder(tree: WorkingTree, base: str, origin: str) -> None:
 def _message(run: "Run", what: str) -> str:
     state = run.head.state
     return f"uwf: {what}\n\nThread {state.thread} of {state.workflow_name}."
+
+
+# -- a step ----------------------------------------------------------------------------------------
+
+
+def before_step(run: "Run", attempt: "Attempt") -> None:
+    """Check that git finds the worktree where it is, before an agent changes anything there, and
+    look at what surrounds it.
+
+    Raises:
+        RoutingFailed: git takes another folder for the worktree.
+    """
+    own = run.head.state.worktree
+    assert own is not None
+    try:
+        check_place(own.folder)
+    except GitFailed as error:
+        raise RoutingFailed(
+            f"no agent can work in the worktree of thread {run.head.thread}: {error}",
+            hint="correct that setting, then repeat the command",
+        ) from error
+    with suppress(GitFailed, OSError):  # such as a folder of the user that is gone
+        attempt.outside = surroundings_of(own.folder, own.origin, run.engine.home)
+
+
+def unfinished_work(run: "Run", attempt: "Attempt") -> "tuple[ExtractProblem, ...]":
+    """What a role has left unfinished in the worktree, so that the step cannot be recorded. What a
+    person is asked about next, or what a program has reported as its failure, is a notice.
+    """
+    own, role = attempt.head.state.worktree, attempt.task.role
+    assert own is not None and attempt.output is not None
+    _restore(run, lambda text: attempt.note(run, text))
+    try:
+        found = find_unfinished(own.folder, own.branch)
+    except (GitFailed, OSError) as error:
+        found = [f"git cannot read the worktree {own.folder}: {error}"]
+    if found and not run.definition.roles[role].human and not _is_reported(run, attempt):
+        return tuple(ExtractProblem("", each) for each in found)
+    for each in found:
+        attempt.note(run, each)
+    return ()
+
+
+def _is_reported(run: "Run", attempt: "Attempt") -> bool:
+    """Whether a person is asked next, or a program has failed, and the thread continues."""
+    assert attempt.output is not None
+    definition, role, given = run.definition, attempt.task.role, None
+    if definition.input is not None:
+        given = read_input(run.engine.store, attempt.head.state)
+    program = definition.roles[role].program
+    try:
+        to = apply_edge(definition, role, attempt.output, attempt.body, given)
+    except RoutingFailed:
+        return False
+    if to.status == "suspended":
+        return True
+    failed = program is not None and attempt.output[STATUS] != program.statuses.get("0")
+    return failed and to.status == "idle"
+
+
+def after_step(run: "Run", attempt: "Attempt") -> None:
+    """Note what changed outside of the worktree during a step, and what only submodules have."""
+    own, before = attempt.head.state.worktree, attempt.outside
+    if own is None or before is None:
+        return
+    attempt.outside = None
+    try:
+        after = surroundings_of(own.folder, own.origin, run.engine.home)
+        notices = [*changes_outside(before, after, own.branch), *changed_submodules(own.folder)]
+    except (GitFailed, OSError) as error:
+        notices = [f"what changed outside of the worktree is not known: {error}"]
+    for each in notices:
+        attempt.note(run, each)
 
 
 # -- calls -----------------------------------------------------------------------------------------

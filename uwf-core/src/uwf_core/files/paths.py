@@ -1,12 +1,21 @@
 """Paths of recorded files: bytes, relative to their folder, with `/` between the names."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+_NAMED: Final = 5
 
 
 def shown(path: bytes) -> str:
     r"""A path as text: bytes that are not UTF-8 are shown as `\xff`, and a backslash as it is."""
     return path.decode("utf-8", "backslashreplace")
+
+
+def listed(paths: Sequence[bytes]) -> str:
+    """Paths as a text, the first ones by name."""
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return ", ".join(shown(each) for each in paths[:_NAMED]) + more
 
 
 def below(path: bytes, folders: Iterable[bytes]) -> bool:

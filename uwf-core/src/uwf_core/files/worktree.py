@@ -12,19 +12,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
+from uwf_core.files.unfinished import check_finished
 from uwf_core.files.worktree_entries import beside_others, conflict_at, lock_of
+from uwf_core.files.worktree_git import NO_LOCKS, git, lines, names, optional
+from uwf_core.files.worktree_place import check_place
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import make_folder, sync_names
-from uwf_core.process.git import NO_ENV, GitFailed, user_git, wait_for_lock
+from uwf_core.process.git import NO_ENV, GitFailed, wait_for_lock
 from uwf_core.process.path_walk import read_regular
 
-_QUIET: Final = (
-    *("-c", "core.safecrlf=false", "-c", "core.splitIndex=false"),
-    *("-c", "core.untrackedCache=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"),
-    *("-c", "worktree.useRelativePaths=false"),
-)
-_NO_LOCKS: Final = {"GIT_OPTIONAL_LOCKS": "0"}
-"""Else a command that only reads may refresh an index of the user."""
 _UWF: Final = {
     f"GIT_{who}_{what}": value
     for who in ("AUTHOR", "COMMITTER")
@@ -60,12 +56,17 @@ def find_working_tree(folder: str) -> WorkingTree:
     """
     real = os.path.realpath(folder)
     words = ("--path-format=absolute", "--show-toplevel", "--git-common-dir")
-    top, common = (os.path.realpath(each) for each in _lines(real, "rev-parse", *words))
+    top, common = (os.path.realpath(each) for each in lines(real, "rev-parse", *words))
     try:
-        [head] = _lines(top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        [head] = lines(top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     except GitFailed as error:
         raise GitFailed(f"the repository {top!r} has no commit yet") from error
     inside = os.path.relpath(real, top)
+    if inside.startswith(os.pardir):
+        raise GitFailed(
+            f"git takes {top!r} for the working tree, by core.worktree of its configuration; "
+            "git config --show-origin core.worktree shows where that is set"
+        )
     return WorkingTree(top, "" if inside == os.curdir else inside, common, head)
 
 
@@ -76,9 +77,9 @@ def has_folder(tree: WorkingTree, commit: str) -> bool:
         GitFailed: the repository does not have that commit.
     """
     if not tree.inside:
-        _git(tree.top, "cat-file", "-e", f"{commit}^{{commit}}")
+        git(tree.top, "cat-file", "-e", f"{commit}^{{commit}}")
         return True
-    found = _git(tree.top, "ls-tree", "-d", "-z", commit, "--", f"./{tree.inside}")
+    found = git(tree.top, "ls-tree", "-d", "-z", commit, "--", f"./{tree.inside}")
     return found.startswith(b"040000 tree")
 
 
@@ -90,17 +91,17 @@ def commit_of_state(tree: WorkingTree, message: str, *, without: str | None = No
     the folder `without`, that of uwf.
     """
     top = tree.top
-    [index] = _lines(top, "rev-parse", "--path-format=absolute", "--git-path", "index")
+    [index] = lines(top, "rev-parse", "--path-format=absolute", "--git-path", "index")
     with _copied(index) as copy:
-        env = {"GIT_INDEX_FILE": copy, **_NO_LOCKS}
+        env = {"GIT_INDEX_FILE": copy, **NO_LOCKS}
         _add_all(top, env, without=without)
-        [files] = _lines(top, "write-tree", env=env)
-        [known] = _lines(top, "rev-parse", f"{tree.head}^{{tree}}")
+        [files] = lines(top, "write-tree", env=env)
+        [known] = lines(top, "rev-parse", f"{tree.head}^{{tree}}")
         if files == known:
             return tree.head
         own = _identity(top)
         words = ("commit-tree", files, "-p", tree.head, "-m", message)
-        [commit] = _lines(top, *words, env=own)
+        [commit] = lines(top, *words, env=own)
     return commit
 
 
@@ -155,9 +156,10 @@ def add_worktree(
     make_folder(os.path.dirname(folder))
     words = ("worktree", "add", "--quiet", "--no-track", *(() if checkout else ("--no-checkout",)))
     beside_others(
-        lambda: _git(top, *words, "-b", branch, folder, commit, inherits=inherits),
-        lambda: _optional(top, "update-ref", "-d", f"refs/heads/{branch}", commit),  # made first
+        lambda: git(top, *words, "-b", branch, folder, commit, inherits=inherits),
+        lambda: optional(top, "update-ref", "-d", f"refs/heads/{branch}", commit),  # made first
     )
+    check_place(folder)
     if checkout:
         _check_out_beyond(top, folder)
 
@@ -168,13 +170,13 @@ def _check_out_beyond(top: str, folder: str) -> None:
     entry = pointer.removeprefix("gitdir: ").rstrip("\n")
     if not os.path.exists(os.path.join(entry, "info", "sparse-checkout")):
         return
-    skipped = _git(folder, "ls-files", "-t", "-z").split(b"\0")
+    skipped = git(folder, "ls-files", "-t", "-z").split(b"\0")
     paths = [line[2:] for line in skipped if line.startswith(b"S ")]
     present = [each for each in paths if os.path.lexists(os.path.join(os.fsencode(top), each))]
     if present:
         words = ("checkout", "--quiet", "--ignore-skip-worktree-bits", "--pathspec-from-file=-")
-        names = b"\0".join(present)
-        _git(folder, "--literal-pathspecs", *words, "--pathspec-file-nul", stdin=names)
+        wanted = b"\0".join(present)
+        git(folder, "--literal-pathspecs", *words, "--pathspec-file-nul", stdin=wanted)
 
 
 def _clear_worktree(tree: WorkingTree, folder: str, branch: str) -> None:
@@ -183,41 +185,41 @@ def _clear_worktree(tree: WorkingTree, folder: str, branch: str) -> None:
         if os.path.lexists(each):
             shutil.rmtree(each, onerror=_make_writable)
     name = f"refs/heads/{branch}"
-    if _git(tree.top, "for-each-ref", name).strip():
-        _git(tree.top, "update-ref", "-d", name)
-
-
-def is_worktree(folder: str) -> bool:
-    """Whether a folder is still a worktree that its repository lists. Runs no program."""
-    from uwf_core.config.repository import find_repository
-
-    found = find_repository(folder)
-    return found is not None and found.top == os.path.realpath(folder) and found.common is not None
+    if git(tree.top, "for-each-ref", name).strip():
+        git(tree.top, "update-ref", "-d", name)
 
 
 def commit_worktree(folder: str, branch: str, message: str) -> str:
-    """Commit all that is uncommitted in a worktree; its HEAD afterwards. A merge that has begun is
-    concluded as the files are.
+    """Commit all that is uncommitted in a worktree; its HEAD afterwards.
 
     Raises:
-        GitFailed: also if the worktree is at another branch, whose commits `branch` does not reach.
+        GitFailed: also if its work is not finished: see `unfinished.find_unfinished`.
     """
-    _add_all(folder, _NO_LOCKS)
-    if _lines(folder, "diff-index", "--cached", "--name-only", "HEAD") or _is_merging(folder):
+    check_finished(folder, branch)
+    _show_hidden(folder)
+    _add_all(folder, NO_LOCKS)
+    if lines(folder, "diff-index", "--cached", "--name-only", "HEAD"):
         words = ("--quiet", "--no-verify", "--no-gpg-sign", "--allow-empty", "-m", message)
-        _git(folder, "commit", *words, env=_identity(folder))
-    [head] = _lines(folder, "rev-parse", "HEAD")
+        git(folder, "commit", *words, env=_identity(folder))
+    [head] = lines(folder, "rev-parse", "HEAD")
     name = f"refs/heads/{branch}"
-    tip = _optional(folder, "rev-parse", "--verify", "--quiet", name)
+    tip = optional(folder, "rev-parse", "--verify", "--quiet", name)
     if tip != head:
-        base = None if tip is None else _optional(folder, "merge-base", tip, head)
-        if base != tip:
-            raise GitFailed(
-                f"the worktree {folder!r} is at {head[:12]}, which does not contain the branch "
-                f"{branch}; merge it there"
-            )
-        _git(folder, "update-ref", "-m", "uwf: follow HEAD", name, head, *([tip] if tip else []))
+        git(folder, "update-ref", "-m", "uwf: follow HEAD", name, head, *([tip] if tip else []))
     return head
+
+
+def _show_hidden(folder: str) -> None:
+    """Let git look at files of which it was told to believe that they stay as they are."""
+    flagged = names(folder, "ls-files", "-v", "-z", env=NO_LOCKS)
+    top = os.fsencode(folder)
+    hidden = [
+        line[2:]
+        for line in flagged
+        if line[:1].islower() or (line[:1] == b"S" and os.path.lexists(os.path.join(top, line[2:])))
+    ]
+    for flag in ("--no-assume-unchanged", "--no-skip-worktree") if hidden else ():
+        git(folder, "update-index", flag, "-z", "--stdin", stdin=b"\0".join(hidden) + b"\0")
 
 
 class FileChange(NamedTuple):
@@ -234,8 +236,8 @@ class FileChange(NamedTuple):
 def changes_since(folder: str, base: str) -> list[FileChange]:
     """The files of a worktree that differ from a commit, committed or not, untracked ones too."""
     with _with_untracked(folder) as env:
-        counts = _git(folder, *_DIFF, "-z", "--numstat", base, env=env).split(b"\0")
-        kinds = _git(folder, *_DIFF, "-z", "--name-status", base, env=env).split(b"\0")
+        counts = git(folder, *_DIFF, "-z", "--numstat", base, env=env).split(b"\0")
+        kinds = git(folder, *_DIFF, "-z", "--name-status", base, env=env).split(b"\0")
     found = []
     for line, status in zip(counts[:-1], kinds[::2], strict=False):
         added, deleted, path = line.split(b"\t", 2)
@@ -247,19 +249,13 @@ def changes_since(folder: str, base: str) -> list[FileChange]:
 def patch_since(folder: str, base: str) -> bytes:
     """The same changes as a patch for `git apply`, after a summary."""
     with _with_untracked(folder) as env:
-        return _git(folder, *_DIFF, "--stat=100", "--patch", "--binary", base, env=env)
+        return git(folder, *_DIFF, "--stat=100", "--patch", "--binary", base, env=env)
 
 
 _DIFF: Final = (
     *("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames"),
     *("--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=dirty"),
 )
-
-
-def has_changes(folder: str) -> bool:
-    """Whether anything in a worktree is uncommitted; ignored files do not count."""
-    words = ("status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=none")
-    return bool(_git(folder, *words, env=_NO_LOCKS))
 
 
 def remove_worktree(folder: str, branch: str, base: str) -> bool:
@@ -274,17 +270,17 @@ def remove_worktree(folder: str, branch: str, base: str) -> bool:
         GitFailed: git refuses to remove it; submodules that are checked out are a reason. Or it is
             a worktree of something else.
     """
-    [common] = _lines(folder, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    [common] = lines(folder, "rev-parse", "--path-format=absolute", "--git-common-dir")
     if not _is_of_branch(folder, branch):
         raise GitFailed(f"it is not at the branch {branch}, so it may be your worktree")
     loose = ("rev-list", "--max-count=1", "HEAD", "--not", "--branches", "--remotes")
-    if _git(folder, *loose).strip():
+    if git(folder, *loose).strip():
         raise GitFailed("no branch has the commit that is checked out in it")
     is_known = _is_in_others(folder, branch, base)
     env = {"GIT_DIR": common}
-    beside_others(lambda: _git(common, "worktree", "remove", folder, env=env))
+    beside_others(lambda: git(common, "worktree", "remove", folder, env=env))
     if is_known:
-        _git(common, "update-ref", "-d", f"refs/heads/{branch}", env=env)
+        git(common, "update-ref", "-d", f"refs/heads/{branch}", env=env)
     return is_known
 
 
@@ -292,65 +288,39 @@ def _is_of_branch(folder: str, branch: str) -> bool:
     """Whether a worktree was made for a branch: a bundle can name any folder of the user."""
     if branch.endswith("/" + os.path.basename(folder)):
         return True
-    return _optional(folder, "symbolic-ref", "--quiet", "HEAD") == f"refs/heads/{branch}"
+    return optional(folder, "symbolic-ref", "--quiet", "HEAD") == f"refs/heads/{branch}"
 
 
 def _is_in_others(folder: str, branch: str, base: str) -> bool:
     name = f"refs/heads/{branch}"
-    if _optional(folder, "rev-parse", "--verify", "--quiet", name) is None:
+    if optional(folder, "rev-parse", "--verify", "--quiet", name) is None:
         return False
     others = ("--not", base, f"--exclude={branch}", "--branches", "--remotes")
-    return not _git(folder, "rev-list", "--max-count=1", name, *others).strip()
+    return not git(folder, "rev-list", "--max-count=1", name, *others).strip()
 
 
 # -- what the functions above use ------------------------------------------------------------------
-
-
-def _git(
-    folder: str,
-    *words: str,
-    env: Mapping[str, str] = NO_ENV,
-    stdin: bytes = b"",
-    inherits: Sequence[int] = (),
-) -> bytes:
-    return user_git(folder, *_QUIET, *words, env=env, stdin=stdin, inherits=inherits)
-
-
-def _lines(folder: str, *words: str, env: Mapping[str, str] = NO_ENV) -> list[str]:
-    return [os.fsdecode(each) for each in _git(folder, *words, env=env).splitlines()]
-
-
-def _optional(folder: str, *words: str) -> str | None:
-    """The first line of the output; None if the command fails, which may just mean no."""
-    try:
-        return next(iter(_lines(folder, *words)), None)
-    except GitFailed:
-        return None
-
-
-def _is_merging(folder: str) -> bool:
-    return _optional(folder, "rev-parse", "--verify", "--quiet", "MERGE_HEAD") is not None
 
 
 def _add_all(
     folder: str, env: Mapping[str, str], *, without: str | None = None, kind: str = "--all"
 ) -> None:
     """`git add -A`, but no repository in an untracked folder."""
-    listed = _git(folder, "ls-files", "--others", "--exclude-standard", "-z", env=env)
+    listed = git(folder, "ls-files", "--others", "--exclude-standard", "-z", env=env)
     left_out = [each for each in listed.split(b"\0") if each.endswith(b"/")]
     if without is not None and _is_below(without, folder):
         left_out.append(os.fsencode(os.path.relpath(os.path.realpath(without), folder)))
     paths = [b".", *(b":(exclude,top,literal)" + each.rstrip(b"/") for each in left_out)]
     words = ("add", kind, "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul")
-    beside_others(lambda: _git(folder, *words, env=env, stdin=b"\0".join(paths)))
+    beside_others(lambda: git(folder, *words, env=env, stdin=b"\0".join(paths)))
 
 
 @contextmanager
 def _with_untracked(folder: str) -> Iterator[Mapping[str, str]]:
     """Variables that name a copy of the index in which untracked files are known, for one block."""
-    [index] = _lines(folder, "rev-parse", "--path-format=absolute", "--git-path", "index")
+    [index] = lines(folder, "rev-parse", "--path-format=absolute", "--git-path", "index")
     with _copied(index) as copy:
-        env = {"GIT_INDEX_FILE": copy, **_NO_LOCKS}
+        env = {"GIT_INDEX_FILE": copy, **NO_LOCKS}
         _add_all(folder, env, kind="--intent-to-add")
         yield env
 
@@ -373,7 +343,7 @@ def _copied(index: str) -> Iterator[str]:
 def _identity(folder: str) -> Mapping[str, str]:
     """Variables that name uwf as the author, if the user has configured no name."""
     words = ("-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT")
-    return _UWF if _optional(folder, *words) is None else NO_ENV
+    return _UWF if optional(folder, *words) is None else NO_ENV
 
 
 def _make_writable(action: Callable[..., Any], path: str, _error: Any) -> None:

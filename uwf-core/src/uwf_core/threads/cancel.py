@@ -135,7 +135,8 @@ def _without_worktree(engine: "Engine", thread: ThreadId) -> "list[RemovedWorktr
         return []
     from uwf_core.threads.worktree import plain_folder_of, remove_worktree_of  # for few threads
 
-    return plain_folder_of(engine.home, thread) if own is None else remove_worktree_of(thread, own)
+    home = engine.home
+    return plain_folder_of(home, thread) if own is None else remove_worktree_of(home, thread, own)
 
 
 def _check_removable(engine: "Engine", thread: ThreadId, status: "Status") -> None:

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, TypedDict
 
 from uwf_core.errors import WrongStateError
-from uwf_core.files.worktree import changes_since, is_worktree, patch_since
+from uwf_core.files.worktree import changes_since, patch_since
+from uwf_core.files.worktree_place import check_place, is_worktree
 from uwf_core.process.git import GitFailed
 from uwf_core.views.recorded import open_thread
 
@@ -64,6 +65,7 @@ class WorktreeDiff:
         """
         own = self._own
         try:
+            check_place(own.folder)
             files = changes_since(own.folder, own.base)
         except GitFailed as error:
             raise self._failed(error) from error

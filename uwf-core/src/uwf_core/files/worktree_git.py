@@ -1,0 +1,48 @@
+"""Git for the worktrees of threads: the user's own, quiet."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from uwf_core.process.git import NO_ENV, GitFailed, user_git
+
+_QUIET: Final = (
+    *("-c", "core.safecrlf=false", "-c", "core.splitIndex=false"),
+    *("-c", "core.untrackedCache=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"),
+    *("-c", "worktree.useRelativePaths=false"),
+)
+NO_LOCKS: Final = {"GIT_OPTIONAL_LOCKS": "0"}
+"""Else a command that only reads may refresh an index of the user."""
+
+
+def git(
+    folder: str,
+    *words: str,
+    env: Mapping[str, str] = NO_ENV,
+    stdin: bytes = b"",
+    inherits: Sequence[int] = (),
+) -> bytes:
+    """The output of a git command in a working tree of the user.
+
+    Raises:
+        GitFailed: it failed.
+    """
+    return user_git(folder, *_QUIET, *words, env=env, stdin=stdin, inherits=inherits)
+
+
+def lines(folder: str, *words: str, env: Mapping[str, str] = NO_ENV) -> list[str]:
+    """The lines of the output."""
+    return [os.fsdecode(each) for each in git(folder, *words, env=env).splitlines()]
+
+
+def optional(folder: str, *words: str) -> str | None:
+    """The first line of the output; None if the command fails, which may just mean no."""
+    try:
+        return next(iter(lines(folder, *words)), None)
+    except GitFailed:
+        return None
+
+
+def names(folder: str, *words: str, env: Mapping[str, str] = NO_ENV) -> list[bytes]:
+    """The parts of the output that a NUL ends."""
+    return [each for each in git(folder, *words, env=env).split(b"\0") if each]
