@@ -7,10 +7,8 @@ Needs only nox and a package index: no root, no services, no keys.
 import functools
 import json
 import os
-import re
 import shutil
 import sys
-import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -47,12 +45,8 @@ OF_SESSIONS = dict(  # noqa: C408 (names of functions)
 NO_EXTRAS: Mapping[str, str] = MappingProxyType({})
 LOCK = "requirements/lock.txt"
 """What every session but `newest` and `lowest` installs: versions for Python 3.11 to 3.14 on Linux
-and macOS, with hashes. `nox -s lock` writes it. Relative, because installers split it at blanks.
+and macOS, with hashes, by `requirements/lock.py`. Relative, because installers split it at blanks.
 """
-SUPPORTED = (
-    " ; python_full_version < '3.15' and (sys_platform == 'darwin' or sys_platform == 'linux')"
-)
-"""The marker of what is needed everywhere."""
 CONTRACT = (
     "tests/compat",
     "tests/core/cas",
@@ -173,23 +167,10 @@ def tests(session: nox.Session) -> None:
 
 
 def _json_schema_suite(session: nox.Session) -> None:
-    """Name the folder of the official test suite of JSON Schema to the tests: the one that the
-    locked version of jsonschema brings in its source distribution.
-    """
-    text = (ROOT / LOCK).read_text("utf-8")
-    pin = re.search(r"^jsonschema==(\S+)(?: \\\n    --hash=\S+)+", text, re.MULTILINE)
-    assert pin is not None, f"{LOCK} has no jsonschema"
-    folder = ROOT / ".nox" / ".json-schema-suite" / f"jsonschema-{pin[1]}"
-    if not folder.exists():
-        with tempfile.TemporaryDirectory() as name:
-            wanted = Path(name, "wanted.txt")
-            wanted.write_text(pin[0], "utf-8")
-            words = ["--quiet", "--no-deps", "--no-binary", "jsonschema", "--dest", name]
-            session.run("python", "-m", "pip", "download", *words, "-r", str(wanted))
-            archive = next(Path(name).glob("*.tar.gz"))
-            with tarfile.open(archive) as tar:
-                tar.extractall(folder.parent, filter="data")
-    session.env["UWF_JSON_SCHEMA_SUITE"] = str(folder / "json")
+    """Name the folder of the official test suite of JSON Schema to the tests."""
+    folder = str(ROOT / ".nox" / ".json-schema-suite")
+    session.run("python", "tests/packaging/json_schema_suite.py", LOCK, folder)
+    session.env["UWF_JSON_SCHEMA_SUITE"] = folder
 
 
 @check
@@ -212,36 +193,6 @@ def _without_lock(session: nox.Session, *options: str) -> None:
     session.run(*("uv", "pip", "list"), external=True)
     _json_schema_suite(session)
     pytest(session, *(() if session.posargs else CONTRACT))
-
-
-@nox.session(venv_backend="none")
-def lock(session: nox.Session) -> None:
-    """Write the files of `requirements/` from the requirements of everything here: `-- --upgrade`
-    for newer versions, `-- --upgrade-package NAME` for one. Versions that still fit stay.
-    """
-    wanted = ROOT / ".nox" / "requirements.txt"
-    wanted.write_text("\n".join(sorted(_requirements())) + "\n", "utf-8")
-    compiling = [str(_uv()), "pip", "compile", "--universal", "--python-version", "3.11"]
-    compiling += ["--generate-hashes", "--no-annotate", "--quiet", "--no-header"]
-    compiling += ["--no-emit-index-url", "--no-emit-find-links"]
-    session.run(*compiling, *session.posargs, str(wanted), "-o", LOCK, external=True)
-    for tool in ("nox", "uv"):
-        wanted.write_text("\n".join(nox.project.dependency_groups(PYPROJECT, tool)), "utf-8")
-        words = ["--constraint", LOCK, str(wanted), "-o", f"requirements/{tool}.txt"]
-        session.run(*compiling, *words, external=True)
-    for file in (ROOT / "requirements").glob("*.txt"):
-        file.write_text(file.read_text("utf-8").replace(SUPPORTED, ""), "utf-8")
-
-
-def _requirements() -> set[str]:
-    """What the distributions, their extras and the dependency groups require, but one another."""
-    found = set(nox.project.dependency_groups(PYPROJECT, *PYPROJECT["dependency-groups"]))
-    for folder in (*DISTRIBUTIONS, *EXAMPLES):
-        document = nox.project.load_toml(folder / "pyproject.toml")
-        found.update(document["build-system"]["requires"], document["project"]["dependencies"])
-        for extra in document["project"].get("optional-dependencies", {}).values():
-            found.update(extra)
-    return {each for each in found if not each.startswith("uwf-")}
 
 
 @check
@@ -276,9 +227,10 @@ def types(session: nox.Session) -> None:
 
 @check
 def arch(session: nox.Session) -> None:
-    """Check that imports run one way (import-linter), and the project conventions."""
+    """Check that imports run one way (import-linter), the sizes of rooms, and the conventions."""
     install(session, "arch", "tests")
     session.run("lint-imports")
+    session.run("python", "-m", "benchmarks.size", "--check")
     # In one process, which parses each file once.
     session.run("pytest", "-n", "0", *OF_SESSIONS[session.name], *session.posargs)
 

@@ -12,6 +12,7 @@ PAGES = {
     "builtin": "the builtin agent's options and tools, and the services that setup knows",
     "errors": "exit codes, errors and kinds of failure",
     "problems": "the codes of `uwf workflow check`",
+    "size": "the lines of code that each capability costs",
 }
 
 

@@ -50,7 +50,7 @@ ALL = [pytest.param(*each, id=f"{each[0]} {each[1]}") for each in requirements()
 @pytest.mark.parametrize(("file", "wanted"), ALL)
 def test_the_lock_file_has_a_version_that_fits(file: str, wanted: Requirement) -> None:
     locked = LOCKED.get(canonicalize_name(wanted.name))
-    cure = "run `nox -s lock`"
+    cure = "run requirements/lock.py"
     assert locked is not None, f"{wanted.name} is not in requirements/lock.txt: {cure}"
     assert wanted.specifier.contains(locked, prereleases=True), f"{wanted} != {locked}: {cure}"
 

@@ -13,6 +13,7 @@ FUNCTION_LINES = 50
 
 # A file that may be longer, and why.
 LONGER = {
+    "noxfile.py": 480,  # every session in one place
     "uwf-core/src/uwf_core/errors.py": 435,  # the whole error tree in one place, mostly docstrings
     "uwf-core/src/uwf_core/thread/types.py": 515,  # every node of a thread, mostly docstrings
     "uwf-core/src/uwf_core/api/agent.py": 470,  # each field of the contract has its sentence
