@@ -181,6 +181,9 @@ class Conversation:
                 self._tell_state(shown)
                 return None
             text = ""
+        if shown["suspendReason"] == "role" and not text.strip():
+            self._tell_state(shown)
+            return None
         self._at_work(shown)
         return self._client.resume(self.thread, text or None, until_done=True, cancel=cancel)
 
@@ -323,7 +326,7 @@ class Conversation:
         elif reason == "role":
             self._say(f"**{shown['suspendedRole']} asks:** {message}")
         elif reason == "limit":
-            self._say(f"{message} Your next message grants the same allowance and continues.")
+            self._say(f"{message} Write `{CONTINUE}` to grant the same allowance and continue.")
         elif reason is not None:
             self._say(f"{shown['suspendedRole']}: {message}. Your next message continues it.")
 

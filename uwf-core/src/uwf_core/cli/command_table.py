@@ -144,6 +144,7 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         _THREAD,
         (
             *("--prompt=text", "--answer=text", "--status=text", "--grant=text", "--queue"),
+            "--without-answer",
             *(*_RUN_OPTIONS, _HEAD),
         ),
     ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.cli.render.colours import is_terminal, screen_of
 from uwf_core.cli.session import Session
 from uwf_core.escape import clean, one_line
-from uwf_core.views.form import answer_of, choice_text, form_of
+from uwf_core.views.form import answer_of, choice_text, form_of, is_empty_answer
 
 if TYPE_CHECKING:
     from uwf_core.threads.resume import Input
@@ -91,7 +91,10 @@ def _filled_in(session: Session, schema: Mapping[str, Any]) -> dict[str, Any]:
     if chosen["status"] is not None:
         chosen = variants[_chosen(session, [_way(each) for each in variants], "answer")]
     texts = {each["name"]: _entered(session, each) for each in chosen["fields"]}
-    return answer_of(schema, chosen["status"], texts)
+    answer = answer_of(schema, chosen["status"], texts)
+    if is_empty_answer(answer, schema):
+        raise _LeftPending
+    return answer
 
 
 def _way(variant: "FormVariant") -> tuple[str, str]:

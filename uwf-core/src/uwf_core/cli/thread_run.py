@@ -19,6 +19,8 @@ from uwf_core.cli.session import Session
 from uwf_core.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from uwf_core.engine.results import Outcome
     from uwf_core.engine.run import RunOptions
 
@@ -109,13 +111,18 @@ def _reported(session: Session, thread: str, options: "RunOptions") -> int:
 
 
 def in_background(
-    session: Session, command: str, thread: str, options: "RunOptions", **texts: str | None
+    session: Session,
+    command: str,
+    thread: str,
+    options: "RunOptions",
+    flags: "Sequence[str]" = (),
+    **texts: str | None,
 ) -> "Outcome":
-    """Run a thread in the background; `texts` are further options."""
+    """Run a thread in the background; `texts` and `flags` are further options."""
     from uwf_core.threads.background import run_in_background
 
     given = {f"--{name}": text for name, text in texts.items()}
-    return run_in_background(session.engine, command, thread, options, given)
+    return run_in_background(session.engine, command, thread, options, given, flags)
 
 
 @command(
@@ -144,6 +151,11 @@ def in_background(
     help="At a limit: add cost=5, tokens=N, steps=N or minutes=M; by default the same allowance.",
 )
 @click.option("--status", metavar="NAME", help="Short for --answer '$status=NAME'.")
+@click.option(
+    "--without-answer",
+    is_flag=True,
+    help="Let a role that asks without a form continue; you answer nothing.",
+)
 @queue_option()
 @run_options
 def resume(
@@ -153,6 +165,7 @@ def resume(
     answers: tuple[str, ...],
     grants: tuple[str, ...],
     status: str | None,
+    without_answer: bool,
     queue: bool,
     background: bool,
     no_input: bool,
@@ -160,7 +173,8 @@ def resume(
 ) -> int:
     """Continue a suspended thread, or reopen a completed one.
 
-    A pending question expects --answer or --status; `thread show` prints its form.
+    A question with a form expects --answer or --status; `thread show` prints the form. Any other
+    question expects -p, or --without-answer.
     """
     from uwf_core.engine.run import RunOptions
     from uwf_core.threads.resume import Input, resume_thread
@@ -171,7 +185,7 @@ def resume(
     options = RunOptions(**how)
     text = None if prompt is None else prompt_text(session, prompt)
     granted = [file_or_text(each, "--grant") for each in grants]
-    said = Input(text, answer, granted)
+    said = Input(text, answer, granted, without_answer)
     if queue:
         from uwf_core.cli.thread_queue import hand_over
         from uwf_core.threads.queued import queue_said
@@ -185,7 +199,8 @@ def resume(
         )
     if background:
         texts = {"prompt": text, "answer": answer, "grant": ",".join(grants)}
-        outcome = in_background(session, "resume", thread, options, **texts)
+        flags = ["--without-answer"] if without_answer else []
+        outcome = in_background(session, "resume", thread, options, flags, **texts)
         return print_outcome(session, outcome)
     with running(session) as (live, cancel):
         outcome = resume_thread(session.engine, thread, said, options, live, cancel)

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,6 +86,7 @@ class ThreadDriver(WorkflowReader):
         *,
         answer: str | Mapping[str, Any] | None = None,
         grant: str | None = None,
+        without_answer: bool = False,
         until_done: bool = False,
         agent: str | None = None,
         cwd: str | None = None,
@@ -94,13 +95,15 @@ class ThreadDriver(WorkflowReader):
         queue: bool = False,
         cancel: Cancel | None = None,
     ) -> "Outcome":
-        """Resume a thread; `grant` as in `--grant` (`cost=5`). Errors as `uwf thread resume`."""
+        """Resume a thread; `grant` as in `--grant` (`cost=5`). A role that asks needs an answer, or
+        `without_answer`. Errors as `uwf thread resume`.
+        """
         from uwf_core.engine.run import RunOptions
         from uwf_core.threads.resume import Input, resume_thread
 
         if isinstance(answer, Mapping):
             answer = json.dumps(answer)
-        said = Input(text, answer, () if grant is None else (grant,))
+        said = Input(text, answer, () if grant is None else (grant,), without_answer)
         options = RunOptions(until_done=until_done, agent=agent, cwd=cwd, head=head)
         if queue:
             from uwf_core.threads.queued import queue_said
@@ -109,7 +112,8 @@ class ThreadDriver(WorkflowReader):
             return queue_said(self._engine, thread, said, self._watch, stop, head)
         if background:
             texts = {"--prompt": text, "--answer": answer, "--grant": grant}
-            return self._in_background("resume", thread, options, texts)
+            flags = ["--without-answer"] if without_answer else []
+            return self._in_background("resume", thread, options, texts, flags)
         return resume_thread(self._engine, thread, said, options, self._watch, cancel or Cancel())
 
     def poke(
@@ -139,10 +143,11 @@ class ThreadDriver(WorkflowReader):
         thread: str,
         options: "RunOptions",
         texts: Mapping[str, str | None] | None = None,
+        flags: Sequence[str] = (),
     ) -> "Outcome":
         from uwf_core.threads.background import run_in_background
 
-        return run_in_background(self._engine, command, thread, options, texts or {})
+        return run_in_background(self._engine, command, thread, options, texts or {}, flags)
 
     def fork(self, step: str, *, workflow: str | None = None) -> "StartedDocument":
         """A new thread that shares the chain up to a step; `workflow` replaces the step's."""

@@ -3,7 +3,7 @@
 Loaded only where a limit is set, or a thread was called.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -15,10 +15,10 @@ from uwf_core.api.sums import (
     larger,
 )
 from uwf_core.engine.nodes import save_event
-from uwf_core.errors import CorruptNodeError, LimitReached, UnknownIdError, UsageError
+from uwf_core.errors import CorruptNodeError, LimitReached, UnknownIdError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.calls import OpenCall, calling_heads, calls_of
-from uwf_core.thread.decisions import runs, waits
+from uwf_core.thread.decisions import waits
 from uwf_core.thread.head import Head, read_head
 from uwf_core.thread.limits import (
     DEPTH,
@@ -65,14 +65,14 @@ def admit(
     counted = list(counted_limits(engine, state, role.name))
     if not counted:
         return None
-    own = _own_reservation(counted, role)
+    own = own_reservation(counted, role)
     reached = first_reached(counted, own, role.name) if must_fit else None
     if reached is not None:
         raise LimitReached(reached.words(state.thread), reached)
     return own
 
 
-def _own_reservation(counted: list[Counted], role: "Role") -> ReservePayload:
+def own_reservation(counted: list[Counted], role: "Role") -> ReservePayload:
     """What the next step may use: nothing if a person plays it, and a program uses only time."""
     if role.human:
         return NOTHING_RESERVED
@@ -87,9 +87,9 @@ def _own_reservation(counted: list[Counted], role: "Role") -> ReservePayload:
 def still_reached(engine: "Engine", state: ThreadState) -> bool:
     """Whether there is still no room for the step that a limit holds up."""
     assert state.suspension is not None
-    if _newest_limit(engine.store, state.thread)["limit"] == DEPTH:
+    if newest_limit(engine.store, state.thread)["limit"] == DEPTH:
         return state.depth >= engine.settings.limits.depth
-    role = _definition(engine, state).roles.get(state.suspension.role)
+    role = definition(engine, state).roles.get(state.suspension.role)
     if role is None:
         return True
     try:
@@ -105,17 +105,17 @@ def counted_limits(engine: "Engine", state: ThreadState, role: str | None) -> It
     for above in ancestors(engine, state):
         below = levels[-1][0].caller
         levels.append((above, below.plays if below else None))
-    for number, (each, name) in enumerate(levels):
-        child = levels[number - 1][0].thread if number else None
+    for place, (each, name) in enumerate(levels):
+        child = levels[place - 1][0].thread if place else None
         yield from _counted_here(engine, each, name, child)
-        if number + 1 < len(levels):
+        if place + 1 < len(levels):
             yield from _counted_in_call(engine, each)
 
 
 def _counted_here(
     engine: "Engine", state: ThreadState, role: str | None, below: str | None
 ) -> Iterator[Counted]:
-    limits = list(limits_of_thread(state, _definition(engine, state), role))
+    limits = list(limits_of_thread(state, definition(engine, state), role))
     if not limits:
         return
     children = open_children(engine, state)
@@ -242,7 +242,8 @@ def _called(engine: "Engine", state: ThreadState) -> "CalledPayload":
     return payload
 
 
-def _definition(engine: "Engine", state: ThreadState) -> "Definition":
+def definition(engine: "Engine", state: ThreadState) -> "Definition":
+    """The workflow of a thread."""
     return engine.definition(Ref(state.workflow))
 
 
@@ -273,39 +274,8 @@ def unknown_now(engine: "Engine", state: ThreadState, role: str | None) -> Itera
     return unknown_limits(state.totals, names)
 
 
-def grant(engine: "Engine", head: Head, amounts: Mapping[str, float]) -> Head:
-    """Store a grant in the limited thread; the head of the thread that waits for it.
-
-    Args:
-        engine: the engine. head: a thread that a limit suspends; its lock is held.
-        amounts: what to add, by limit; empty: the allowance of the reached limit once more.
-
-    Raises:
-        UsageError: there is no such limit, or the amounts leave no room; nothing has changed.
-    """
-    store, waiting = engine.store, head.state.suspension
-    assert waiting is not None
-    event = _newest_limit(store, head.thread)
-    if event["limit"] == DEPTH and not amounts:
-        return head  # nothing of the thread is limited: `exec` looks at the setting again
-    is_own = event["limited"] == head.thread
-    # A thread above that has an open call moves its head only in a transaction that reads it again,
-    # so that a grant needs no lock while it runs.
-    with store.transaction():
-        to = runs(waiting.role) if is_own else None
-        target = head if is_own else read_head(store, ThreadId(event["limited"]))
-        in_force = _limits_in(engine, head.state, waiting.role, event)
-        _check_known(amounts or (event["limit"],), in_force, event)
-        added = dict(amounts) or {event["limit"]: in_force[event["limit"]].base}
-        fields = {"scope": event["scope"], "amounts": added, "next": to}
-        granted = save_event(engine, target, "granted", by=engine.person(), **fields)
-        head = granted if is_own else head
-        if amounts:
-            _check_room(engine, head.state, waiting.role, reserve=event["limit"] not in amounts)
-    return head
-
-
-def _newest_limit(store: "Store", thread: str) -> "LimitPayload":
+def newest_limit(store: "Store", thread: str) -> "LimitPayload":
+    """The event of the limit that a thread has reached last."""
     for variable in reversed(store.variables(events_prefix(ThreadId(thread)))):
         if event_kind(variable.name) == "limit":
             payload: LimitPayload = store.get(Ref(variable.value)).payload
@@ -314,50 +284,3 @@ def _newest_limit(store: "Store", thread: str) -> "LimitPayload":
         f"the limit that thread {thread} has reached is missing",
         hint=f"next: uwf cas verify {thread} --repair",
     )
-
-
-def _limits_in(
-    engine: "Engine", state: ThreadState, role: str, event: "LimitPayload"
-) -> dict[str, Limit]:
-    """The limits of the scope whose limit was reached, by their names."""
-    counted = counted_limits(engine, state, role)
-    found = (limit for limit, _ in counted)
-    return {
-        limit.name: limit
-        for limit in found
-        if (limit.thread, limit.scope) == (event["limited"], event["scope"])
-    }
-
-
-def _check_known(
-    names: Iterable[str], in_force: Mapping[str, Limit], event: "LimitPayload"
-) -> None:
-    for name in names:
-        if name not in in_force:
-            raise UsageError(
-                f"there is no limit {name} of {event['origin']}",
-                where="--grant",
-                hint=(
-                    "its limits are " + ", ".join(in_force)
-                    if in_force
-                    else "to allow deeper calls: uwf config set limits.depth N"
-                ),
-            )
-
-
-def _check_room(engine: "Engine", state: ThreadState, role: str, *, reserve: bool) -> None:
-    """Check that a step can begin after a grant, whatever it then uses; with `reserve`, for
-    what it may use: the grant is for another limit than the one that holds the step up.
-    """
-    counted = list(counted_limits(engine, state, role))
-    played = _definition(engine, state).roles.get(role)
-    if reserve and played is not None:
-        reached = first_reached(counted, _own_reservation(counted, played), role)
-    else:
-        reached = first_reached(counted, NOTHING_RESERVED, role, at_once=True)
-    if reached is not None:
-        raise UsageError(
-            f"the grant leaves no room: {reached.words(state.thread)}",
-            where="--grant",
-            hint="grant more, or leave --grant out to grant the same allowance once more",
-        )

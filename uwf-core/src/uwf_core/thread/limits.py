@@ -4,6 +4,7 @@ A limit holds for a *scope* of a thread: the whole thread (`thread`), a role in 
 its newest call (`call`), each with all that it calls.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -199,10 +200,27 @@ def first_reached(
         used, running, next_ = _figures(limit.name, account, own)
         if at_once:
             running = next_ = 0
-        ceiling = limit.value * (1 + _ROUNDING)
-        if used + running >= limit.value or used + running + next_ > ceiling:
+        if _is_full(limit, used + running, next_):
             return Reached(limit, role, used, running + next_)
     return None
+
+
+def lacking(limit: Limit, account: Account, own: ReservePayload) -> float:
+    """How much more a limit has to allow for another step to begin, rounded up; 0: it may begin."""
+    used, running, next_ = _figures(limit.name, account, own)
+    if not _is_full(limit, used + running, next_):
+        return 0
+    over = used + running - limit.value
+    if limit.name in (STEPS, TOKENS, VISITS):
+        return math.ceil(max(over + next_, over + 1))
+    least = max(over + next_, over * (1 + 1e-6) + 1e-6)
+    unit: float = 10.0 ** (math.floor(math.log10(least)) - 2)
+    return math.ceil(least / unit) * unit
+
+
+def _is_full(limit: Limit, used: float, next_: float) -> bool:
+    """Whether a limit leaves no room for a step that may use `next_`."""
+    return used >= limit.value or used + next_ > limit.value * (1 + _ROUNDING)
 
 
 def _figures(name: str, account: Account, own: ReservePayload) -> tuple[float, float, float]:

@@ -1,10 +1,11 @@
 """Who may answer a question, and who has answered it already."""
 
+from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.plan import last_attempt
-from uwf_core.errors import WrongStateError
+from uwf_core.errors import UsageError, WrongStateError
 from uwf_core.ids import Ref
 from uwf_core.thread.history import newest_first
 from uwf_core.threads.agent_call import VARIABLE
@@ -35,6 +36,51 @@ def check_person(engine: "Engine", head: "Head") -> None:
             f"thread {head.thread} waits for a person, and this command runs below an agent "
             f"({VARIABLE}={marker})",
             hint=f"a person answers it: uwf thread show {head.thread}",
+        )
+
+
+def check_replied(
+    head: "Head",
+    form: Mapping[str, Any] | None,
+    text: str | None,
+    answer: str | None,
+    *,
+    without_answer: bool,
+) -> None:
+    """Check that a role that asks gets an answer, or that a person explicitly gives none.
+
+    Args:
+        head: of the thread that waits. form: of the answer; None: it is a text.
+        text, answer, without_answer: what the person says.
+
+    Raises:
+        WrongStateError: it is missing, or not the one that was asked for.
+        UsageError: an answer and none at the same time.
+    """
+    waits, thread = head.state.suspension, head.thread
+    resume = f"next: uwf thread resume {thread}"
+    is_said = answer is not None or (text is not None and bool(text.strip()))
+    if waits is None or waits.reason != "role":
+        if without_answer:
+            raise WrongStateError(f"thread {thread} has no pending question", hint=resume)
+        return
+    if without_answer and is_said:
+        raise UsageError(
+            "an answer and --without-answer cannot be combined", hint="give one of them"
+        )
+    if without_answer and form is None:
+        return
+    if answer is None and waits.question is not None:
+        said = "--without-answer" if without_answer else "-p alone"
+        raise WrongStateError(
+            f"thread {thread} expects --answer; {said} is not an answer",
+            hint=f"`uwf thread show {thread}` prints the form; {resume} --answer field=value",
+        )
+    if not is_said:
+        other = "--answer field=value" if form is not None else "--without-answer"
+        raise WrongStateError(
+            f"thread {thread} waits for an answer: {waits.role} asks a person",
+            hint=f"{resume} -p TEXT; or: uwf thread resume {thread} {other}",
         )
 
 

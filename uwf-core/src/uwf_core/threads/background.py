@@ -4,7 +4,7 @@ import json
 import os
 import select
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -36,6 +36,7 @@ def run_in_background(
     word: str,
     options: RunOptions,
     texts: Mapping[str, str | None] = MappingProxyType({}),
+    flags: Sequence[str] = (),
 ) -> Outcome:
     """Start a detached `uwf thread exec`, `resume` or `poke`; return once it holds the lock.
 
@@ -47,6 +48,7 @@ def run_in_background(
         word: the thread.
         options: how far to run, and how.
         texts: by option (`-p`), passed in files, since the arguments of a process are public.
+        flags: options without a value.
 
     Raises:
         UsageError: another process cannot work as this one does.
@@ -74,7 +76,12 @@ def run_in_background(
                 name: _file_of(text, errors.parent, files) for name, text in texts.items() if text
             }
             start_detached(
-                _arguments(command, thread, options._replace(announce=writer), given, engine.via),
+                [
+                    *_arguments(
+                        command, thread, options._replace(announce=writer), given, engine.via
+                    ),
+                    *flags,
+                ],
                 cwd=engine.cwd,
                 env=environment,
                 stdout_path=None,

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.dispatch import Claim, Dispatch, DispatchBackend, WaitingRow
 from uwf_core.engine.dispatching import own_labels, row_now, row_of
+from uwf_core.engine.find import find_thread
+from uwf_core.engine.plan import GO_ON
 from uwf_core.engine.results import Outcome, Watch, exec_document
 from uwf_core.engine.run import RunOptions, exec_thread, locked_head
 from uwf_core.errors import AgentStuck, BusyError, UnknownIdError, UsageError, UwfError
@@ -167,7 +169,7 @@ class QueuedThreads:
         answer = None if said["answer"] is None else json.dumps(said["answer"])
         engine.speaker = said["by"]
         try:
-            given = Input(said["text"], answer)
+            given = Input(said["text"], answer, without_answer=said["withoutAnswer"])
             return resume_thread(engine, claim.thread, given, options, self._watch, cancel)
         finally:
             engine.speaker = None
@@ -262,7 +264,6 @@ def queue_thread(engine: "Engine", thread: str, watch: Watch, head: str | None =
     Raises:
         UsageError: the store keeps no dispatch rows. WrongStateError: there is nothing to run.
     """
-    from uwf_core.engine.find import find_thread
     from uwf_core.engine.run import nothing_to_run
     from uwf_core.thread.lifecycle import check_head
 
@@ -295,10 +296,13 @@ def queue_said(
 ) -> Outcome:
     """Hand a thread to workers with what a person says; raises as `resume_thread`."""
     dispatch_backend(engine)
-    with checked_said(engine, word, said, watch, cancel, head) as (found, intent):
-        content = {"kind": "resume", "text": intent.text, "answer": intent.answer}
-        queued = _queued(engine, found, content)
-    return Outcome(exec_document(queued, []), 0)
+    with checked_said(engine, word, said, watch, cancel, head) as waiting:
+        for found, intent in waiting:
+            kind = "exec" if intent is GO_ON else intent.kind
+            content = {"kind": kind, "text": intent.text, "answer": intent.answer}
+            queued = _queued(engine, found, {**content, "withoutAnswer": said.without_answer})
+    shown = queued if len(waiting) == 1 else read_head(engine.store, find_thread(engine, word))
+    return Outcome(exec_document(shown, []), 0)
 
 
 def _queued(engine: "Engine", head: Head, said: Mapping[str, Any]) -> Head:

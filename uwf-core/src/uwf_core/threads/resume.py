@@ -9,7 +9,7 @@ from uwf_core.cas.schemas import Violation, violations
 from uwf_core.engine.extraction import FILE_MARK
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.location import moved_folder, named_folder
-from uwf_core.engine.plan import Intent, moderate
+from uwf_core.engine.plan import GO_ON, Intent, moderate
 from uwf_core.engine.results import (
     Outcome,
     Watch,
@@ -36,8 +36,9 @@ from uwf_core.thread.history import read_step
 from uwf_core.thread.lifecycle import check_head, check_poke, check_resume
 from uwf_core.thread.limits import parse_amounts
 from uwf_core.thread.lock import thread_lock
-from uwf_core.threads.answers import check_person, check_unanswered
+from uwf_core.threads.answers import check_person, check_replied, check_unanswered
 from uwf_core.values.texts import parse_fields, role_variants, undeclared_fields
+from uwf_core.views.form import is_empty_answer
 from uwf_core.views.recorded import ThreadRecord
 
 if TYPE_CHECKING:
@@ -51,11 +52,13 @@ if TYPE_CHECKING:
 class Input(NamedTuple):
     """What a person adds: a text, or an answer to the pending question (JSON, or `field=value`
     per line). `grants`: amounts for the limits of a thread that waits at one (`cost=5`).
+    `without_answer`: the person lets a role continue that asked, and answers nothing.
     """
 
     text: str | None = None
     answer: str | None = None
     grants: Sequence[str] = ()
+    without_answer: bool = False
 
 
 def resume_thread(
@@ -71,7 +74,12 @@ def resume_thread(
         BusyError: another process runs it.
     """
     root = find_thread(engine, word)
-    thread = _waiting(engine, root)
+    waiting = _waiting(engine, root, said)
+    if len(waiting) > 1:
+        with _granted(engine, root, waiting, said, watch, cancel, options.head):
+            pass  # the run takes the locks itself
+        return exec_thread(engine, root, options, watch, cancel)
+    thread = waiting[0]
     if thread == root:
         return _resume(engine, root, said, options, watch, cancel)
     if options.announce is not None:
@@ -100,22 +108,62 @@ def _folder_below(
     return moved_folder(own, of_root, named_folder(engine.cwd, folder))
 
 
-def _waiting(engine: "Engine", root: ThreadId) -> ThreadId:
-    """The thread to resume: the one in the open calls below that waits, else this one.
+def _waiting(engine: "Engine", root: ThreadId, said: Input) -> list[ThreadId]:
+    """The thread to resume: the one in the open calls below that waits for what the person says,
+    else this one; of a grant all that wait at a limit.
 
     Raises:
-        UsageError: several wait.
+        UsageError: several wait for an answer, or to run again.
     """
     head = read_head(engine.store, root)
     if not open_calls(engine.store, root):
-        return root
-    found = asks_below(engine.store, head) or waiting_below(engine.store, head)
+        return [root]
+    asks = asks_below(engine.store, head)
+    found = asks or waiting_below(engine.store, head)
+    is_reply = said.text is not None or said.answer is not None or said.without_answer
     if len(found) > 1:
-        names = ", ".join(f"{each.head.thread} ({each.suspension.role})" for each in found)
-        raise UsageError(
-            f"several threads below {root} wait: {names}", hint="next: uwf thread resume THREAD"
-        )
-    return found[0].head.thread if found else root
+        limits = [each for each in asks if each.suspension.reason == "limit"]
+        people = [each for each in asks if each.suspension.reason == "role"]
+        if limits and not is_reply:
+            found = limits
+        elif len(people) == 1 and not said.grants:
+            found = people
+        else:
+            names = ", ".join(f"{each.head.thread} ({each.suspension.role})" for each in found)
+            one = f"uwf thread show {found[0].head.thread}" if people else f"uwf thread exec {root}"
+            if limits:
+                from uwf_core.engine.grants import grant_command
+
+                one = grant_command(engine, root, limits)
+            raise UsageError(f"several threads below {root} wait: {names}", hint=f"next: {one}")
+    return [each.head.thread for each in found] or [root]
+
+
+@contextmanager
+def _granted(
+    engine: "Engine",
+    root: ThreadId,
+    waiting: Sequence[ThreadId],
+    said: Input,
+    watch: Watch,
+    cancel: "Cancel",
+    expected: str | None,
+) -> "Iterator[list[Head]]":
+    """Grant more of the limits at which several threads of a tree wait; their heads, locked."""
+    from uwf_core.engine.grants import grant_all
+
+    check_head(read_head(engine.store, root), expected)
+    amounts = parse_amounts(said.grants)
+    with ExitStack() as locks:
+        runs = [locks.enter_context(locked_thread(engine, each, watch, cancel)) for each in waiting]
+        heads = [
+            run.head
+            for run in runs
+            if run.head.state.suspension is not None and run.head.state.suspension.reason == "limit"
+        ]
+        if heads:  # else another person was faster
+            grant_all(engine, heads, amounts)
+        yield [read_head(engine.store, head.thread) for head in heads]
 
 
 def _saved(engine: "Engine", root: ThreadId, below: Outcome) -> Outcome:
@@ -149,7 +197,7 @@ def _resume(
         intent, amounts = _intent(run, said, options)
         waits = run.head.state.suspension
         if waits is not None and waits.reason == "limit":
-            from uwf_core.engine.budget import grant
+            from uwf_core.engine.grants import grant
 
             head = run.head
             state = head.state._replace(status="idle", current_role=waits.role, suspension=None)
@@ -171,32 +219,40 @@ def _intent(run: "Run", said: Input, options: RunOptions) -> tuple[Intent, dict[
     if amounts and (waits is None or waits.reason != "limit"):
         raise WrongStateError(
             f"thread {head.thread} does not wait at a limit; there is nothing to grant",
-            hint=f"next: uwf thread resume {head.thread}",
+            hint=f"next: uwf thread show {head.thread}",
         )
-    intent = Intent("resume", _clean(engine, said.text), _answer(engine, head, said.answer))
+    form = ThreadRecord(engine, head).form
+    check_replied(head, form, said.text, said.answer, without_answer=said.without_answer)
+    intent = Intent("resume", _clean(engine, said.text), _answer(engine, head, form, said.answer))
     if intent.answer is not None:
-        _check_files(run, options, intent)
+        assert form is not None
+        _check_files(run, options, intent, form)
     return intent, amounts
 
 
 @contextmanager
 def checked_said(
     engine: "Engine", word: str, said: Input, watch: Watch, cancel: "Cancel", head: str | None
-) -> "Iterator[tuple[Head, Intent]]":
-    """Check what a person says to a thread that workers run; a grant is stored at once. The head of
-    the thread that waits, locked, and what it gets; raises as `resume_thread`.
+) -> "Iterator[list[tuple[Head, Intent]]]":
+    """Check what a person says to a thread that workers run; a grant is stored at once. The heads
+    of the threads that wait, locked, and what each gets; raises as `resume_thread`.
     """
     root = find_thread(engine, word)
-    thread = _waiting(engine, root)
+    waiting = _waiting(engine, root, said)
+    if len(waiting) > 1:
+        with _granted(engine, root, waiting, said, watch, cancel, head) as heads:
+            yield [(each, GO_ON) for each in heads]
+        return
+    thread = waiting[0]
     own = head if thread == root or head != read_head(engine.store, root).ref else None
     with locked_thread(engine, thread, watch, cancel) as run:
         intent, amounts = _intent(run, said, RunOptions(head=own))
         waits, found = run.head.state.suspension, run.head
         if waits is not None and waits.reason == "limit":
-            from uwf_core.engine.budget import grant
+            from uwf_core.engine.grants import grant
 
             found = grant(engine, found, amounts)
-        yield found, intent
+        yield [(found, intent)]
 
 
 def poke_thread(
@@ -226,17 +282,12 @@ def _clean(engine: "Engine", text: str | None) -> str | None:
     return None if text is None else engine.redactor.text(text)
 
 
-def _answer(engine: "Engine", head: "Head", given: str | None) -> dict[str, Any] | None:
-    """The answer, checked against the form; a pending question requires one."""
+def _answer(
+    engine: "Engine", head: "Head", form: Mapping[str, Any] | None, given: str | None
+) -> dict[str, Any] | None:
+    """The answer, checked against the form."""
     suspension, thread = head.state.suspension, head.thread
-    form = ThreadRecord(engine, head).form
     if given is None:
-        if suspension is not None and suspension.question is not None:
-            raise WrongStateError(
-                f"thread {thread} expects --answer; -p alone is not an answer",
-                hint=f"`uwf thread show {thread}` prints the form; "
-                f"next: uwf thread resume {thread} --answer field=value",
-            )
         return None
     if suspension is None or form is None:
         raise WrongStateError(
@@ -249,10 +300,10 @@ def _answer(engine: "Engine", head: "Head", given: str | None) -> dict[str, Any]
     return cleaned
 
 
-def _check_files(run: "Run", options: RunOptions, intent: Intent) -> None:
+def _check_files(run: "Run", options: RunOptions, intent: Intent, form: Mapping[str, Any]) -> None:
     """Check the files that an answer delivers, in the folder of its step."""
-    form, suspension = ThreadRecord(run.engine, run.head).form, run.head.state.suspension
-    assert form is not None and suspension is not None and intent.answer is not None
+    suspension = run.head.state.suspension
+    assert suspension is not None and intent.answer is not None
     if FILE_MARK not in json.dumps(form) or not role_variants(form):
         return
     from uwf_core.engine.delivery import answer_problems
@@ -268,9 +319,16 @@ def check_answer(
     """Check an answer against the form.
 
     Raises:
-        PayloadError: it does not satisfy the form; the message lists every error.
+        PayloadError: it does not satisfy the form, or every field is empty; the message lists every
+            error.
     """
     from uwf_core.extract.typed import check_structured, unknown_fields
+
+    if is_empty_answer(answer, form):
+        raise PayloadError(
+            f"the answer to {suspension.role} is empty",
+            hint="fill in at least one field; `uwf thread show` prints the form",
+        )
 
     found: Sequence[ExtractProblem | Violation]
     try:

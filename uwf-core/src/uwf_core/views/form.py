@@ -109,6 +109,13 @@ def answer_of(
     return _whole(answer[""]) if "" in answer else answer
 
 
+def is_empty_answer(answer: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
+    """Whether a form with fields was sent back without a value in any of them."""
+    values = (value.strip() if isinstance(value, str) else value for value in answer.values())
+    has_value = any(value not in (None, "", [], {}) for value in values)
+    return not has_value and any(properties.keys() - {""} for _, properties, _ in _ways(schema))
+
+
 def _ways(
     schema: Mapping[str, Any],
 ) -> list[tuple[str | None, Mapping[str, Any], frozenset[str]]]:

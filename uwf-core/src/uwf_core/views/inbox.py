@@ -15,6 +15,7 @@ from uwf_core.views.thread_list import ThreadFilter, list_threads
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.calls import Waiting
+    from uwf_core.thread.head import Head
     from uwf_core.views.unserved import Unserved
 
 InboxKind = Literal["question", "message", "failure", "limit", "interrupted", "worker"]
@@ -26,7 +27,7 @@ thread; the others a decision to continue.
 class InboxItem(TypedDict):
     """A thread that waits.
 
-    - `thread` takes the answer; `root` is the thread that called it, or the same one.
+    - `thread` takes the answer; `root` is the thread that called it or, as of a limit, itself.
     - `task`: the first line of the root's task. `role`, `message`: who asks what, or what failed.
     - `failure`: the kind of a failure, `until`: when a service accepts calls again, else null.
     - `head`: for the option --head, so that an answer cannot reach a later question.
@@ -114,7 +115,12 @@ def _items(engine: "Engine", root: ThreadId) -> Iterator[InboxItem]:
     head = read_head(engine.store, root)
     task = first_line(ThreadRecord(engine, head).task)
     waiting = asks_below(engine.store, head) or waiting_below(engine.store, head)
+    limited = [each for each in waiting if each.suspension.reason == "limit"]
+    if limited:
+        yield from _limits(engine, head, task, limited)
     for each in waiting:
+        if each in limited:
+            continue
         shown = show_thread(engine, root if len(waiting) == 1 else each.head.thread)
         yield {
             "thread": each.head.thread,
@@ -130,6 +136,36 @@ def _items(engine: "Engine", root: ThreadId) -> Iterator[InboxItem]:
             "head": each.head.ref,
             "form": ThreadRecord(engine, each.head).form,
             "commands": until_done(shown["next"], shown["thread"]),
+        }
+
+
+def _limits(
+    engine: "Engine", root: "Head", task: str, limited: "list[Waiting]"
+) -> Iterator[InboxItem]:
+    """An item for each limit that a tree has reached, wherever in it: the root grants it."""
+    from uwf_core.engine.budget import newest_limit  # for threads with limits
+    from uwf_core.engine.grants import grant_command
+
+    by_limit: dict[str, list[Waiting]] = {}
+    for each in limited:
+        by_limit.setdefault(newest_limit(engine.store, each.head.thread)["limit"], []).append(each)
+    for waiting in by_limit.values():
+        first, thread = waiting[0], root.thread
+        messages = dict.fromkeys(each.suspension.message for each in waiting)
+        yield {
+            "thread": thread,
+            "root": thread,
+            "workflowName": root.state.workflow_name,
+            "task": task,
+            "kind": "limit",
+            "role": ", ".join(dict.fromkeys(each.suspension.role for each in waiting)),
+            "message": "\n".join(messages),
+            "failure": None,
+            "until": first.suspension.until_ms,
+            "sinceMs": min(each.head.variable.updated_ms for each in waiting),
+            "head": root.ref,
+            "form": None,
+            "commands": until_done([grant_command(engine, thread, waiting)], thread),
         }
 
 

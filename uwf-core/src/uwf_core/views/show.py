@@ -11,12 +11,15 @@ from uwf_core.thread.calls import (
     Called,
     Frame,
     OpenCall,
+    Waiting,
+    asks_below,
     calling_heads,
     is_recorded,
     open_calls,
     state_below,
 )
 from uwf_core.thread.decisions import Suspension
+from uwf_core.thread.head import read_head
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import FINISHED
 from uwf_core.views.recorded import ThreadRecord, open_thread
@@ -162,16 +165,19 @@ def _continuation(
     if below and row["status"] != "cancelled":
         if row["status"] == "running" and row["running"] is None:
             running = (each.thread for each in below if holder_of(engine.store, each.thread))
-            return _next({**row, "thread": next(running, below[-1].thread)}, None, None), _FOLLOW
+            row = {**row, "thread": next(running, below[-1].thread)}
+            return _next(engine, row, None, None), _FOLLOW
         roles = [each.role for each in thread.stack if each.role is not None]
         row = {**row, "currentRole": "/".join(roles)}
         if row["status"] == "idle" and below[-1].role is None:
-            return _next(row, None, None), f"records the result of thread {below[-1].thread}"
+            return _next(
+                engine, row, None, None
+            ), f"records the result of thread {below[-1].thread}"
         if waits is not None:
             waits = waits._replace(role="/".join(roles))
             leaf = open_thread(engine, below[-1].thread)
     failed = None if waits is None else _failed_attempt(leaf)
-    return _next(row, waits, form), _hint(row, waits, failed)
+    return _next(engine, row, waits, form), _hint(row, waits, failed)
 
 
 def _of_branches(
@@ -193,14 +199,31 @@ def _of_branches(
     commands: list[str] = []
     if len(left) > len(people) or not left:
         commands = [f"uwf thread exec {row['thread']}"]
-    if len(people) == 1 and row["suspendReason"] in ("role", "limit"):
-        commands += _next(row, people[0][1], form)
+    limited = _at_limit(engine, ThreadId(row["thread"]))
+    if limited:
+        root = _root_of(engine, ThreadId(row["thread"]))
+        commands = [_grants(engine, root, _at_limit(engine, root))]  # the others run as well
+    asking = [(call, waits) for call, waits in people if waits.reason == "role"]
+    if len(asking) == 1 and not limited and row["suspendReason"] == "role":
+        commands += _next(engine, row, asking[0][1], form)
     else:
-        commands += [f"uwf thread show {call.child}" for call, _ in people[:_SHOWN]]
+        commands += [f"uwf thread show {call.child}" for call, _ in asking[:_SHOWN]]
     if not left:
         return commands, f"records the results of {len(calls)} branches"
     waiting = f"; waiting for a person: {len(people)}" if people else ""
     return commands, f"branches left: {len(left)} of {len(calls)}{waiting}"
+
+
+def _at_limit(engine: "Engine", thread: ThreadId) -> list[Waiting]:
+    """The threads in a tree that wait at a limit."""
+    found = asks_below(engine.store, read_head(engine.store, thread))
+    return [each for each in found if each.suspension.reason == "limit"]
+
+
+def _grants(engine: "Engine", root: ThreadId, waiting: "Sequence[Waiting]") -> str:
+    from uwf_core.engine.grants import grant_command  # for threads with limits
+
+    return grant_command(engine, root, waiting)
 
 
 _SHOWN = 5
@@ -231,17 +254,26 @@ def _after_call(engine: "Engine", thread: ThreadRecord) -> tuple[list[str], str 
 
 
 def _next(
-    row: "ThreadRow", suspension: Suspension | None, form: dict[str, Any] | None
+    engine: "Engine", row: "ThreadRow", suspension: Suspension | None, form: dict[str, Any] | None
 ) -> list[str]:
     """The commands of which each continues the thread."""
     resume, go_on = f"uwf thread resume {row['thread']}", f"uwf thread exec {row['thread']}"
     if suspension is None:
         follow = {"idle": [go_on], "running": [f"uwf thread wait {row['thread']}"]}
         return follow.get(row["status"], [])
+    if suspension.reason == "limit":  # granted at the root, which runs all that it holds up
+        root = _root_of(engine, ThreadId(row["thread"]))
+        return [_grants(engine, root, _at_limit(engine, root))]
     if suspension.reason != "role":
-        return [resume if suspension.reason == "limit" else go_on]
+        return [go_on]
     ways = [f"{resume} {options}" for options in answer_options(form)] if form else []
     return ways if suspension.question is not None else [*ways, f"{resume} -p <text>"]
+
+
+def _root_of(engine: "Engine", thread: ThreadId) -> ThreadId:
+    """The thread at the top of the open calls above a thread."""
+    above = calling_heads(engine.store, read_head(engine.store, thread).state)
+    return above[-1].thread if above else thread
 
 
 def until_done(commands: Sequence[str], thread: str) -> list[str]:
@@ -275,10 +307,12 @@ def _failed_attempt(thread: ThreadRecord) -> str | None:
 
 def _suspended_hint(suspension: Suspension, failed: str | None) -> str:
     if suspension.reason == "limit":
-        return "grants the same allowance once more; `--grant cost=5` grants another amount"
+        return "grants the same allowance once more; another amount after `--grant` is possible"
     if suspension.question is not None:
         return f"answers {suspension.role}; `form` is the JSON Schema of an answer"
     again = f"runs {suspension.role} again"
+    if suspension.reason == "role":
+        again += " with your answer; `--without-answer` in its place continues without one"
     if suspension.kind == "unavailable":
         again += ", once what is missing is installed"
     if suspension.until_ms is not None:

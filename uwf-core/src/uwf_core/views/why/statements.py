@@ -6,9 +6,9 @@ from uwf_core.named_tuple import NamedTuple
 
 KINDS: Final = (
     *("thread", "result", "worked", "summary", "total", "unknown"),
-    *("fork", "workflow", "role", "task", "reopened", "asked", "instruction", "said", "answer"),
-    *("question", "worker", "denied", "notice", "attempt", "rejected", "correction"),
-    *("replaced", "decided"),
+    *("fork", "workflow", "role", "task", "reopened", "asked", "unanswered", "instruction"),
+    *("said", "answer", "question", "worker", "denied", "notice", "attempt", "rejected"),
+    *("correction", "replaced", "decided"),
     *("called", "branch", "delivered", "open", "worktree", "guidance"),
     *("field", "file", "text", "wordless", "route", "cost", "prompt"),
     *("granted", "compacted", "limit", "unrouted", "tagged", "cancelled", "status", "proof"),

@@ -21,6 +21,7 @@ from uwf_core.views.why.words import (
     cost,
     duration,
     moment,
+    on,
     ordinal,
     person,
     plain,
@@ -132,11 +133,16 @@ def _asked(step: RecordedStep, around: Surroundings) -> Iterator[Statement]:
         note = f"rule graph.{_START}.resume"
         yield Statement("asked", text, (workflow.ref, step.ref), note=note)
     elif _was_asked(step, around):
-        text = (
-            f"Step {previous.number} ({previous.role}) had stopped to ask a person. After the "
-            f"reply of the person, the role {role} worked again."
-        )
-        yield Statement("asked", text, (previous.ref,))
+        first, again = first_call(step, around), f"the role {role} worked again."
+        asked = f"Step {previous.number} ({previous.role}) had stopped to ask a person."
+        if first.said is None and first.node["answer"] is None:
+            who = on(first.node["startedAtMs"], first.node["by"])
+            nothing = f"{who} let the run continue without an answer."
+            text = f"{asked} {nothing} Then {again}"
+            yield Statement("unanswered", text, (previous.ref, first.ref), brief=nothing)
+        else:
+            text = f"{asked} After the reply of the person, {again}"
+            yield Statement("asked", text, (previous.ref,))
     else:
         text = (
             f"The role {role} was next because step {previous.number} ({previous.role}) ended "

@@ -19,7 +19,16 @@ from uwf_core.views.why.words import (
 
 _MOST = 4
 """How many parts without a known cost are named."""
-_PERSONS = ("reopened", "said", "answer", "granted", "compacted", "cancelled", "worker")
+_PERSONS = (
+    "reopened",
+    "said",
+    "answer",
+    "unanswered",
+    "granted",
+    "compacted",
+    "cancelled",
+    "worker",
+)
 
 
 class Summary:
