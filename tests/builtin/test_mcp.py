@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -172,14 +173,17 @@ def test_content_that_is_not_text_is_named(desk):
 
 
 @pytest.mark.parametrize(
-    ("how", "left_out"), [("huge", 1), ("names", 5), ("schemas", 5), ("many", 20)]
+    ("how", "left_out"), [("huge", 1), ("names", 2), ("schemas", 5), ("many", 20)]
 )
 def test_tools_that_cannot_be_used_are_left_out_and_reported(desk, how, left_out):
     run(desk, hostile(how))
     if how == "many":
         assert len(offered(desk)) == 128
     elif how == "names":
-        assert offered(desk) == ["mcp__s__ok", "mcp__s__run_command"], "not the one of the agent"
+        names = offered(desk)
+        assert {"mcp__s__ok", "mcp__s__run_command"} < set(names), "not the one of the agent"
+        assert len(names) == 5
+        assert all(re.fullmatch("[A-Za-z0-9_-]{1,64}", name) for name in names)
     else:
         assert offered(desk) == ["mcp__s__ok"]
     notes = [each for each in desk.sink.notes() if "is left out" in each]

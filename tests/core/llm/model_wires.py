@@ -31,9 +31,10 @@ def model_at(server, protocol, **fields):
     return Model(base_url=url, protocol=protocol, **given)
 
 
+ANY = {"type": "object", "properties": {}}
 TOOLS = (
-    ChatTool(name="read_file", description="Reads.", parameters={"type": "object"}),
-    ChatTool(name="grep", description="Searches.", parameters={"type": "object"}),
+    ChatTool(name="read_file", description="Reads.", parameters=ANY),
+    ChatTool(name="grep", description="Searches.", parameters=ANY),
 )
 ASKED = ChatRequest(
     messages=(Message(role="system", text="You are."), Message(role="user", text="Do it.")),

@@ -137,9 +137,10 @@ def test_arguments_that_are_no_json_object_do_not_spoil_a_conversation_for_ever(
     assert json.loads(said) == {"malformed_arguments": arguments}
 
 
-def test_a_lone_surrogate_can_be_sent():
-    body = sent(ChatRequest(messages=(Message(role="user", text="a\udcffb"),)))
-    assert body["messages"][0]["content"] == "a\udcffb"
+def test_half_a_surrogate_pair_is_sent_as_a_replacement_and_two_halves_as_a_character():
+    said = Message(role="user", text="a\udcffb\ud83d\ude00")
+    body = sent(ChatRequest(messages=(said,)))
+    assert body["messages"][0]["content"] == "a\ufffdb\U0001f600"
 
 
 SIGNED = replace(

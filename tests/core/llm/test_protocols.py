@@ -125,8 +125,10 @@ def test_a_changed_text_or_call_goes_back_without_the_layout_that_no_longer_fits
     with ScriptedModel([TURN, "Done."]) as server:
         with ChatClient(model_at(server, protocol), clock=hasty) as client:
             reply = client.chat(ASKED)
-            changed = replace(reply.message, text="Other words.")
-            client.chat(replace(ASKED, messages=(*ASKED.messages, changed)))
+            messages = list(continued(reply).messages)
+            at = messages.index(reply.message)
+            messages[at] = replace(reply.message, text="Other words.")
+            client.chat(replace(ASKED, messages=tuple(messages)))
         said = json.dumps(server.requests[1].body)
     assert "Other words." in said
     assert "I look at both" not in said

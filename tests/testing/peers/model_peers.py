@@ -4,7 +4,8 @@ import json
 from http.client import HTTPConnection
 from typing import Any, NamedTuple
 
-TOOL = {"type": "function", "function": {"name": "read_file", "parameters": {"type": "object"}}}
+NONE = {"type": "object", "properties": {}}
+TOOL = {"type": "function", "function": {"name": "read_file", "parameters": NONE}}
 
 
 class Said(NamedTuple):

@@ -294,13 +294,13 @@ def test_a_chunked_request_is_read():
         connection.request(
             "POST",
             "/v1/messages",
-            iter([b'{"model"', b': "m"}']),
+            iter([b'{"max_tokens"', b": 9}"]),
             encode_chunked=True,
             headers={"Transfer-Encoding": "chunked"},
         )
         assert connection.getresponse().status == 200
         connection.close()
-    assert model.requests[0].body == {"model": "m"}
+    assert model.requests[0].body == {"max_tokens": 9}
 
 
 def test_many_at_once_get_a_turn_each():
@@ -337,3 +337,16 @@ def test_a_mistake_in_a_script_is_named_before_anything_is_served(turn, named):
 def test_an_unanswerable_call_can_be_written_in_python():
     call = ModelToolCall(name="a", arguments='{"x": NaN}')
     assert call.text() == '{"x": NaN}'
+
+
+def test_a_request_that_violates_a_published_rule_is_rejected_and_takes_no_turn():
+    call = {"id": "c", "type": "function", "function": {"name": "list files", "arguments": "{}"}}
+    said = [{"role": "assistant", "content": None, "tool_calls": [call]}]
+    said.append({"role": "tool", "tool_call_id": "c", "content": ""})
+    with ScriptedModel(["one"]) as model:
+        refused = openai(model, messages=said)
+        assert (refused.status, "list files" in refused.json["error"]["message"]) == (400, True)
+        assert model.turns_left == 1
+    lenient = ModelScript(turns=("one",), strict=False)
+    with ScriptedModel(script=lenient) as model:
+        assert openai(model, messages=said).status == 200

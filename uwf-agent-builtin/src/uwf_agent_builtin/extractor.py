@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any
 
-from uwf_agent_builtin.schemas import object_in, output_problems, without_foreign_keys
+from uwf_agent_builtin.schemas import flat_text, object_in, output_problems, without_foreign_keys
 from uwf_core.api import AgentFailure, ExtractProblem, ExtractReply, ExtractRequest, Model, Usage
 from uwf_core.llm.chat import ChatRequest, Message
 from uwf_core.llm.client import ChatClient
@@ -60,7 +60,7 @@ def _ask(request: ExtractRequest, model: Model) -> tuple[str, Usage]:
             Message(role="system", text=_INSTRUCTIONS + schema),
             Message(role="user", text=request.raw),
         ),
-        schema=request.schema,
+        schema=flat_text(request.schema),
         temperature=0.0,
     )
     limits = ChatLimits(total_seconds=SECONDS)

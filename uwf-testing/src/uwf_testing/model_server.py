@@ -9,7 +9,8 @@ messages, Gemini's generateContent.
 Real sockets, its own thread, no dependency beyond the core. Streams (SSE) or not, as the
 request asks; tools, reasoning, usage with cached tokens, delays, provider-like errors, dropped
 connections, garbage: `uwf_testing.model_server_script` has what a turn may say. Requests
-beyond the script get 400, which clients do not retry.
+beyond the script get 400, which clients do not retry; so do requests that a strict service rejects
+(`uwf_testing.model_server_strict`), and they take no turn.
 
 As a program, for agents that are not written in Python (prints its port, then serves until a
 signal):
@@ -44,6 +45,7 @@ from uwf_testing.model_server_script import (
     RawAnswer,
     read_model_script,
 )
+from uwf_testing.model_server_strict import refusal
 
 _FORMS = {"openai": openai, "anthropic": anthropic, "responses": responses, "gemini": gemini}
 _SIDE_USAGE = ModelUsage(input_tokens=1, output_tokens=1)
@@ -170,6 +172,9 @@ class ScriptedModel:
         form = request.dialect or "openai"
         if not isinstance(request.body, dict):
             return self._refusal(request, form, 400, "the request is not a JSON mapping")
+        refused = refusal(request, form) if self._script.strict else None
+        if refused is not None:
+            return self._refusal(request, form, 400, refused)
         side = self._script.side_text
         if side is not None and not request.tool_names:
             self._keep(request)

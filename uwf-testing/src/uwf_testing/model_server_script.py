@@ -4,6 +4,7 @@
     repeat: false                       # true: the list starts over at its end
     models: [scripted-model]            # what GET /v1/models lists
     apiKey: sk-test                     # any other key, or none, is answered with 401
+    strict: true                        # false: accept what strict services reject
     turns:
       - I am done.                      # a text alone
       - text: Let me look.
@@ -144,7 +145,8 @@ Answerer = Callable[["ModelRequest"], ModelTurn]
 @dataclass(frozen=True, kw_only=True)
 class ModelScript:
     """A whole script. A turn is a text, a `ModelTurn`, its mapping, or an `Answerer`; with
-    `side_text` None every request takes a turn, with tools or without.
+    `side_text` None every request takes a turn, with tools or without. `strict` rejects requests
+    that violate a published rule of their protocol.
     """
 
     turns: tuple[Any, ...] = ()
@@ -152,6 +154,7 @@ class ModelScript:
     repeat: bool = False
     models: tuple[str, ...] = ("scripted-model",)
     api_key: str | None = None
+    strict: bool = True
 
     def plan(self) -> list[ModelTurn | Answerer]:
         """The turns, one for each answer.

@@ -1,7 +1,6 @@
 """The servers of a call, started when it begins and ended with it, and their tools."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -21,11 +20,11 @@ from uwf_agent_builtin.schemas import problems
 from uwf_agent_builtin.tools.errors import ToolError
 from uwf_agent_builtin.tools.record import Arguments, BuiltinTool, CallContext, ServerTools, cut
 from uwf_core.api import Call, Unavailable
+from uwf_core.llm.sendable import safe_name
 
 RESULT_BYTES = 32 * 1024
 _OUTPUT_BYTES = 64 * 1024 * 1024
 _PAGES, _TOOLS, _TOOL_CHARACTERS, _DESCRIPTION = 20, 128, 32_000, 2_000
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @contextmanager
@@ -60,7 +59,7 @@ def open_servers(
                 raise Unavailable(f"the MCP server {name!r} {fault}", hint=hint) from fault
             tools += found.tools
             wrong += found.problems
-        names = None if narrowed is None else set(narrowed)
+        names = None if narrowed is None else set(map(safe_name, narrowed))
         kept = tuple(each for each in tools if names is None or each.name in names)
         yield ServerTools(kept, tuple(wrong), _record(kept) if tools or wrong else None)
 
@@ -116,12 +115,12 @@ class _Listing:
         own, given = fields.get("name"), fields.get("inputSchema")
         parameters: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
         about = fields.get("description")
-        if not isinstance(own, str) or not _NAME.fullmatch(f"{self._prefix}{own}"):
-            self._leave_out(own, "its name is not one of letters, digits, _ and -, or too long")
+        if not isinstance(own, str) or not own.strip():
+            self._leave_out(own, "it has no name")
             return
         if self._server.tools is not None and own not in self._server.tools:
             return
-        name = f"{self._prefix}{own}"
+        name = safe_name(f"{self._prefix}{own}")
         if any(each.name == name for each in self.tools):
             self._leave_out(own, "the server has several of this name")
         elif len(self.tools) >= _TOOLS:

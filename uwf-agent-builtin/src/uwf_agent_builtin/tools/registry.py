@@ -1,7 +1,6 @@
 """The tools of one call: built-in ones and those of plugins, restricted by the role."""
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from uwf_agent_builtin.options import BuiltinOptions
@@ -15,6 +14,7 @@ from uwf_agent_builtin.tools.grep import GREP
 from uwf_agent_builtin.tools.record import BuiltinTool, CallContext, ImageAnswer, offered_schema
 from uwf_core.api import AgentFailure, AgentInterrupted, LoadedTool, NeedsAnswer, ToolContext
 from uwf_core.llm.chat import ChatTool, Image
+from uwf_core.llm.sendable import safe_name
 
 READING = (READ_FILE, LIST_FILES, GREP)
 BUILTIN_TOOLS = (READ_FILE, WRITE_FILE, EDIT_FILE, LIST_FILES, GREP, RUN_COMMAND, FETCH_URL)
@@ -22,7 +22,7 @@ RESOLVE = "resolve"
 SERVER_PREFIX = "mcp__"
 """The names of the tools of servers begin with it: `mcp__<server>__<tool>`."""
 ANSWER_CHARACTERS = 200_000
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_SHOWN = 200
 
 
 class Answered(NamedTuple):
@@ -59,8 +59,9 @@ class Registry:
         self._tools: dict[str, BuiltinTool] = {}
         self.problems: list[str] = []
         others = [*self._of_plugins(plugins), *servers]
+        allowed = None if narrowed is None else {safe_name(name) for name in narrowed}
         for tool in (*BUILTIN_TOOLS, *others):
-            why = _withheld(tool.name, options, narrowed)
+            why = _withheld(tool.name, options, allowed)
             if why is None:
                 self._tools[tool.name] = tool
             else:
@@ -70,7 +71,7 @@ class Registry:
         self.problems += [
             f"this role may use the tool {name!r}, and there is none of that name"
             for name in narrowed or ()
-            if name not in known
+            if safe_name(name) not in known
         ]
 
     @property
@@ -121,7 +122,7 @@ class Registry:
         return Answered(answer or "[nothing]")
 
     def _unknown(self, name: str) -> Answered:
-        there = ", ".join(self.names) or "none"
+        there, name = ", ".join(self.names) or "none", name[:_SHOWN]
         why = self._withheld.get(name)
         if why is None:
             return Answered(f"there is no tool {name!r}; there are: {there}", True)
@@ -130,18 +131,17 @@ class Registry:
     def _of_plugins(self, plugins: Sequence[LoadedTool]) -> list[BuiltinTool]:
         taken, tools = {RESOLVE, *(each.name for each in BUILTIN_TOOLS)}, []
         for loaded in plugins:
-            spec = loaded.spec
-            is_of_server = spec.name.startswith(SERVER_PREFIX)
-            if spec.name in taken or is_of_server or not _NAME.fullmatch(spec.name):
+            spec, name = loaded.spec, safe_name(loaded.spec.name)
+            if name in taken or name.startswith(SERVER_PREFIX):
                 self.problems.append(f"the tool {spec.name!r} of a plugin has a name that is taken")
                 continue
-            taken.add(spec.name)
+            taken.add(name)
             run = _plugin_run(loaded)
-            tools.append(BuiltinTool(spec.name, spec.description, spec.parameters, run))
+            tools.append(BuiltinTool(name, spec.description, spec.parameters, run))
         return tools
 
 
-def _withheld(name: str, options: BuiltinOptions, narrowed: Sequence[str] | None) -> str | None:
+def _withheld(name: str, options: BuiltinOptions, narrowed: Collection[str] | None) -> str | None:
     """Why a tool may not be used."""
     if narrowed is not None and name not in narrowed:
         return "this role is narrowed to other tools"

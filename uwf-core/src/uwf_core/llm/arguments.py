@@ -4,6 +4,7 @@ import json
 from typing import Any, NoReturn
 
 from uwf_core.api.agent import ToolCall
+from uwf_core.llm.characters import whole_value
 
 _SHOWN = 200
 
@@ -29,7 +30,8 @@ def parse_arguments(call: ToolCall) -> dict[str, Any]:
         raise _wrong(call, "are nested too deeply") from fault
     if not isinstance(arguments, dict):
         raise _wrong(call, f"are a JSON {type(arguments).__name__}, not an object")
-    return arguments
+    whole: dict[str, Any] = whole_value(arguments, text)
+    return whole
 
 
 def _refuse_constant(word: str) -> NoReturn:

@@ -15,6 +15,7 @@ from uwf_core.llm.plugin import protocol_of
 from uwf_core.llm.protocol import ModelProtocol
 from uwf_core.llm.reception import Reception, document_of, no_chat
 from uwf_core.llm.reply import OnDelta, ReplyBuilder
+from uwf_core.llm.sendable import sendable
 from uwf_core.llm.service import HttpRequest, HttpResponse, Service
 from uwf_core.process.cancel import Cancel
 
@@ -163,7 +164,9 @@ class ChatClient:
     def _ask(self, request: ChatRequest, on_delta: OnDelta | None, deadline: Deadline) -> ChatReply:
         """One request and its response."""
         stream = on_delta is not None
-        builder = ReplyBuilder(self._place, on_delta, len(request.messages))
+        wire = sendable(request, plain_keys=getattr(self._protocol, "plain_keys", False))
+        request = wire.request
+        builder = ReplyBuilder(self._place, wire.shown(on_delta), len(request.messages))
         builder.service = self._name
         path, body = self._protocol.request(request, stream=stream)
         reader = self._protocol.reader(request, builder)
@@ -175,7 +178,7 @@ class ChatClient:
             model = self.model
             done_ends = model.end_mark == "done"
             Reception(response, reader, builder, done_ends, model.provider, model.protocol).read()
-        return reader.finish()
+        return wire.received(reader.finish())
 
     def _raise_error(self, response: HttpResponse, request: ChatRequest, *, stream: bool) -> None:
         """Raise the failure of an error response, or `_Adapted`."""

@@ -6,15 +6,13 @@ from typing import Any
 
 from uwf_core.api.agent import ToolCall
 from uwf_core.llm.arguments import ToolArgumentsError, parse_arguments
+from uwf_core.llm.characters import has_whole, whole_characters
 
 
 def encoded(value: Any) -> bytes:
-    """JSON as bytes. Lone surrogates cannot be sent as UTF-8; as escapes they can."""
+    """JSON as bytes, of whole characters."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+    return whole_characters(text).encode("utf-8")
 
 
 def merged(extra: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,13 +40,17 @@ def arguments_object(call: ToolCall) -> dict[str, Any]:
 
 
 def sent_arguments(call: ToolCall) -> str:
-    """The unchanged arguments as text; invalid ones as in `arguments_object`."""
+    """The unchanged arguments as text; invalid ones as in `arguments_object`, and those with half
+    a surrogate pair with whole characters, also within their own escapes.
+    """
     try:
-        parse_arguments(call)
+        arguments = parse_arguments(call)
     except ToolArgumentsError:
         return json.dumps(arguments_object(call), ensure_ascii=False)
     text = call.arguments.strip()
-    return "{}" if text in ("", "null") else call.arguments
+    if text in ("", "null"):
+        return "{}"
+    return call.arguments if has_whole(text) else json.dumps(arguments, ensure_ascii=False)
 
 
 def sorted_tools(tools: Any) -> list[Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from uwf_core.api.agent import ToolCall, Usage
 from uwf_core.api.fields import LARGEST
 from uwf_core.errors import EmptyReply, Refused, Truncated, Unavailable
+from uwf_core.llm.characters import whole_characters
 from uwf_core.llm.chat import ChatReply, Delta, ResponseFormat
 from uwf_core.llm.error_documents import status_in
 from uwf_core.llm.failures import ErrorResponse, RequestFailed, failure_from
@@ -128,12 +129,12 @@ class ReplyBuilder:
             said = f" ({self.stop_reason})" + (f": {self._broken}" if self._broken else "")
             what = f"the service reported an error while it answered{said[:_SHOWN]}"
             raise RequestFailed(Unavailable(f"{self.place}: {what}"), retryable=True)
-        text = "".join(self._text)
+        text = whole_characters("".join(self._text))
         if not text.strip() and not self._calls:
             raise RequestFailed(self._nothing())
         return ChatReply(
             text=text,
-            reasoning="".join(self._reasoning),
+            reasoning=whole_characters("".join(self._reasoning)),
             tool_calls=self._tool_calls(),
             stop_reason=self.stop_reason,
             usage=self.usage,
@@ -148,11 +149,12 @@ class ReplyBuilder:
         taken: set[str] = set()
         calls = []
         for number, call in enumerate(self._calls, start=self._first_call):
-            name = call.id or f"call_{number}"
+            name = whole_characters(call.id or f"call_{number}")
             while name in taken:
                 name += "_"
             taken.add(name)
-            calls.append(ToolCall(id=name, name=call.name, arguments="".join(call.arguments)))
+            said, arguments = whole_characters(call.name), whole_characters("".join(call.arguments))
+            calls.append(ToolCall(id=name, name=said, arguments=arguments))
         return tuple(calls)
 
     def _nothing(self) -> EmptyReply | Truncated:

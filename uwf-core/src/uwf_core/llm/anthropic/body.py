@@ -5,7 +5,6 @@ which follows the tools, and on the last two messages of the user: the next requ
 there what this one stored.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -20,7 +19,6 @@ BLOCKS = "blocks"
 _MARK = {"type": "ephemeral"}
 _MARKED_MESSAGES = 2
 _NOTHING = "(nothing)"
-_NO_ID = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 def body(
@@ -71,8 +69,7 @@ def _given(message: Message) -> Iterator[dict[str, Any]]:
         content: Any = message.text
         if images:
             content = [*_text(message.text), *images]
-        name = tool_id(message.tool_call_id or "")
-        yield {"type": "tool_result", "tool_use_id": name, "content": content}
+        yield {"type": "tool_result", "tool_use_id": message.tool_call_id, "content": content}
         return
     yield from _text(message.text)
     yield from images
@@ -86,13 +83,8 @@ def _said(message: Message, service: str | None) -> Iterator[dict[str, Any]]:
         elif kind == "text":
             yield from _text(part)
         else:
-            own = {"type": "tool_use", "id": tool_id(part.id), "name": part.name}
+            own = {"type": "tool_use", "id": part.id, "name": part.name}
             yield {**fields, **own, "input": arguments_object(part)}
-
-
-def tool_id(text: str) -> str:
-    """The id of a call in the characters that Anthropic accepts."""
-    return _NO_ID.sub("_", text) or "_"
 
 
 def _text(text: str) -> list[dict[str, Any]]:
@@ -105,8 +97,8 @@ def _image(image: Any) -> dict[str, Any]:
 
 
 def _tool(tool: ChatTool) -> dict[str, Any]:
-    schema = {"type": "object", **tool.parameters}
-    return {"name": tool.name, "description": tool.description, "input_schema": schema}
+    named = {"name": tool.name, "description": tool.description}
+    return {**named, "input_schema": tool.parameters}
 
 
 def _tool_choice(request: ChatRequest) -> dict[str, Any]:

@@ -20,6 +20,8 @@ class AnthropicMessages:
     before it.
     """
 
+    plain_keys = True
+
     def __init__(self, model: Model, service: str) -> None:
         self._model = model
         self._service = service
