@@ -57,16 +57,16 @@ def find_working_tree(folder: str) -> WorkingTree:
     real = os.path.realpath(folder)
     words = ("--path-format=absolute", "--show-toplevel", "--git-common-dir")
     top, common = (os.path.realpath(each) for each in lines(real, "rev-parse", *words))
-    try:
-        [head] = lines(top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    except GitFailed as error:
-        raise GitFailed(f"the repository {top!r} has no commit yet") from error
     inside = os.path.relpath(real, top)
     if inside.startswith(os.pardir):
         raise GitFailed(
             f"git takes {top!r} for the working tree, by core.worktree of its configuration; "
-            "git config --show-origin core.worktree shows where that is set"
+            f"`git -C {real} config --show-origin core.worktree` shows where that is set"
         )
+    try:
+        [head] = lines(top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    except GitFailed as error:
+        raise GitFailed(f"the repository {top!r} has no commit yet") from error
     return WorkingTree(top, "" if inside == os.curdir else inside, common, head)
 
 

@@ -14,8 +14,8 @@ _POINTER = "gitdir: "
 
 def is_worktree(folder: str) -> bool:
     """Whether a folder is still a worktree that its repository lists. Runs no program."""
-    found = find_repository(folder)
-    return found is not None and found.top == os.path.realpath(folder) and found.common is not None
+    found, top = find_repository(folder), os.path.realpath(folder)
+    return found is not None and found.top == top and found.common not in (None, f"{top}/.git")
 
 
 def entry_of(folder: str) -> str:
