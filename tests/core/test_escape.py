@@ -1,6 +1,7 @@
 """Foreign text cannot drive the reader's terminal."""
 
 import json
+import sys
 import unicodedata
 
 from hypothesis import given, settings
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from uwf_core.cli.render.colours import cells, fit
 from uwf_core.cli.render.yaml_text import as_yaml
 from uwf_core.cli.session import as_json
-from uwf_core.escape import clean, clean_document, escaped, one_line
+from uwf_core.escape import clean, clean_document, escaped, in_line, one_line
 from uwf_core.workflow.yaml_source import parse_yaml
 
 TEXTS = st.text(alphabet=st.characters(codec=None), max_size=60)
@@ -48,6 +49,28 @@ def test_yaml_on_a_terminal_holds_nothing_harmful_and_the_same_value(document):
 def test_harmless_text_stays_as_it_is(text):
     if all(letter.isprintable() or letter == "\n" for letter in text):
         assert clean(text) == text
+
+
+def test_no_character_of_all_unicode_leaves_its_line_or_reorders_it():
+    """A list of names: no name adds a line, moves the cursor or turns text around."""
+    for number in range(sys.maxunicode + 1):
+        shown = in_line(f"a{chr(number)}b")
+        assert len(shown.splitlines()) == 1, hex(number)
+        assert shown.startswith("a"), hex(number)
+        for letter in shown:
+            assert unicodedata.category(letter) not in ("Cc", "Cs", "Zl", "Zp"), hex(number)
+            assert unicodedata.bidirectional(letter) not in DIRECTIONS, hex(number)
+            assert letter not in MARKS, hex(number)
+
+
+DIRECTIONS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+MARKS = "\u061c\u200e\u200f"
+
+
+@given(TEXTS)
+def test_a_printable_name_stays_as_it_is(text):
+    if text.isprintable():
+        assert in_line(text) == text
 
 
 def test_what_was_there_can_still_be_seen():

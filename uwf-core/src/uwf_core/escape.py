@@ -11,7 +11,7 @@ _HARMFUL: Final = (
     "["
     "\x00-\x08\x0b-\x1f"  # C0 save tab and line feed
     "\x7f-\x9f"  # DEL and C1
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks and overrides of direction
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # marks and overrides of direction
     "\u2028\u2029"  # line ends that terminals and editors treat differently
     "\ufff9-\ufffb"  # interlinear annotations
     "\ufffe\uffff"  # no characters, which no page may hold
@@ -47,8 +47,15 @@ def escaped(data: str, *, is_yaml: bool) -> str:
 
 
 def one_line(text: str) -> str:
-    """`text`, harmless and on one line: white space runs become one blank."""
+    """A sentence, harmless and on one line: white space runs become one blank."""
     return clean(" ".join(text.split()))
+
+
+def in_line(name: str) -> str:
+    """A name from outside, such as that of a file, as it may stand in a line of a list: harmless,
+    line feeds and tabs shown as their escapes too.
+    """
+    return visible(name).replace("\n", "\\x0a").replace("\t", "\\x09")
 
 
 def clean_document(value: Any) -> Any:

@@ -122,7 +122,7 @@ def _patch(value: str) -> Markup:
     """A patch, its added and removed lines marked."""
     kinds = {"+": "ins", "-": "del", "@": "b"}
     lines = []
-    for line in value.splitlines():
+    for line in value.split("\n"):  # what else ends a line is part of a file
         tag = kinds.get(line[:1], "span") if not line.startswith(("+++", "---")) else "b"
         lines.append(f"<{tag}>{escaped(line)}</{tag}>")
     return Markup("\n".join(lines))

@@ -161,6 +161,7 @@ def bundle_text(document: Mapping[str, Any], screen: Screen) -> str:
         f"head {document['head']}",
         screen.paint(f"root {document['root']}", "dim"),
     ]
+    lines += [f"not recorded {each}" for each in document.get("notRecorded", ())]
     if document.get("statement"):
         lines.append(f"{document['statement']}: an in-toto statement about it, to be signed")
     return "\n".join(lines)

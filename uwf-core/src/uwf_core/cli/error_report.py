@@ -127,7 +127,7 @@ def traceback_of(cause: BaseException) -> str:
 def error_text(error: dict[str, Any], screen: "Screen") -> str:
     """The text of an error: its problems by their places, else its message, place and hint."""
     from uwf_core.cli.render.findings import problem_lines
-    from uwf_core.escape import clean_document
+    from uwf_core.escape import clean_document, in_line
 
     error = clean_document(error)
     problems = error.get("problems") or []
@@ -138,7 +138,7 @@ def error_text(error: dict[str, Any], screen: "Screen") -> str:
     if len(problems) > 1:  # the message has the first one
         lines += [f"  {line}" for line in problem_lines(problems, screen)]
     if error["where"]:
-        lines.append(f"  where: {error['where']}")
+        lines.append(f"  where: {in_line(error['where'])}")
     if error["hint"]:
         lines.append(f"  hint: {error['hint']}")
     return "\n".join(lines)

@@ -10,7 +10,7 @@ from uwf_core.cli.params import step_argument
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
-from uwf_core.escape import clean
+from uwf_core.escape import clean, in_line
 
 
 @command("diff", "uwf step diff 3FQ8K", "uwf step diff @last --stat")
@@ -38,16 +38,19 @@ def diff(session: Session, step: str, stat: bool) -> None:
 
 def diff_text(document: Mapping[str, Any], screen: Screen) -> str:
     """The changed paths of `step diff`."""
-    lines = [f"{_kind(each, screen)} {each['path']}{_sizes(each)}" for each in document["files"]]
+    lines = [_changed(each, screen) for each in document["files"]]
     for path, (before, after) in document["nested"].items():
-        lines.append(f"commit   {path} ({before or 'none'} -> {after or 'none'})")
+        lines.append(f"commit   {in_line(path)} ({before or 'none'} -> {after or 'none'})")
+    if document["notRecorded"]:
+        lines.append(f"not recorded: {document['notRecorded']}")
     count = len(document["files"])
     lines.append(f"{count} files changed" if count != 1 else "1 file changed")
     return "\n".join(lines)
 
 
-def _kind(change: Mapping[str, Any], screen: Screen) -> str:
-    return screen.paint(f"{change['kind']:<8}", "dim")
+def _changed(change: Mapping[str, Any], screen: Screen) -> str:
+    kind = screen.paint(f"{change['kind']:<8}", "dim")
+    return f"{kind} {in_line(change['path'])}{_sizes(change)}"
 
 
 def _sizes(change: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.table import fields
 from uwf_core.cli.session import Session, as_json
 from uwf_core.errors import DefinitionError
-from uwf_core.escape import one_line
+from uwf_core.escape import in_line
 
 _SHOWN_FILES = 5
 
@@ -123,7 +123,7 @@ def _files_text(document: Mapping[str, Any]) -> str | None:
     if not files:
         return None
     shown = [
-        f"{one_line(each['path'])} ({amounts.size(each['size'])})" for each in files[:_SHOWN_FILES]
+        f"{in_line(each['path'])} ({amounts.size(each['size'])})" for each in files[:_SHOWN_FILES]
     ]
     more = [f"and {len(files) - _SHOWN_FILES} more"] if len(files) > _SHOWN_FILES else []
     command = f"next: uwf step files {document['head']} -o DIR"

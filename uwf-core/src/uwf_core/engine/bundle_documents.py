@@ -6,7 +6,8 @@ from typing import NotRequired, TypedDict
 class BundleDocument(TypedDict):
     """What `thread export` and `bundle verify` give: the thread, its head, the root over all nodes
     and their SHA-256, how many other `threads` (those below it), nodes, objects of recorded
-    `files` and bytes there are, the file, and the statement that `--attest` wrote.
+    `files` and bytes there are, the file, the statement that `--attest` wrote, and what the
+    recorded files of an export lack.
     """
 
     thread: str
@@ -18,6 +19,7 @@ class BundleDocument(TypedDict):
     bytes: int
     file: str
     statement: NotRequired[str]
+    notRecorded: NotRequired[list[str]]
 
 
 class ExportDocument(TypedDict):

@@ -39,5 +39,7 @@ def _last(run: "Run", attempt: "Attempt") -> "SnapshotPayload | None":
 
 def _notice(run: "Run", now: "SnapshotPayload", last: "SnapshotPayload | None") -> None:
     """Report once why files are not recorded."""
-    if now["tree"] is None and (last is None or last["tree"] is not None):
-        run.watch.notice(f"the files are not recorded: {now['reason']}")
+    known = None if last is None else (last["tree"] is None, last["reason"])
+    if now["reason"] is not None and known != (now["tree"] is None, now["reason"]):
+        what = "the files are" if now["tree"] is None else "some files are"
+        run.watch.notice(f"{what} not recorded: {now['reason']}")

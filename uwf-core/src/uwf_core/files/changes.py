@@ -8,6 +8,7 @@ from hashlib import sha256
 from tempfile import TemporaryFile
 from typing import BinaryIO, Final
 
+from uwf_core.files.hazards import find_hazards
 from uwf_core.files.incoming import EXCLUDES
 from uwf_core.files.index import IndexState
 from uwf_core.files.paths import RealFolders, below, parents
@@ -85,6 +86,7 @@ class Changes(NamedTuple):
         known: the paths of `sizes`, `gone` and `dropped` that the index has.
         gone: the paths to remove that are missing. dropped: those at which something else is.
         nested: the repositories inside the folder.
+        left_out: why other paths are not recorded.
         rules, forced, missing, folders: as in `IndexState`.
     """
 
@@ -93,6 +95,7 @@ class Changes(NamedTuple):
     gone: set[bytes]
     dropped: set[bytes]
     nested: tuple[bytes, ...]
+    left_out: dict[bytes, str]
     rules: str
     forced: frozenset[bytes]
     missing: frozenset[bytes]
@@ -116,7 +119,8 @@ def find_changes(place: RecordedFolder, state: IndexState, most: int) -> Changes
         GitFailed: git failed, or could not read a folder.
         OSError: something cannot be read.
     """
-    others, known, nested = _listed(place, most)
+    left_out, closed = find_hazards(place.folder)
+    others, known, nested = _listed(place, most, strict=not closed)
     inner, links, stamps = _look_into_folders(place.folder, state.folders)
     nested |= inner
     rules = _digest(place.rules, stamps)
@@ -125,16 +129,23 @@ def find_changes(place: RecordedFolder, state: IndexState, most: int) -> Changes
         forced, missing, dropped = _forced(place, is_empty=not state.files)
     for path in inner | links:
         dropped |= _paths(place.git("ls-files", "-z", "--", f":(literal){os.fsdecode(path)}/"))
-    outside = nested if place.left_out is None else {*nested, place.left_out}
-    dropped |= {path for path in known if outside and below(path, outside)}
-    new = {path for path in {*others, *missing} if not (outside and below(path, outside))}
+    own = set[bytes]() if place.left_out is None else {place.left_out}
+    outside = {*nested, *own, *left_out}
+    dropped |= {path for path in known if below(path, outside)}
+    new = {path for path in {*others, *missing} if not below(path, outside)}
     sizes, gone, occupied = _measured(place.folder, known - dropped, new)
+    for path in [each for each in sizes if not _is_readable(place.folder, each)]:
+        del sizes[path]
+        left_out[path] = "a file that cannot be read"
+        if path in known:
+            dropped.add(path)
     return Changes(
         sizes=sizes,
         known=known | dropped,
         gone=gone,
         dropped=dropped | occupied,
         nested=tuple(sorted(nested)),
+        left_out={path: why for path, why in left_out.items() if not below(path, own)},
         rules=rules,
         forced=forced,
         missing=(missing | (forced & (gone | dropped | occupied))) - sizes.keys(),
@@ -142,11 +153,13 @@ def find_changes(place: RecordedFolder, state: IndexState, most: int) -> Changes
     )
 
 
-def _listed(place: RecordedFolder, most: int) -> tuple[set[bytes], set[bytes], set[bytes]]:
+def _listed(
+    place: RecordedFolder, most: int, *, strict: bool
+) -> tuple[set[bytes], set[bytes], set[bytes]]:
     """The files that the index lacks, its paths that changed, and the repositories inside."""
     others, known, nested = set[bytes](), set[bytes](), set[bytes]()
     with TemporaryFile(dir=place.repository.path) as out:  # there may be very many
-        place.git(*_LISTED, strict=True, stdout=out)
+        place.git(*_LISTED, strict=strict, stdout=out)
         out.seek(0)
         for line in _lines(out):
             path = line[2:]
@@ -196,6 +209,11 @@ def _is_repository(place: bytes) -> bool:
     return said is not None and os.path.realpath(said.removesuffix("\n")) == os.path.realpath(
         os.fsdecode(place)
     )
+
+
+def _is_readable(folder: str, path: bytes) -> bool:
+    place = os.path.join(os.fsencode(folder), path)
+    return os.path.islink(place) or os.access(place, os.R_OK)
 
 
 def _digest(rules: UserRules, stamps: Sequence[str]) -> str:

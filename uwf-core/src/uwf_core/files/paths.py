@@ -1,8 +1,10 @@
 """Paths of recorded files: bytes, relative to their folder, with `/` between the names."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
+
+from uwf_core.escape import in_line
 
 _NAMED: Final = 5
 
@@ -15,12 +17,12 @@ def shown(path: bytes) -> str:
 def listed(paths: Sequence[bytes]) -> str:
     """Paths as a text, the first ones by name."""
     more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    return ", ".join(shown(each) for each in paths[:_NAMED]) + more
+    return ", ".join(in_line(shown(each)) for each in paths[:_NAMED]) + more
 
 
-def below(path: bytes, folders: Iterable[bytes]) -> bool:
-    """Whether a path is one of the folders or lies in one."""
-    return any(path == folder or path.startswith(folder + b"/") for folder in folders)
+def below(path: bytes, folders: Collection[bytes]) -> bool:
+    """Whether a path is one of the folders or lies in one; quick if they are a set."""
+    return path in folders or any(folder in folders for folder in parents(path))
 
 
 def parents(path: bytes) -> Iterator[bytes]:

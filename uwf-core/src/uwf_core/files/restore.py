@@ -7,7 +7,9 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from uwf_core.errors import StoreError
+from uwf_core.escape import in_line
 from uwf_core.files.changes import RecordedFolder, rules_file
+from uwf_core.files.hazards import find_hazards
 from uwf_core.files.incoming import RESTORED
 from uwf_core.files.paths import below, parents, place_in, shown
 from uwf_core.files.repository import FilesRepository, find_repository
@@ -67,6 +69,8 @@ def has_tree(repository: FilesRepository, tree: str) -> bool:
 
 
 def _restore(place: RecordedFolder, tree: str) -> None:
+    hazards = find_hazards(place.folder)
+    unrecorded = {*hazards.left_out, *(() if place.left_out is None else (place.left_out,))}
     place.git("read-tree", tree)
     place.git("update-index", "-q", "--refresh")
     wanted = _paths(place.git("ls-files", "-z"))
@@ -74,19 +78,18 @@ def _restore(place: RecordedFolder, tree: str) -> None:
     place.git("checkout-index", "-a", "-f", "-q", strict=True, private=False)
     seen: set[bytes] = set()
     # With a `.gitignore` that is deleted, the files that only it ignored are to be deleted too.
-    while others := _others(place, wanted) - seen:
+    while others := _others(place, wanted, unrecorded) - seen:
         _delete(place.folder, others)
         seen |= others
 
 
-def _others(place: RecordedFolder, wanted: set[bytes]) -> set[bytes]:
+def _others(place: RecordedFolder, wanted: set[bytes], unrecorded: set[bytes]) -> set[bytes]:
     """The files that a folder has beside the wanted ones, and that do not have to stay."""
     listed = _paths(place.git("ls-files", "-z", "-o", "--exclude-standard", strict=True))
     nested = {path[:-1] for path in listed if path.endswith(b"/")}
     others = {path for path in listed if not path.endswith(b"/")}
     others |= set(place.rules.tracked_though_ignored()) - wanted
-    outside = nested if place.left_out is None else {*nested, place.left_out}
-    return {path for path in others if not below(path, outside)}
+    return {path for path in others if not below(path, nested | unrecorded)}
 
 
 def _check_conflicts(place: RecordedFolder, wanted: set[bytes]) -> None:
@@ -101,7 +104,7 @@ def _check_conflicts(place: RecordedFolder, wanted: set[bytes]) -> None:
     taken = [path for path in wanted if _is_folder(os.path.join(top, path))]
     kept = [path for path in taken if _keeps(place, path)]
     if nested or kept:
-        names = ", ".join(shown(path) for path in sorted({*nested, *kept})[:_SHOWN_PATHS])
+        names = ", ".join(in_line(shown(path)) for path in sorted({*nested, *kept})[:_SHOWN_PATHS])
         raise StoreError(
             f"recorded files lie where the folder has ignored files or a repository: {names}",
             where=place.folder,

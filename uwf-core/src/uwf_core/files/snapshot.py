@@ -1,6 +1,7 @@
 """Record the files of a folder: a tree in `files.git`, which a reference of the thread keeps."""
 
 import os
+from collections.abc import Collection
 from typing import Final
 
 from uwf_core.files.changes import (
@@ -11,6 +12,7 @@ from uwf_core.files.changes import (
     rules_file,
 )
 from uwf_core.files.freeing import join_packs
+from uwf_core.files.hazards import words_of
 from uwf_core.files.incoming import Incoming, incoming
 from uwf_core.files.index import IndexState, ThreadIndex, indexed_bytes
 from uwf_core.files.paths import place_in, shown
@@ -24,6 +26,8 @@ _BATCH: Final = 10_000
 """For each file that git packs, it looks through all that this command has packed before."""
 _LONGEST_REASON: Final = 300
 """In characters. It may have a path, and each step has it."""
+_MOST_REFUSED: Final = 10
+"""If git refuses more files than these, it is not because of them."""
 MOST_FILES: Final = 100_000
 MOST_BYTES: Final = 1_000_000_000
 
@@ -45,7 +49,8 @@ def after_step(home: str, thread: str, workspace: WorkspacePayload) -> Workspace
 
 
 def record(home: str, thread: str, folder: str, tree: UserTree | None = None) -> SnapshotPayload:
-    """Record the files of a folder. If that fails, the result has the reason.
+    """Record the files of a folder. If that fails, the result has the reason; if some cannot be
+    recorded, it has the tree of the others, and their paths.
 
     When it returns, the tree is on the disk and the reference of the thread keeps it.
 
@@ -71,16 +76,17 @@ def _record(home: str, thread: str, folder: str, tree: UserTree | None) -> Snaps
     with repository.lock(), rules_file(repository, rules) as excludes:
         index = ThreadIndex(repository, thread, folder)
         place = RecordedFolder(repository, folder, index.path, excludes, rules, left_out)
-        state, nested = _up_to_date(place, index, thread)
+        state, changes = _up_to_date(place, index, thread)
     join_packs(repository)
-    commits = {shown(path): commit_of(_inner(folder, path)) or "" for path in nested}
-    return _payload(state.tree, None, rules.tree and rules.tree.commit, commits, state)
+    commits = {shown(path): commit_of(_inner(folder, path)) or "" for path in changes.nested}
+    missing = words_of(changes.left_out, _LONGEST_REASON) or None
+    return _payload(state.tree, missing, rules.tree and rules.tree.commit, commits, state)
 
 
 def _up_to_date(
     place: RecordedFolder, index: ThreadIndex, thread: str
-) -> tuple[IndexState, tuple[bytes, ...]]:
-    """The state of the index once it has the files of the folder, and the nested repositories."""
+) -> tuple[IndexState, Changes]:
+    """The state of the index once it has the files of the folder, and what has changed."""
     state = index.read()
     try:
         return _update(place, index, thread, state)
@@ -93,7 +99,7 @@ def _up_to_date(
 
 def _update(
     place: RecordedFolder, index: ThreadIndex, thread: str, state: IndexState
-) -> tuple[IndexState, tuple[bytes, ...]]:
+) -> tuple[IndexState, Changes]:
     try:
         changes = find_changes(place, state, MOST_FILES)
     except TooManyFiles:
@@ -104,7 +110,10 @@ def _update(
     tree = state.tree
     if tree is None or not changes.is_none:
         with incoming(place.repository) as objects:
-            tree = _write(place, changes, objects)
+            tree, refused = _write(place, changes, objects)
+            for path, why in refused.items():
+                changes.left_out[path] = why
+                files, size = files - 1, size - changes.sizes[path]
             if tree != state.tree:
                 _keep(objects, thread, tree)
     new = IndexState(
@@ -112,7 +121,7 @@ def _update(
     )
     if new != state:
         index.save(new)
-    return new, changes.nested
+    return new, changes
 
 
 def _limits() -> str:
@@ -143,19 +152,37 @@ def _old_bytes(place: RecordedFolder, paths: set[bytes]) -> int:
         raise GitFailed("a recorded file is missing") from error
 
 
-def _write(place: RecordedFolder, changes: Changes, objects: Incoming) -> str:
-    """Bring the index up to date, and make a tree of it."""
-    if changes.dropped:
-        names = b"".join(path + b"\0" for path in changes.dropped)
-        place.git("update-index", "-z", "--force-remove", "--stdin", stdin=names)
+def _write(
+    place: RecordedFolder, changes: Changes, objects: Incoming
+) -> tuple[str, dict[bytes, str]]:
+    """Bring the index up to date, and make a tree of it; the files that git refuses, and why."""
+    _remove(place, changes.dropped)
     present = sorted({*changes.sizes, *changes.gone})
     options, env = objects.writing(len(changes.sizes), sum(changes.sizes.values()))
-    for begin in range(0, len(present), _BATCH):
-        names = b"".join(path + b"\0" for path in present[begin : begin + _BATCH])
+    waiting = [present[at : at + _BATCH] for at in range(0, len(present), _BATCH)]
+    refused = dict[bytes, str]()
+    while waiting:
+        batch = waiting.pop()
         words = (*options, "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
-        place.git(*words, env=env, stdin=names, strict=True)
+        try:
+            place.git(*words, env=env, stdin=b"".join(path + b"\0" for path in batch), strict=True)
+        except GitFailed as failed:
+            if isinstance(failed, GitStopped) or len(refused) == _MOST_REFUSED:
+                raise
+            if len(batch) == 1:
+                refused[batch[0]] = str(failed)
+            else:
+                waiting += [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
+    _remove(place, refused)
     options, env = objects.writing()
-    return place.git(*options, "write-tree", env=env).decode().strip()
+    return place.git(*options, "write-tree", env=env).decode().strip(), refused
+
+
+def _remove(place: RecordedFolder, paths: Collection[bytes]) -> None:
+    """Remove paths from the index, also those that it does not have."""
+    if paths:
+        names = b"".join(path + b"\0" for path in paths)
+        place.git("update-index", "-z", "--force-remove", "--stdin", stdin=names)
 
 
 def _keep(objects: Incoming, thread: str, tree: str) -> None:

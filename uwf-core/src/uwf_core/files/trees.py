@@ -5,11 +5,11 @@ folder or into a repository, and the limits of snapshots hold for the whole tree
 one can name itself many times.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Protocol
 
 from uwf_core.errors import BundleError
+from uwf_core.files.hazards import is_refused
 from uwf_core.files.paths import shown
 from uwf_core.files.snapshot import MOST_BYTES, MOST_FILES
 from uwf_core.named_tuple import NamedTuple
@@ -24,8 +24,6 @@ _LINK: Final = b"120000"
 _MODES: Final = (_FOLDER, _LINK, b"100644", b"100755")
 _LONGEST_NAME: Final = 255
 _LONGEST_PATH: Final = 4_095
-_INVISIBLE: Final = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
-"""What the file system of macOS ignores in a name."""
 
 
 class GitObject(NamedTuple):
@@ -236,4 +234,4 @@ def _entries(content: bytes) -> Iterator[TreeEntry]:
 def _is_name(name: bytes) -> bool:
     if name in (b"", b".", b"..") or b"/" in name or len(name) > _LONGEST_NAME:
         return False
-    return _INVISIBLE.sub("", name.decode("utf-8", "replace")).lower() != ".git"
+    return not is_refused(name)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
+from uwf_core.files.hazards import refused_by_user_git, words_of
 from uwf_core.files.unfinished import check_finished
 from uwf_core.files.worktree_entries import beside_others, conflict_at, lock_of
 from uwf_core.files.worktree_git import NO_LOCKS, git, lines, names, optional
@@ -21,6 +22,8 @@ from uwf_core.process.folders import make_folder, sync_names
 from uwf_core.process.git import NO_ENV, GitFailed, wait_for_lock
 from uwf_core.process.path_walk import read_regular
 
+_LONGEST_LIST: Final = 1_000
+"""In characters, of the names in the message of a commit."""
 _UWF: Final = {
     f"GIT_{who}_{what}": value
     for who in ("AUTHOR", "COMMITTER")
@@ -197,7 +200,9 @@ def commit_worktree(folder: str, branch: str, message: str) -> str:
     """
     check_finished(folder, branch)
     _show_hidden(folder)
-    _add_all(folder, NO_LOCKS)
+    refused = _add_all(folder, NO_LOCKS)
+    if refused:
+        message = f"{message}\n\nNot in it: {words_of(refused, _LONGEST_LIST)}"
     if lines(folder, "diff-index", "--cached", "--name-only", "HEAD"):
         words = ("--quiet", "--no-verify", "--no-gpg-sign", "--allow-empty", "-m", message)
         git(folder, "commit", *words, env=_identity(folder))
@@ -304,15 +309,19 @@ def _is_in_others(folder: str, branch: str, base: str) -> bool:
 
 def _add_all(
     folder: str, env: Mapping[str, str], *, without: str | None = None, kind: str = "--all"
-) -> None:
-    """`git add -A`, but no repository in an untracked folder."""
-    listed = git(folder, "ls-files", "--others", "--exclude-standard", "-z", env=env)
-    left_out = [each for each in listed.split(b"\0") if each.endswith(b"/")]
+) -> dict[bytes, str]:
+    """`git add -A`, but no repository in an untracked folder, and no name that git refuses; these
+    names, with the cause.
+    """
+    others = git(folder, "ls-files", "--others", "--exclude-standard", "-z", env=env).split(b"\0")
+    refused = refused_by_user_git(others)
+    left_out = [*refused, *(each for each in others if each.endswith(b"/"))]
     if without is not None and _is_below(without, folder):
         left_out.append(os.fsencode(os.path.relpath(os.path.realpath(without), folder)))
     paths = [b".", *(b":(exclude,top,literal)" + each.rstrip(b"/") for each in left_out)]
     words = ("add", kind, "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul")
     beside_others(lambda: git(folder, *words, env=env, stdin=b"\0".join(paths)))
+    return refused
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from uwf_core.files.hazards import check_before_git
 from uwf_core.process.git import NO_ENV, GitFailed, user_git
 
 _QUIET: Final = (
@@ -11,6 +12,8 @@ _QUIET: Final = (
     *("-c", "core.untrackedCache=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"),
     *("-c", "worktree.useRelativePaths=false"),
 )
+_WALKS: Final = frozenset(("status", "add", "--others"))
+"""By these words, git looks into the folders of the working tree."""
 NO_LOCKS: Final = {"GIT_OPTIONAL_LOCKS": "0"}
 """Else a command that only reads may refresh an index of the user."""
 
@@ -25,8 +28,10 @@ def git(
     """The output of a git command in a working tree of the user.
 
     Raises:
-        GitFailed: it failed.
+        GitFailed: it failed, or would not end.
     """
+    if not _WALKS.isdisjoint(words):
+        check_before_git(folder)
     return user_git(folder, *_QUIET, *words, env=env, stdin=stdin, inherits=inherits)
 
 

@@ -3,6 +3,7 @@
 import signal
 
 from uwf_core.errors import AgentFailure, AgentInterrupted, Crashed, Stalled, TimedOut, TooLarge
+from uwf_core.escape import visible
 from uwf_core.process.records import End, ProgramResult
 
 EXCERPT_CHARACTERS = 2000
@@ -81,10 +82,4 @@ def excerpt(text: str, *, of_end: bool = False) -> str:
         if not words:
             return f"({len(text)} characters without a blank)"
         text = f"…{words[0]}" if of_end else f"{words[0]}…"
-    return "".join(
-        letter if letter.isprintable() or letter in "\n\t" else _escaped(letter) for letter in text
-    )
-
-
-def _escaped(letter: str) -> str:
-    return letter.encode("unicode_escape").decode("ascii")
+    return visible(text)

@@ -5,14 +5,19 @@ Each command has a time limit, after which it is killed with the filters that it
 killed soon after the run to which it belongs is cancelled.
 """
 
+# Steps that record files come through here, and pathlib is not imported for that:
+# ruff: noqa: PTH112, PTH116, PTH118, PTH120
+
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO
 
+from uwf_core.escape import in_line
 from uwf_core.process.cancel import current_cancel
+from uwf_core.process.path_walk import ANYWHERE, read_regular
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -69,6 +74,15 @@ _WORDS = ("git", *(word for each in _NEUTRAL for word in ("-c", each)))
 _MOST_LINES = 4
 _LONGEST_LINE = 400
 
+_IN_GIT = (
+    *("HEAD", "commondir", "config", "config.worktree", "index", "packed-refs", "shallow"),
+    *("info/attributes", "info/exclude", "info/sparse-checkout", "objects/info/alternates"),
+)
+"""What git reads in its folder, whatever it is asked."""
+_MOST_BYTES = 10_000_000
+"""The largest file with rules that git may read."""
+_LARGE = ("index", "packed-refs")
+
 NO_ENV: Mapping[str, str] = MappingProxyType({})
 
 
@@ -91,6 +105,7 @@ def ask_git(folder: str, *words: str) -> str | None:
     env = {**_NO_CONFIGURATION, "GIT_OPTIONAL_LOCKS": "0"}
     command = ("-c", "safe.directory=*", "-C", folder, *words)
     try:
+        check_git_folder(folder)
         return _run(command, env, b"", _ASK_SECONDS).decode(errors="replace")
     except GitFailed:
         return None
@@ -143,28 +158,91 @@ def user_git(
     Raises:
         GitFailed: it failed.
     """
+    check_git_folder(folder)
     own = {name: os.environ[name] for name in _USER_VARIABLES if name in os.environ}
     return _run(("-C", folder, *words), {**own, **env}, stdin, GIT_SECONDS, inherits=inherits)
 
 
-def wait_for_lock(descriptor: int, how: int) -> None:
-    """Lock a file that others hold while their git works: as long as one of their commands may
-    take, and as long as the run is not cancelled.
+def check_read_by_git(path: bytes | str, most_bytes: int | None = _MOST_BYTES) -> None:
+    """Check that git may open a file, which need not exist.
 
     Raises:
-        GitStopped: it was held for longer.
+        GitFailed: it would wait for a pipe or read a device, or there is more than `most_bytes`.
+    """
+    import stat
+
+    try:
+        found = os.stat(path)
+    except OSError:
+        return  # git cannot open it either
+    if stat.S_ISDIR(found.st_mode) or stat.S_ISSOCK(found.st_mode):
+        return  # it cannot be opened like a file
+    if not stat.S_ISREG(found.st_mode):
+        raise GitFailed(f"git would not end: it reads {os.fsdecode(path)!r}, which is not a file")
+    if most_bytes is not None and found.st_size > most_bytes:
+        raise GitFailed(f"{os.fsdecode(path)!r} has {found.st_size:,} bytes; git reads it at once")
+
+
+def check_git_folder(folder: str) -> None:
+    """Check what git reads of the repository in which a folder lies, if it is in one.
+
+    Raises:
+        GitFailed: git would not end, see `check_read_by_git`.
+    """
+    above = os.path.realpath(folder)
+    while not os.path.lexists(own := os.path.join(above, ".git")):
+        if above == (above := os.path.dirname(above)):
+            return
+    check_read_by_git(own)
+    places = [own if os.path.isdir(own) else os.path.join(above, _one_line(own, "gitdir: "))]
+    places.append(os.path.join(places[0], _one_line(os.path.join(places[0], "commondir"))))
+    for place in dict.fromkeys(map(os.path.normpath, places)):
+        for name in (*_IN_GIT, _one_line(os.path.join(place, "HEAD"), "ref: ")):
+            if name:
+                most = None if name in _LARGE else _MOST_BYTES
+                check_read_by_git(os.path.join(place, name), most)
+
+
+def _one_line(path: str, start: str = "") -> str:
+    """What follows `start` in a file of git with one line; nothing if there is no such file."""
+    try:
+        text = os.fsdecode(read_regular(path, _MOST_BYTES, within=ANYWHERE))
+    except OSError:
+        return ""
+    line = text.partition("\n")[0]
+    return line.removeprefix(start) if line.startswith(start) and "\0" not in line else ""
+
+
+def time_check(what: str, seconds: float | None = None) -> Callable[[], None]:
+    """A function that raises `GitStopped` once `what` has taken longer than the limit of a git, or
+    its run is cancelled.
+    """
+    cancel, seconds = current_cancel(), seconds or GIT_SECONDS
+    deadline = time.monotonic() + seconds
+
+    def check() -> None:
+        if cancel is not None and cancel.is_over():
+            raise GitStopped(f"{what} was stopped: {cancel.reason}")
+        if time.monotonic() > deadline:
+            raise GitStopped(f"{what} did not end within {seconds:g} s")
+
+    return check
+
+
+def wait_for_lock(descriptor: int, how: int) -> None:
+    """Lock a file that others hold while their git works.
+
+    Raises:
+        GitStopped: it was held for longer than a git may take, or the run was cancelled.
     """
     import fcntl
 
-    cancel, deadline = current_cancel(), time.monotonic() + GIT_SECONDS
+    check = time_check("the work of another uwf there")
     while True:
         with suppress(BlockingIOError):
             fcntl.flock(descriptor, how | fcntl.LOCK_NB)
             return
-        if cancel is not None and cancel.is_over():
-            raise GitStopped(f"stopped while another uwf worked there: {cancel.reason}")
-        if time.monotonic() > deadline:
-            raise GitStopped(f"another uwf has worked there for {GIT_SECONDS:g} s")
+        check()
         time.sleep(_TICK_SECONDS)
 
 
@@ -232,17 +310,14 @@ def _collect(child: "Popen[bytes]", seconds: float) -> tuple[bytes | None, bytes
     """
     from subprocess import TimeoutExpired
 
-    cancel, deadline = current_cancel(), time.monotonic() + seconds
+    cancel, check = current_cancel(), time_check(_name(child), seconds)
     if cancel is not None:
         cancel.groups.add(child.pid)
     try:
         while True:
             with suppress(TimeoutExpired):
                 return child.communicate(timeout=_TICK_SECONDS)
-            if cancel is not None and cancel.is_over():
-                raise GitStopped(f"{_name(child)} was stopped: {cancel.reason}")
-            if time.monotonic() > deadline:
-                raise GitStopped(f"{_name(child)} did not end within {seconds:g} s")
+            check()
     except BaseException:
         _kill(child)
         raise
@@ -283,4 +358,4 @@ def _brief(said: str) -> str:
     errors = [each for each in kept if not each.startswith("warning:")] or kept
     if len(errors) > _MOST_LINES:
         errors = [*errors[: _MOST_LINES - 1], errors[-1]]
-    return "; ".join(errors)
+    return in_line("; ".join(errors))

@@ -75,6 +75,7 @@ class SnapshotPayload(TypedDict):
 
     Attributes:
         tree: the SHA-256 id of the tree; null if they are not recorded, for `reason`.
+        reason: why they are not recorded; with a tree, the paths that it lacks, with the causes.
         commit: the commit that the folder's repository was at, null without one.
         nested: the commits of repositories inside the folder, by path; empty for one without.
         files, bytes: how many files, and how large they are together.

@@ -10,6 +10,7 @@ from uwf_core.engine.agents import is_imported
 from uwf_core.engine.fork import fork_at
 from uwf_core.engine.nodes import save_event
 from uwf_core.errors import StoreError, UsageError, WrongStateError
+from uwf_core.escape import in_line
 from uwf_core.files.paths import place_in
 from uwf_core.files.restore import restore
 from uwf_core.files.worktree import (
@@ -61,7 +62,7 @@ def fork_with_files(
             f"the folder {target!r} is not empty", hint="give a folder that does not exist"
         )
     if after["nested"]:
-        names = ", ".join(sorted(after["nested"]))
+        names = ", ".join(map(in_line, sorted(after["nested"])))
         watch.notice(f"repositories inside are recorded by commit alone, and not restored: {names}")
     tree, branch = (
         _working_tree(_origin(engine, ref, workspace), after["commit"]),

@@ -18,7 +18,7 @@ from uwf_core.files.transfer import (
     imported_files,
 )
 from uwf_core.files.trees import TREE, RecordedObjects, check_trees, entries_of, paths_to
-from uwf_core.upkeep.recorded_trees import trees_of
+from uwf_core.upkeep.recorded_trees import gaps_of, trees_of
 
 if TYPE_CHECKING:
     from uwf_core.api.redact import Redactor
@@ -39,8 +39,9 @@ def files_to_export(engine: "Engine", heads: Sequence["Head"]) -> Iterator[Itera
     """
     moments = _moments(engine.store, heads)
     if not moments:
+        why = "".join(f"; {each}" for each in gaps_of(engine.store, heads)[:1])
         raise WrongStateError(
-            f"thread {heads[0].thread} has no recorded files",
+            f"thread {heads[0].thread} has no recorded files{why}",
             hint="export it without --with-files; `record: true` in a workflow records files",
         )
     with KeptFiles(engine.home, moments) as objects:

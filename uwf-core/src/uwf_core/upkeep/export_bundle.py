@@ -58,6 +58,10 @@ def export_thread(
         "bytes": size,
         "file": str(target),
     }
+    if with_files:
+        from uwf_core.upkeep.recorded_trees import gaps_of
+
+        document["notRecorded"] = gaps_of(engine.store, heads)
     if attest:
         from uwf_core.upkeep.attest import write_statement
 

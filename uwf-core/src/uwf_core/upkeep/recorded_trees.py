@@ -1,7 +1,7 @@
 """The trees of recorded files that the steps of a thread name."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from uwf_core.ids import Ref
@@ -49,6 +49,20 @@ def _trees(workspace: "WorkspacePayload | None", what: str) -> Iterator[Recorded
     for moment, snapshot in (("after", workspace["after"]), ("before", workspace["before"])):
         if snapshot is not None and snapshot["tree"] is not None:
             yield RecordedTree(snapshot["tree"], f"{moment} {what}")
+
+
+def gaps_of(store: "Store", heads: "Iterable[Head]") -> list[str]:
+    """What is not recorded of the files of threads: the moment and the cause of each gap, once."""
+    gaps, seen = dict[str, str](), set[str]()
+    for head in heads:
+        for step in reversed([*steps_of(store, head, seen)]):
+            workspace = step.payload["workspace"]
+            if workspace is None:
+                continue
+            for moment, found in (("before", workspace["before"]), ("after", workspace["after"])):
+                if found is not None and found["reason"] is not None:
+                    gaps.setdefault(found["reason"], f"{moment} step {step.ref}")
+    return [f"{moment}: {reason}" for reason, moment in gaps.items()]
 
 
 def steps_of(store: "Store", head: "Head", seen: set[str]) -> Iterator[Step]:

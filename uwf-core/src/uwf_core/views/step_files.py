@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 class StepDiffDocument(TypedDict):
     """What `step diff` gives: the trees before and after a step, and the changed `files`. `nested`:
     the repositories inside that another commit is checked out in, as [before, after].
+    `notRecorded`: the paths that are not recorded after it, with the causes, for people.
     """
 
     step: str
@@ -23,6 +24,7 @@ class StepDiffDocument(TypedDict):
     after: str
     files: list[PathChange]
     nested: dict[str, list[str | None]]
+    notRecorded: str | None
 
 
 def diff_step(home: str, step: "StepRecord") -> StepDiffDocument:
@@ -47,6 +49,7 @@ def diff_step(home: str, step: "StepRecord") -> StepDiffDocument:
             for path in sorted({*before["nested"], *after["nested"]})
             if before["nested"].get(path) != after["nested"].get(path)
         },
+        "notRecorded": after["reason"],
     }
 
 

@@ -14,9 +14,11 @@ def recorded_text(document: Mapping[str, Any]) -> str | None:
     after = workspace["after"]
     if after is None:
         return "recorded before the step alone: its run was killed"
-    reason = workspace["before"]["reason"] or after["reason"]
-    if reason is not None:
-        return f"not recorded: {reason}"
+    for snapshot in (workspace["before"], after):
+        if snapshot["tree"] is None:
+            return f"not recorded: {snapshot['reason']}"
     size = amounts.size(after["bytes"])
     nested = f", {len(after['nested'])} nested repositories" if after["nested"] else ""
-    return f"{after['files']} recorded, {size}{nested}; next: uwf step diff {document['step']}"
+    missing = f"; not recorded: {after['reason']}" if after["reason"] else ""
+    next_one = f"next: uwf step diff {document['step']}"
+    return f"{after['files']} recorded, {size}{nested}{missing}; {next_one}"

@@ -7,6 +7,7 @@ from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.lines import changed_lines
 from uwf_core.cli.render.table import Column, table
+from uwf_core.escape import in_line
 
 _WIDE = 100
 
@@ -24,7 +25,8 @@ def thread_diff_text(document: Mapping[str, Any], screen: Screen, quota: int) ->
 
 def patch_text(document: Mapping[str, Any], patch: str, screen: Screen) -> str:
     """The changes of a worktree: where it is, and the patch, harmless."""
-    head = f"{document['folder']}\nbranch {document['branch']}, since commit {document['base']}"
+    begin = f"branch {in_line(document['branch'])}, since commit {document['base']}"
+    head = f"{in_line(document['folder'])}\n{begin}"
     if not document["files"]:
         return f"{head}\n\n{screen.paint('no change', 'ok')}"
     lines = (_painted(line, screen) for line in patch.rstrip("\n").split("\n"))
