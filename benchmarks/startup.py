@@ -27,11 +27,11 @@ def start_up(folder: Path, rounds: int, sizes: tuple[int, int]) -> Iterator[Figu
     targets = {
         "--version": 2.0,
         "--help": 5.5,
-        f"thread list --all, {most:,} threads": 10.0,
+        f"thread list --all, {most:,} threads": 13.0,
     }
     times = interleaved(cases, rounds)
     for name in cases:
-        yield Figure(name, ratio(times, name), "x py", targets.get(name, 6.5))
+        yield Figure(name, ratio(times, name), "x py", targets.get(name, 9.0))
     yield Figure(
         f"peak memory, thread list of {most:,}",
         peak_megabytes(cases[f"thread list, {most:,} threads"]),

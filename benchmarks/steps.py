@@ -17,7 +17,7 @@ def one_step(folder: Path, rounds: int) -> Iterator[Figure]:
     user = User(folder / "one")
     case = user.case("thread", "exec", user.thread())
     times = interleaved({"exec": case}, rounds)
-    yield Figure("thread exec, one step", ratio(times, "exec"), "x py", 10.0, "mock agent, durable")
+    yield Figure("thread exec, one step", ratio(times, "exec"), "x py", 12.5, "mock agent, durable")
     counted = syncs(case, folder / "syncs-one")
     yield Figure(
         "thread exec, one step: syncs",

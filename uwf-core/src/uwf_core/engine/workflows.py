@@ -60,19 +60,15 @@ def check_workflow_text(
 
 def fix_workflow(
     engine: "Engine", file: str, notice: Callable[[str], None]
-) -> "tuple[Problem, ...]":
-    """Fix what is mechanical in a file; the problems that are gone, none if it is not YAML.
+) -> "tuple[tuple[Problem, ...], Checked]":
+    """Fix what is mechanical in a file; the problems that are gone, and the check of the rest.
 
     Raises:
         UsageError: the file is missing, cannot be read or written, or is a link.
     """
-    from uwf_core.errors import DefinitionError
     from uwf_core.workflow.fix_file import fix_file
 
-    try:
-        return fix_file(file, _callees(engine, notice))
-    except DefinitionError:
-        return ()  # the check reports it
+    return fix_file(file, _callees(engine, notice))
 
 
 def _callees(engine: "Engine", notice: Callable[[str], None]) -> "Callees":

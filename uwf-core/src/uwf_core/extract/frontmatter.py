@@ -1,14 +1,15 @@
 """The built-in extractor: YAML frontmatter at the start of the reply, the body after it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from uwf_core.api.extract import ExtractProblem, ExtractReply, ExtractRequest
-from uwf_core.errors import DefinitionError
 from uwf_core.extract.split import split_reply
 from uwf_core.extract.typed import checked, keeps, variant_for
+from uwf_core.workflow.problem import Problem
 from uwf_core.workflow.variants import STATUS
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar, at, value_of
-from uwf_core.workflow.yaml_source import compose
+from uwf_core.workflow.yaml_source import compose_texts
 
 
 class FrontmatterExtractor:
@@ -30,10 +31,10 @@ class FrontmatterExtractor:
         if isinstance(reply, str):
             return _refused(reply)
         text, line, body = reply
-        try:
-            fields = compose(text, file="reply")
-        except DefinitionError as error:
-            return ExtractReply(body=body, errors=_yaml_errors(error, line))
+        composed = compose_texts(text, file="reply")
+        if composed.problems:
+            return ExtractReply(body=body, errors=_yaml_errors(composed.problems, line))
+        fields = composed.node
         if not isinstance(fields, YamlMapping):
             found = "nothing" if fields is None else "one text or a list"
             return _refused(
@@ -62,13 +63,13 @@ def _refused(message: str) -> ExtractReply:
     return ExtractReply(errors=(ExtractProblem(path="", message=message),))
 
 
-def _yaml_errors(error: DefinitionError, first_line: int) -> tuple[ExtractProblem, ...]:
+def _yaml_errors(problems: Sequence[Problem], first_line: int) -> tuple[ExtractProblem, ...]:
     """The errors in the YAML, at the lines of the reply."""
     return tuple(
         ExtractProblem(
             path="",
-            message=f"line {each['line'] + first_line - 1}, column {each['column']}: "
-            f"{each['message']}" + (f" ({each['hint']})" if each.get("hint") else ""),
+            message=f"line {each.line + first_line - 1}, column {each.column}: {each.message}"
+            + (f" ({each.hint})" if each.hint else ""),
         )
-        for each in error.problems
+        for each in problems
     )

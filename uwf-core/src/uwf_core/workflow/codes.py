@@ -5,7 +5,6 @@ from typing import Final
 CODES: Final[dict[str, str]] = {
     # reading the text
     "yaml-syntax": "the text is not valid YAML",
-    "json-syntax": "an included .json file is not JSON, or not JSON that can be stored",
     "not-utf-8": "the bytes are not UTF-8",
     "forbidden-character": "a control character or another character that YAML does not allow",
     "several-documents": "the file holds more than one YAML document",

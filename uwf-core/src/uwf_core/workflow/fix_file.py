@@ -3,12 +3,13 @@
 import os
 import stat
 import time
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uwf_core.errors import UsageError
+from uwf_core.errors import DefinitionError, UsageError
 from uwf_core.process.path_walk import read_regular
-from uwf_core.workflow.check import check_loaded
+from uwf_core.workflow.check import Checked, check_loaded, rejected
 from uwf_core.workflow.fix import Fixed, fixed
 from uwf_core.workflow.load import load_text
 from uwf_core.workflow.problem import Problem
@@ -23,26 +24,33 @@ SECONDS = 1.0
 """Of computing, after which no further edit is tried: each takes a check of the file."""
 
 
-def fix_file(path: str, callees: "Callees | None" = None) -> tuple[Problem, ...]:
-    """Fix what is mechanical in a file; the problems that are gone. Arguments as of `check_file`.
+def fix_file(path: str, callees: "Callees | None" = None) -> tuple[tuple[Problem, ...], Checked]:
+    """Fix what is mechanical in a file; the problems that are gone, and the check of what is left.
+    Arguments as of `check_file`.
 
     Raises:
         UsageError: it is missing, cannot be read or written, or is a link; it stays as it is.
-        DefinitionError: it is too large, or not UTF-8.
     """
     with open_source(path) as source:
         data = source.data
     mode = _mode(path)
+    try:
+        written = decode(data, file=path)
+    except DefinitionError as error:
+        return (), rejected(path, error)
+    checks: dict[str, Checked] = {}
 
     def check(text: str) -> tuple[tuple[Problem, ...], YamlNode | None]:
         loaded = load_text(text, path)
-        return check_loaded(loaded, path, callees).problems, loaded.node
+        checks[text] = check_loaded(loaded, path, callees)
+        return checks[text].problems, loaded.node
 
     end = time.process_time() + SECONDS
-    found: Fixed = fixed(decode(data, file=path), path, check, lambda: time.process_time() > end)
+    found: Fixed = fixed(written, path, check, lambda: time.process_time() > end)
     if found.problems:
-        _replace(path, data, found.text.encode(), mode)
-    return found.problems
+        mark = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
+        _replace(path, data, mark + found.text.encode(), mode)
+    return found.problems, checks[found.text]
 
 
 def _mode(path: str) -> int:

@@ -9,7 +9,6 @@ from uwf_core.errors import DefinitionError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.path_walk import ENTER, PathOutside
 from uwf_core.workflow.file_name import SUFFIXES
-from uwf_core.workflow.json_source import compose_json
 from uwf_core.workflow.problem import Place, Problem, error_at
 from uwf_core.workflow.source_file import SourceFile, open_included, open_source, reason
 from uwf_core.workflow.yaml_source import (
@@ -134,12 +133,7 @@ class _Loader:
         """The nodes of the file; a file included twice is read and reported once."""
         if file not in self.composed:
             self.sources[file] = text
-            is_json = file.endswith(".json")
-            composed = (
-                compose_json(text, file=file)
-                if is_json
-                else compose_all(text, file=file, include=True)
-            )
+            composed = compose_all(text, file=file, include=not file.endswith(".json"))
             self.composed[file] = composed
             self.problems.extend(composed.problems)
         return self.composed[file]

@@ -42,13 +42,22 @@ class YamlScalar(YamlNode):
     """A scalar: `text` is its source text (escapes and folding done), `value` the typed value.
 
     `style` is "" for a plain scalar, else `'`, `"`, `|` or `>`; `tag` is None or `!include`.
+    `whole` is `text`, with the comments that may belong to a plain scalar.
     """
 
-    __slots__ = ("style", "tag", "text", "value")
+    __slots__ = ("style", "tag", "text", "value", "whole")
 
-    def __init__(self, place: Place, text: str, style: str = "'", tag: str | None = None) -> None:
+    def __init__(
+        self,
+        place: Place,
+        text: str,
+        style: str = "'",
+        tag: str | None = None,
+        whole: str | None = None,
+    ) -> None:
         super().__init__(place)
         self.text = text
+        self.whole = text if whole is None else whole
         self.style = style
         self.tag = tag
         self.value: Any = text if style or tag else plain_value(text)
@@ -138,6 +147,10 @@ def value_of(node: YamlNode, schema: Any) -> Any:
     if isinstance(node, YamlSequence):
         return [value_of(each, at(schema, index)) for index, each in enumerate(node.items)]
     assert isinstance(node, YamlScalar)
+    if node.whole != node.text:
+        texts = texts_of(schema)
+        if texts is None or node.whole in texts:
+            return node.whole
     allowed = types_of(schema)
     is_other = node.plain and not isinstance(node.value, str) and type_of(node.value) not in allowed
     return node.text if is_other and "string" in allowed else node.value
@@ -176,6 +189,27 @@ def types_of(schema: Any) -> frozenset[str]:
         if word in schema and schema[word] and isinstance(schema[word], list):
             allowed &= frozenset().union(*(types_of(each) for each in schema[word]))
     return allowed
+
+
+def texts_of(schema: Any) -> frozenset[str] | None:
+    """The texts that `schema` names with `const` or `enum`; None if it allows others as well."""
+    if not isinstance(schema, Mapping):
+        return frozenset() if schema is False else None
+    if "string" not in _named_types(schema):
+        return frozenset()
+    parts: list[frozenset[str] | None] = [
+        frozenset(each for each in listed if isinstance(each, str))
+        for listed in ([schema["const"]] if "const" in schema else None, schema.get("enum"))
+        if isinstance(listed, list)
+    ]
+    parts += map(texts_of, schema.get("allOf", ()))
+    for word in _ALTERNATIVES:
+        if schema.get(word):
+            choices = [texts_of(each) for each in schema[word]]
+            known = [each for each in choices if each is not None]
+            parts.append(frozenset().union(*known) if len(known) == len(choices) else None)
+    named = [each for each in parts if each is not None]
+    return frozenset.intersection(*named) if named else None
 
 
 def _own(schema: Mapping[str, Any], key: str | int) -> Any:
