@@ -4,7 +4,7 @@ import re
 
 import pytest
 from cli_kit import check_golden
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from uwf_core.cli import thread_list
@@ -311,6 +311,7 @@ def test_a_long_reason_is_cut_after_some_lines():
     assert lines[-1].endswith("…")
 
 
+@example(text="aaa中\u0301", width=4, most=2)
 @given(text=st.text("ab 中\u0301e", max_size=80), width=st.integers(4, 30), most=st.integers(1, 5))
 def test_wrapped_text_fits_and_keeps_its_words(text, width, most):
     lines = wrap(text, width, most)

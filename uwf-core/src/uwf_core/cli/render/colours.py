@@ -119,7 +119,7 @@ def wrap(text: str, width: int, most: int) -> list[str]:
         while rest and cells(line) + 1 + cells(rest[0]) <= width:
             line += f" {rest.pop(0)}"
         if cells(line) > width:  # a word that fits in no line
-            kept = fit(line, width + 1)[:-1] or line[:1]
+            kept = fit(f"{line}.", width + 1)[:-1] or line[:1]  # always cut by an ellipsis
             line, rest = kept, [line[len(kept) :], *rest]
         lines.append(line)
     return [*lines, fit(" ".join(rest), width)] if rest else lines
