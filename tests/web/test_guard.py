@@ -8,10 +8,14 @@ from urllib.parse import quote
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from web_site import WebSite
 
 from uwf_web.app import FORM
+from uwf_web.hosts import Place, read_host, read_origin, read_url
 from uwf_web.keys import read_keys
+from uwf_web.settings import WebSettings
 
 
 @pytest.mark.parametrize(
@@ -203,12 +207,13 @@ def test_below_a_base_path_every_link_begins_with_it(tmp_path: Path) -> None:
 
 
 def test_127_0_0_1_works_with_a_warning_and_another_host_if_it_is_allowed(tmp_path: Path) -> None:
-    web = WebSite(tmp_path, allowed_hosts=("page.example",))
+    web = WebSite(tmp_path, allowed_hosts=(Place("https", "page.example", 443),))
     port = web.settings.port
     page = web.visitor.get("/threads", host=f"127.0.0.1:{port}").text
     assert f"Use {web.origin}" in page
     assert "Other servers on this machine" not in web.visitor.get("/threads").text
-    for origin, status in (("https://page.example", 200), (web.origin, 403)):
+    others = ("http://page.example", "https://page.example:444", web.origin)
+    for origin, status in (("https://page.example", 200), *((each, 403) for each in others)):
         answer = web.visitor.get("/threads", host="page.example", origin=origin)
         assert answer.status_code == status
 
@@ -223,6 +228,58 @@ def test_the_printed_link_is_one_that_the_server_answers(
 ) -> None:
     web = WebSite(tmp_path, host=host)
     own = read_keys(web.project.home).host
-    name = web.settings.link_host(own)
-    assert name == (linked or own)
-    assert web.visitor.get("/threads", host=f"{name}:{web.settings.port}").status_code == 200
+    place = web.settings.place(own)
+    assert place.name == (linked or own)
+    assert web.visitor.get("/threads", host=str(place).partition("//")[2]).status_code == 200
+
+
+NAMES = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?(\.[a-z]{1,6}){0,2}", fullmatch=True)
+PORTS = st.sampled_from([80, 443, 8421, 1, 65535])
+SCHEMES = st.sampled_from(["http", "https"])
+
+
+@given(SCHEMES, NAMES, PORTS, st.data())
+def test_a_place_is_the_same_however_a_browser_writes_it(
+    scheme: str, name: str, port: int, data: st.DataObject
+) -> None:
+    """mvslovers/mvsmf #175, mozilla/geckodriver #2034; kind: web."""
+    place = Place(scheme, name, port)
+    shown = "".join(data.draw(st.sampled_from([each, each.upper()])) for each in name)
+    dot = data.draw(st.sampled_from(["", "."]))
+    is_default = port == {"http": 80, "https": 443}[scheme]
+    ends = data.draw(st.sampled_from([f":{port}", *(["", ":"] if is_default else [])]))
+    host = f"{shown}{dot}{ends}"
+    assert read_host(host, scheme) == place
+    assert read_origin(f"{scheme}://{host}") == place == read_origin(str(place))
+    assert read_url(f"{place}/a/b") == (place, "/a/b")
+
+
+@given(SCHEMES, NAMES, PORTS, SCHEMES, NAMES, PORTS)
+def test_only_the_same_place_may_send_a_form(
+    scheme: str, name: str, port: int, other: str, its: str, at: int
+) -> None:
+    settings = WebSettings(Path(), Path(), port, tls=("c", "k") if scheme == "https" else None)
+    is_same = (scheme, name, port) == (other, its, at)
+    origin, host = str(Place(other, its, at)), str(Place(scheme, name, port)).partition("//")[2]
+    assert settings.accepts(origin, host) is is_same
+    assert settings.answers_to(host, name) and not settings.answers_to(host, "other.example")
+    proxied = settings._replace(outer=Place(other, its, at))
+    assert proxied.accepts(origin, host) and proxied.place(name) == Place(other, its, at)
+    assert settings._replace(allowed_hosts=(Place(other, its, 443),)).answers_to(f"{its}:9", name)
+
+
+@given(st.text(max_size=12))
+def test_what_is_not_a_host_is_nobodys(text: str) -> None:
+    found = read_host(text, "http")
+    assert found is None or read_host(str(found).partition("//")[2], "http") == found
+    for wrong in (f"a {text}", f"a/{text}", f"a@{text}", f"a,{text}", f"a:{text}x", f"{text}\n"):
+        assert read_host(wrong, "http") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["null", "", "file://", "http://", "http://a:0", "http://a:65536", "http://a:b", "http://a/",
+     "http://..", "http://[::g]"],
+)  # fmt: skip
+def test_what_is_not_an_origin_is_nobodys(text: str) -> None:
+    assert read_origin(text) is None

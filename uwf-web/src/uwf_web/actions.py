@@ -94,7 +94,7 @@ def poke(act: Act) -> str:
 
 def stop(act: Act) -> str:
     """Stop the run of the thread."""
-    act.client.stop(act.thread)
+    act.client.stop(act.thread, head=act.head)
     return f"/threads/{act.thread}"
 
 

@@ -9,6 +9,7 @@ import click
 from uwf_core.api import ANYWHERE, read_regular
 from uwf_core.commands import Session, command, working_folder
 from uwf_core.errors import UsageError
+from uwf_web.hosts import Place, read_origin, read_url
 from uwf_web.settings import PORT, WebSettings
 
 if TYPE_CHECKING:
@@ -23,8 +24,12 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--host", default="127.0.0.1", metavar="H", help="Listen on another address.")
 @click.option(
-    "--allow-host", "allowed", multiple=True, metavar="H",
-    help="Also answer to this host, as behind a proxy (may be repeated).",
+    "--allow-host", "allowed", multiple=True, metavar="NAME",
+    help="Also answer to this name, at any port (may be repeated); https://NAME for a TLS proxy.",
+)  # fmt: skip
+@click.option(
+    "--base-url", "outer", metavar="URL",
+    help="Where browsers find the pages, as behind a proxy: https://uwf.example/path.",
 )  # fmt: skip
 @click.option("--base-path", "base", default="", metavar="P", help="Serve below this path.")
 @click.option("--read-only", is_flag=True, help="Reject every action.")
@@ -68,10 +73,12 @@ def _settings(home: Path, folder: Path, options: "Mapping[str, Any]") -> WebSett
         raise UsageError("--tls-cert and --tls-key belong together")
     if all(tls):
         _check_certificate(*tls)
-    base = "/" + options["base"].strip("/") if options["base"].strip("/") else ""
+    scheme = "https" if all(tls) else "http"
+    outer, base = _outer(options["outer"], options["base"].strip("/"))
     settings = WebSettings(
-        home, folder, options["port"], options["host"], tuple(options["allowed"]), base,
-        options["read_only"], (tls[0], tls[1]) if all(tls) else None,
+        home, folder, options["port"], options["host"],
+        tuple(_allowed(each, scheme) for each in options["allowed"]), base,
+        options["read_only"], (tls[0], tls[1]) if all(tls) else None, outer,
     )  # fmt: skip
     if not settings.is_local and settings.tls is None and not options["insecure"]:
         raise UsageError(
@@ -79,6 +86,41 @@ def _settings(home: Path, folder: Path, options: "Mapping[str, Any]") -> WebSett
             hint="add --tls-cert and --tls-key, or --insecure",
         )
     return settings
+
+
+def _allowed(text: str, scheme: str) -> Place:
+    """Raises:
+    UsageError: it is not the name of a host.
+    """
+    place = read_origin(text if "://" in text else f"{scheme}://{text}")
+    if place is None:
+        raise UsageError(
+            f"{text!r} is not the name of a host", where="--allow-host",
+            hint="write the name, with another scheme before it: uwf.example, https://uwf.example",
+        )  # fmt: skip
+    return place
+
+
+def _outer(url: str | None, base: str) -> tuple[Place | None, str]:
+    """The outer place and the base path, which the URL has as well.
+
+    Raises:
+        UsageError: it is not a URL of pages, or has another path.
+    """
+    if url is None:
+        return None, f"/{base}" if base else ""
+    found = read_url(url)
+    if found is None:
+        raise UsageError(
+            f"{url!r} is not the URL of pages", where="--base-url",
+            hint="write scheme, name and path, as in https://uwf.example/uwf",
+        )  # fmt: skip
+    place, path = found[0], found[1].strip("/")
+    if base and base != path:
+        raise UsageError(
+            f"--base-path {base} is not the path of --base-url {url}", hint="give one of them"
+        )
+    return place, f"/{path}" if path else ""
 
 
 def _check_certificate(certificate: str, key: str) -> None:
@@ -104,9 +146,9 @@ def _check_certificate(certificate: str, key: str) -> None:
 def _print_link(session: Session, settings: WebSettings, pid: int) -> None:
     from uwf_web.keys import new_token, read_keys
 
-    name = settings.link_host(read_keys(settings.home).host)
-    place = f"{settings.scheme}://{name}:{settings.port}{settings.base}/"
-    document = {"url": f"{place}?token={new_token(settings.home)}", "pid": pid}
+    place = settings.place(read_keys(settings.home).host)
+    url = f"{place}{settings.base}/?token={new_token(settings.home)}"
+    document = {"url": url, "pid": pid}
     session.emit(document, lambda shown, _: f"{shown['url']}\nnext: open the link; Ctrl-C ends it")
 
 
@@ -115,7 +157,7 @@ def _print_running(session: Session, home: Path, state: "Mapping[str, Any] | Non
         raise UsageError("another `uwf web` is starting", hint="try again")
     settings = WebSettings(
         home, Path(state["folder"]), state["port"], state["host"], base=state["base"],
-        tls=("", "") if state["scheme"] == "https" else None,
+        tls=("", "") if state["scheme"] == "https" else None, outer=read_origin(state["place"]),
     )  # fmt: skip
     session.note(f"note: the server of {state['folder']} is running; its options stay as they are")
     _print_link(session, settings, state["pid"])

@@ -14,6 +14,10 @@ HEAD_SECONDS = 10.0
 """How long the head of a request may take."""
 HEAD_BYTES = 32 * 1024
 """How large it may be."""
+MOST_STRANGERS = 250
+"""How many connections without a login may be open, half of all (`serve`): a further one closes the
+oldest of them, so that they keep neither each other out, nor somebody who is logged in.
+"""
 MOST_WAITING = 100
 """How many requests of a connection may wait for the answer to an earlier one."""
 
@@ -25,6 +29,9 @@ class BoundedConnection(HttpToolsProtocol):
     The parser is in C: the usual one, in Python, takes a twentieth of the start.
     """
 
+    is_known = False
+    """Whether a request of this connection had a valid login."""
+    _since = 0.0
     _late: asyncio.TimerHandle | None = None
     _frame: int | None = None
     """How many bytes of a request that is not complete have arrived, without its head, once that is
@@ -42,6 +49,13 @@ class BoundedConnection(HttpToolsProtocol):
         super().connection_made(transport)
         self._cycles = deque()
         self._expect()
+        self._since = self.loop.time()
+        open_: Any = self.connections
+        strangers = [each for each in open_ if not each.is_known]
+        if len(strangers) > MOST_STRANGERS:
+            oldest = min(strangers, key=lambda each: each._since)
+            oldest.is_known = True  # it is closed in the next round of the loop
+            oldest.transport.abort()
 
     def data_received(self, data: bytes) -> None:
         """Take a part of a request."""
@@ -96,6 +110,7 @@ class BoundedConnection(HttpToolsProtocol):
         if size > HEAD_BYTES or not is_path or codings - {b"chunked"} or not is_waiting_room:
             raise ValueError
         self._frame = (self._frame or 0) - size
+        self.scope["state"]["login"] = self._welcome
         super().on_headers_complete()
         while self._cycles and self._cycles[0].response_complete:
             self._cycles.popleft()
@@ -122,6 +137,10 @@ class BoundedConnection(HttpToolsProtocol):
             each.disconnected = True
             each.message_event.set()
         super().connection_lost(exc)
+
+    def _welcome(self) -> None:
+        """Count the connection no more as that of a stranger, since its login is valid."""
+        self.is_known = True
 
     def _expect(self) -> None:
         self._late = self.loop.call_later(HEAD_SECONDS, self._close)

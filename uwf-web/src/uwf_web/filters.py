@@ -22,6 +22,25 @@ def workflow_picture(workflow: Mapping[str, Any]) -> Markup:
     return Markup(draw(workflow))
 
 
+def edges(of_role: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The edges of a role in a workflow document: those of branches, and of what follows them, as
+    well.
+    """
+    found: list[dict[str, Any]] = []
+    for status, edge in of_role.items():
+        if "then" not in edge:
+            found.append({"status": status, "role": edge["role"], "prompt": edge.get("prompt")})
+            continue
+        branches = edge.get("parallel") or {"": edge}
+        for name, branch in branches.items():
+            path = f"{status}/{name}" if name else status
+            found.append({"status": path, "role": branch["role"], "prompt": branch.get("prompt")})
+        found += [
+            {**each, "status": f"{status}, then {each['status']}"} for each in edges(edge["then"])
+        ]
+    return found
+
+
 def node_anchor(role: str) -> str:
     """The id of a role's row beside its graph."""
     from uwf_web.graph.shape import anchor
@@ -123,7 +142,7 @@ def steps_of(sections: Sequence[Mapping[str, Any]]) -> frozenset[str]:
 FILTERS: Mapping[str, Callable[..., Any]] = {
     each.__name__: each
     for each in (
-        eval_report, node_anchor, step_window, steps_of, thread_diff, value_diff, versions,
+        edges, eval_report, node_anchor, step_window, steps_of, thread_diff, value_diff, versions,
         workflow_graph, workflow_picture,
     )
 }  # fmt: skip

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode
 
 from uwf_web.exchange import HTML, Answer, headers_of
+from uwf_web.hosts import Place
 from uwf_web.keys import COOKIE_SECONDS, KEY_FILE, Keys, read_keys, use_token
 
 if TYPE_CHECKING:
@@ -73,14 +74,14 @@ class Guard:
         """Status, sentence and headers of the answer to what may not pass, else None."""
         headers = headers_of(scope)
         host, origin = headers.get("host", ""), headers.get("origin")
-        origins = self._origins(host)
-        if not origins:
+        if not self._settings.answers_to(host, self.keys().host):
             return 421, f"This server is not {host or 'what you asked for'}.", {}
         is_safe = scope["method"] in SAFE_METHODS
         if origin is None and not is_safe:
             return 403, "A form without an origin is not accepted.", {}
-        if origin is not None and origin not in origins:
-            return 403, f"A request from {origin} is not accepted.", {}
+        if origin is not None and not self._settings.accepts(origin, host):
+            cure = "Behind a proxy, `uwf web --base-url URL` names the address in your browser."
+            return 403, f"A request from {origin} is not accepted. {cure}", {}
         if not is_safe and scope["method"] != "POST":
             return 405, "Only GET, HEAD and POST are answered.", {"allow": "GET, HEAD, POST"}
         return self._login(scope, headers, host)
@@ -104,6 +105,7 @@ class Guard:
         session = keys.session_of(_cookie_of(headers.get("cookie", ""), self.cookie_name))
         if session is None:
             return 401, "You are not logged in.", {}
+        scope.get("state", {}).get("login", lambda: None)()
         scope["session"] = session
         scope["csrf"] = keys.csrf_of(session)
         scope["warning"] = self._warning(host)
@@ -115,28 +117,20 @@ class Guard:
         return self._keys.host.partition(".")[0].replace("-", "_")
 
     def _cookie(self, keys: Keys) -> str:
-        secure = "; Secure" if self._settings.tls else ""
+        schemes = {self._settings.scheme, self._settings.outer and self._settings.outer.scheme}
+        secure = "; Secure" if "https" in schemes else ""
         return (
             f"{self.cookie_name}={keys.new_cookie()}; Path={self._settings.base or '/'}; "
             f"Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict{secure}"
         )
 
-    def _origins(self, host: str) -> tuple[str, ...]:
-        """The origins of our pages under this value of the header Host; none: it is not ours."""
-        settings = self._settings
-        if host in settings.allowed_hosts:
-            return f"http://{host}", f"https://{host}"
-        names = [self.keys().host, "127.0.0.1", *settings.names]
-        own = [f"{name}:{settings.port}" for name in names]
-        return (f"{settings.scheme}://{host}",) if host in own else ()
-
     def _warning(self, host: str) -> str | None:
-        if host != f"127.0.0.1:{self._settings.port}":
+        if host.partition(":")[0].rstrip(".") != "127.0.0.1":
             return None
+        better = Place(self._settings.scheme, self.keys().host, self._settings.port)
         return (
             "Other servers on this machine can read the login of pages at 127.0.0.1. "
-            f"Use {self._settings.scheme}://{self.keys().host}:{self._settings.port} "
-            "if your browser can open it."
+            f"Use {better} if your browser can open it."
         )
 
 

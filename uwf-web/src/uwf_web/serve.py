@@ -39,6 +39,7 @@ def serve(
 
     from uwf_web.app import make_app
     from uwf_web.connections import BoundedConnection, PageServer
+    from uwf_web.keys import read_keys
     from uwf_web.leftovers import send_leftovers
 
     listening = listen(settings)
@@ -59,6 +60,7 @@ def serve(
             "host": settings.host,
             "scheme": settings.scheme,
             "base": settings.base,
+            "place": str(settings.place(read_keys(settings.home).host)),
             "folder": str(settings.folder),
             "startedAtMs": time.time_ns() // 1_000_000,
         }

@@ -157,7 +157,7 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         ("--prompt=text", "--input=text", "--cwd=dir", "--agent=binding", "--tag=text", *_LIMITS),
     ),
     "tag": Row("thread_many:tag", "Give a thread tags for lists", _THREAD),
-    "stop": Row("thread:stop", "Stop a run in the background", _THREAD),
+    "stop": Row("thread:stop", "Stop a run in the background", _THREAD, (_HEAD,)),
     "wait": Row(
         "thread:wait",
         "Wait for the current run and print its result",

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from uwf_core.cli.command import command
-from uwf_core.cli.params import quota_option, thread_argument
+from uwf_core.cli.params import head_option, quota_option, thread_argument
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.table import fields
@@ -45,12 +45,13 @@ def read(session: Session, thread: str, quota: int, before: str | None) -> None:
 
 @command("stop", "uwf thread stop @last", logged=True)
 @thread_argument()
-def stop(session: Session, thread: str) -> None:
+@head_option()
+def stop(session: Session, thread: str, head: str | None) -> None:
     """Stop a run in the background; `thread exec` continues it."""
     from uwf_core.threads.control import stop_thread
 
     session.thread = thread
-    session.emit(stop_thread(session.engine, thread), thread_text)
+    session.emit(stop_thread(session.engine, thread, head), thread_text)
 
 
 @command("wait", "uwf thread wait @last --timeout 600")

@@ -186,11 +186,11 @@ class ThreadDriver(WorkflowReader):
 
         return tagging.tag_thread(self._engine, thread, tags, self._watch)
 
-    def stop(self, thread: str) -> "ThreadDocument":
+    def stop(self, thread: str, *, head: str | None = None) -> "ThreadDocument":
         """Stop the process that runs the thread."""
         from uwf_core.threads import control
 
-        return control.stop_thread(self._engine, thread)
+        return control.stop_thread(self._engine, thread, head)
 
     def cancel(self, thread: str, *, head: str | None = None) -> "ThreadDocument":
         """Cancel the thread permanently."""

@@ -11,10 +11,7 @@ from uwf_core.ids import ThreadId
 from uwf_core.process.identity import ProcessId, hostname, send_signal
 from uwf_core.thread.calls import open_below, shown_state
 from uwf_core.thread.head import read_head
-from uwf_core.thread.lifecycle import (
-    effective,
-    exit_code,
-)
+from uwf_core.thread.lifecycle import check_head, effective, exit_code
 from uwf_core.thread.lock import holder_of
 from uwf_core.views.show import show_thread
 
@@ -30,14 +27,16 @@ NAMING_SECONDS = 1.0
 """How long a process that has acquired a lock may take to record itself as its holder."""
 
 
-def stop_thread(engine: "Engine", word: str) -> "ThreadDocument":
+def stop_thread(engine: "Engine", word: str, head: str | None = None) -> "ThreadDocument":
     """Stop a run, in the background or elsewhere on this machine; exec continues it later.
 
     Raises:
-        WrongStateError: the thread is not running, or runs on another machine.
+        WrongStateError: the thread is not running, or runs on another machine; or its head is not
+            the one that the person has seen.
         BusyError: it does not stop in time.
     """
     thread = find_thread(engine, word)
+    check_head(read_head(engine.store, thread), head)
     if not stop_runs(engine, thread):
         raise WrongStateError(
             f"thread {thread} is not running", hint=f"next: uwf thread show {thread}"

@@ -13,16 +13,20 @@ def read_thread(visit: Visit) -> Document:
         "workflow": client.workflow(shown["workflow"]),
         "usage": client.usage(thread),
         "turns": list(client.turns(thread, running=True)) if shown["running"] else [],
+        "plugins": client.plugins(),
     }
 
 
-THREAD: Page = Page(
-    "thread.html",
-    read_thread,
-    (
-        "uwf thread show {thread}",
-        "uwf step list {thread}",
-        "uwf usage {thread}",
-        "uwf step turns {thread} --running",
-    ),
-)
+def _commands(visit: Visit) -> tuple[str, ...]:
+    thread = visit.path["thread"]
+    return (
+        f"uwf thread show {thread}",
+        f"uwf step list {thread}",
+        f"uwf workflow show {visit.client.show(thread)['workflow']}",
+        f"uwf usage {thread}",
+        f"uwf step turns {thread} --running",
+        "uwf plugin list",
+    )
+
+
+THREAD: Page = Page("thread.html", read_thread, _commands)
