@@ -28,7 +28,7 @@ ROW = {
 }
 SHOWN = ROW | {
     *("worktree", "compacted", "files", "result"),
-    *("task", "input", "agent", "bindings", "form", "next", "hint", "stack", "children"),
+    *("input", "agent", "bindings", "form", "next", "hint", "stack", "children"),
 }
 USAGE = {
     *("turns", "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"),

@@ -33,7 +33,7 @@ def test_a_thread_from_start_to_end_in_json(uwf, project):
     listed = uwf("thread", "list").document["threads"][0]
     assert set(listed) == set(shown) - {
         *("worktree", "compacted", "result", "files"),
-        *("task", "input", "agent", "bindings", "form", "stack", "children", "next", "hint"),
+        *("input", "agent", "bindings", "form", "stack", "children", "next", "hint"),
     }
     last = uwf("thread", "exec", "@last", "-c", "5").document
     assert (last["status"], last["done"], len(last["steps"])) == ("completed", True, 1)

@@ -56,15 +56,15 @@ def command(name):
 def test_a_command_of_another_distribution_is_one_of_ours(site):
     summary = "Summary: Greet people politely.\n"
     site.install("uwf-greet", "[uwf.commands]\ngreet = uwf_greet:command\n", GREET, summary)
-    assert re.search(r"^  greet +Greet people politely$", site.uwf("--help").stdout, re.MULTILINE)
+    assert re.search(r"^  greet +Greet somebody$", site.uwf("--help").stdout, re.MULTILINE)
     done = site.uwf("greet", "you")
     assert (done.exit_code, done.stdout) == (0, "hello you\n")
     assert site.uwf("greet", "--bogus").exit_code == 2
     assert site.uwf("greet", "nobody").exit_code != 0
     completed = site.uwf("__complete", "fish", "1", "uwf", "gr").stdout
-    assert "greet\tGreet people politely\n" in completed
+    assert "greet\tGreet somebody\n" in completed
     completed = site.uwf("__complete", "fish", "3", "uwf", "plugin", "uninstall", "uwf-g").stdout
-    assert completed == "uwf-greet\tGreet people politely\n"
+    assert completed == "uwf-greet\tGreet somebody\n"
     for words in (("list",), ("list", "--hooks"), ("check", "greet")):
         rows = site.uwf("plugin", *words).document["plugins"]
         summaries = {each["name"]: each["summary"] for each in rows}

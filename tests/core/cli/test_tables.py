@@ -57,6 +57,7 @@ def thread(number, status, **changes):
         "original": None,
         "startedAtMs": NOW - 7_200_000,
         "updatedAtMs": NOW - number * 3_700_000,
+        "task": "Sum the orders up.",
         **changes,
     }
 
@@ -173,7 +174,7 @@ def still_clock(monkeypatch):
 
 
 SHOWN = {
-    "thread-list": lambda screen: threads_text(THREADS, screen, lambda _: "Sum the orders up."),
+    "thread-list": lambda screen: threads_text(THREADS, screen),
     "thread-show": lambda screen: thread_text(
         thread(
             2,
@@ -283,10 +284,10 @@ def test_a_thread_that_can_go_on_says_who_is_next_and_how():
 def test_threads_are_told_apart_by_their_tasks_on_the_narrowest_terminal():
     """Their ids begin alike, and a column of a few cells cuts tasks before they differ."""
     tasks = [f"Fix the total of the cart number {number}" for number in range(6)]
-    ids = [each["thread"] for each in THREADS["threads"]]
+    rows = [{**row, "task": task} for row, task in zip(THREADS["threads"], tasks, strict=True)]
     for width in (40, 60, 80, 100):
         screen = Screen(width, False)
-        lines = threads_text(THREADS, screen, lambda t: tasks[ids.index(t)]).splitlines()
+        lines = threads_text({"threads": rows}, screen).splitlines()
         assert all(cells(line) <= width for line in lines)
         assert all(any(task in line for line in lines) for task in tasks), width
 
@@ -296,17 +297,17 @@ def test_a_reason_can_be_read_on_every_terminal():
     reason = "the program 'claude' is not there; install it: npm install -g @anthropic-ai/it"
     threads = {"threads": [thread(1, "suspended", suspendMessage=reason, suspendReason="failure")]}
     for width in (40, 60, 80, 100, 120):
-        lines = threads_text(threads, Screen(width, False), lambda _: "A task").splitlines()
+        lines = threads_text(threads, Screen(width, False)).splitlines()
         assert all(cells(line) <= width for line in lines)
         assert f"failure: {reason}" in " ".join(" ".join(lines).split()), width
-    whole = threads_text(threads, Screen(1_000_000, False), lambda _: "A task").splitlines()
+    whole = threads_text(threads, Screen(1_000_000, False)).splitlines()
     assert len(whole) == 2
     assert f"failure: {reason}" in whole[1]
 
 
 def test_a_long_reason_is_cut_after_some_lines():
     threads = {"threads": [thread(1, "suspended", suspendMessage="word " * 500)]}
-    lines = threads_text(threads, Screen(60, False), lambda _: "A task").splitlines()
+    lines = threads_text(threads, Screen(60, False)).splitlines()
     assert len(lines) < 10
     assert lines[-1].endswith("…")
 

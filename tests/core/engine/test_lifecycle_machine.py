@@ -190,7 +190,6 @@ class Life(RuleBasedStateMachine):
         listed = next(row for row in self.uwf.list() if row["thread"] == self.thread)
         assert {key: shown[key] for key in listed} == listed
         assert shown.keys() - listed.keys() == {
-            "task",
             "input",
             "agent",
             "bindings",

@@ -281,7 +281,7 @@ def test_the_texts_of_calls_fit_a_narrow_terminal(project: Project, uwf: Client,
     assert f"{child} inner #2 checker\n" in text
     assert "caller" not in text
     assert f"caller    {root}" in thread_text(uwf.show(child), screen)
-    listed = threads_text({"threads": uwf.list(EVERY)}, Screen(200, colour=False), uwf.read)
+    listed = threads_text({"threads": uwf.list(EVERY)}, Screen(200, colour=False))
     assert "CALLED BY" in listed.splitlines()[0]
     uwf.exec(root, until_done=True)
     assert f"called    {child} work completed" in thread_text(uwf.show(root), screen)

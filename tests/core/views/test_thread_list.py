@@ -17,7 +17,7 @@ from uwf_core.views.thread_list import thread_rows
 
 ONLY_IN_SHOW = {
     *("worktree", "compacted", "result", "files"),
-    *("task", "input", "agent", "bindings", "form", "stack", "children", "next", "hint"),
+    *("input", "agent", "bindings", "form", "stack", "children", "next", "hint"),
 }
 
 

@@ -198,9 +198,9 @@ def _settings(_engine: "Engine") -> Iterator[tuple[str, str]]:
 
 
 def _foreign() -> Candidates:
-    from uwf_core.cli.plugin_commands import plugin_commands, summary_of
+    from uwf_core.cli.plugin_commands import help_line, plugin_commands
 
-    return [(name, summary_of(found[0])) for name, found in plugin_commands(COMMANDS).items()]
+    return [(name, help_line(found[0])) for name, found in plugin_commands(COMMANDS).items()]
 
 
 _FIXED: Final[Mapping[str, str]] = {

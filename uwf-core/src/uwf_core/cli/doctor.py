@@ -118,8 +118,10 @@ def _config(engine: "Engine", _probes: Probes) -> Checks:
 
 
 def _store(engine: "Engine", _probes: Probes) -> Checks:
+    from uwf_core.upkeep.stores import check_store
+
     engine.store.variable("@uwf/doctor/none")
-    yield _check("store", "ok", engine.store.location())
+    yield _check("store", "ok", str(check_store(engine, None, with_root=False)["store"]))
 
 
 def _libraries(engine: "Engine", _probes: Probes) -> Checks:

@@ -103,12 +103,12 @@ class Root(Group):
         return isinstance(row, Noun) and word in row.rows
 
     def help_of(self, name: str) -> str:
-        """A command's help line; for a plugin's, the summary of its distribution."""
+        """A command's help line; for a plugin's, the first line of its help."""
         if name in self.rows:
             return super().help_of(name)
-        from uwf_core.cli.plugin_commands import plugin_commands, summary_of
+        from uwf_core.cli.plugin_commands import help_line, plugin_commands
 
-        return summary_of(plugin_commands(self.rows)[name][0])
+        return help_line(plugin_commands(self.rows)[name][0])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Examples and the exit codes of every command."""

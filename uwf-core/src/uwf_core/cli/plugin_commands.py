@@ -9,6 +9,7 @@ from uwf_core.cli.session import working_folder
 from uwf_core.errors import UwfError
 from uwf_core.plugins.project_plugins import may_have_plugins, scan_project
 from uwf_core.plugins.scan import COMMANDS, EntryPoint, scan
+from uwf_core.process.path_walk import ANYWHERE, read_regular
 
 if TYPE_CHECKING:
     import click
@@ -43,8 +44,35 @@ def _commands(installed: Sequence[EntryPoint]) -> list[EntryPoint]:
     return found
 
 
+def help_line(command: EntryPoint) -> str:
+    """The first line of a command's own help, else `summary_of`; nothing is imported for it."""
+    from uwf_core.cli.command_source import help_in
+
+    module, _, attribute = command.target.partition(":")
+    file = command.file or _file_of(module)
+    try:
+        found = help_in(read_regular(file, within=ANYWHERE), attribute) if file else ""
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        found = ""
+    line = "".join(each for each in found.strip().partition("\n")[0] if each.isprintable())
+    return line.strip().rstrip(".") or summary_of(command)
+
+
+def _file_of(module: str) -> str | None:
+    """The file of a module; a package is found without importing it."""
+    from importlib.machinery import PathFinder
+
+    top, *inner = module.split(".")
+    spec = PathFinder.find_spec(top)
+    folders = [] if spec is None else list(spec.submodule_search_locations or ())
+    places = ["/".join([each, *inner]) for each in folders]
+    files = [f"{place}{end}" for place in places for end in (".py", "/__init__.py")]
+    files += [spec.origin] if spec is not None and spec.origin and not inner else []
+    return next((each for each in files if os.path.isfile(each)), None)  # noqa: PTH113
+
+
 def summary_of(command: EntryPoint) -> str:
-    """The help line of a plugin's command: the summary of its distribution, else its origin."""
+    """A line about a plugin: the summary of its distribution, else its origin."""
     summary = "".join(each for each in command.summary if each.isprintable()).strip()
     origin = command.origin if command.file else command.distribution
     return summary.rstrip(".") or f"from {origin}"

@@ -1,7 +1,6 @@
 """`uwf thread list`: its options, filters and columns."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -97,14 +96,7 @@ def list_(session: Session, everything: bool, **options: Any) -> None:
     from uwf_core.views.thread_list import thread_rows
 
     chosen = thread_filter(all=everything, **options)
-    engine = session.engine
-
-    def text(document: Mapping[str, Any], screen: Screen) -> str:
-        from uwf_core.views.show import task_of  # not for JSON
-
-        return threads_text(document, screen, partial(task_of, engine))
-
-    session.emit_rows("threads", thread_rows(engine, chosen), text)
+    session.emit_rows("threads", thread_rows(session.engine, chosen), threads_text)
 
 
 def _statuses(words: str | None) -> "tuple[str, ...]":
@@ -146,9 +138,7 @@ _COLUMNS = (
 )
 
 
-def threads_text(
-    document: Mapping[str, Any], screen: Screen, task_of: Callable[[str], str | None]
-) -> str:
+def threads_text(document: Mapping[str, Any], screen: Screen) -> str:
     """The rows of `thread list`. A column in which no row has anything is left out."""
     threads: Sequence[Mapping[str, Any]] = document["threads"]
     if not threads:
@@ -158,7 +148,6 @@ def threads_text(
         {
             **each,
             "role": each["suspendedRole"] or each["currentRole"],
-            "task": task_of(each["thread"]),
             "reason": _reason(each),
             "folder": each["cwd"] or None,
             "cost": amounts.cost(each["usage"]),

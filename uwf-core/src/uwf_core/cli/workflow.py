@@ -77,7 +77,7 @@ def _definition_text(document: Mapping[str, Any]) -> str:
     "uwf workflow add 6DJBC8QPVHWTA --allow-programs",
     logged=True,
 )
-@click.argument("file", metavar="FILE|REF")
+@click.argument("file", metavar="WORKFLOW")
 @click.option(
     "--allow-programs",
     is_flag=True,
@@ -86,9 +86,9 @@ def _definition_text(document: Mapping[str, Any]) -> str:
 def add(session: Session, file: str, allow_programs: bool) -> None:
     """Check a workflow file, store it and register it under its name.
 
-    REF is a workflow of this store, such as one that came with a bundle. The same file always has
-    the same reference. An existing name moves to the new version; threads keep the version that
-    they were started with.
+    WORKFLOW is a file, a name that has one here, or the reference of a workflow of this store, such
+    as one that came with a bundle. The same file always has the same reference. An existing name
+    moves to the new version; threads keep the version that they were started with.
     """
     from uwf_core.engine.workflows import publish_word
     from uwf_core.workflow.registry import register

@@ -27,13 +27,15 @@ _FOR_TOOLS = ("sarif", "github")
     "uwf workflow check --format sarif .workflow/*.yaml > check.sarif",
     formats=_FOR_TOOLS,
 )
-@click.argument("files", metavar="FILE…", nargs=-1, required=True)
+@click.argument("files", metavar="WORKFLOW…", nargs=-1, required=True)
 @click.option(
     "--bound", is_flag=True, help="Print how many agent calls each valid workflow makes at most."
 )
 @click.option("--fix", is_flag=True, help="First fix what is mechanical, in the files.")
 def check(session: Session, files: tuple[str, ...], bound: bool, fix: bool) -> int:
     """Report every error in workflow files, each with its place and a hint.
+
+    WORKFLOW is a file, or a name that has one here.
 
     Exit code 0 with only warnings, 4 with an error, 2 if a file cannot be read (the others are
     still checked). Writes nothing without --fix and needs no store; if there is one, its registry

@@ -19,14 +19,15 @@ class WorkflowReader(ThreadReader):
     """
 
     def add_workflow(self, file: str | os.PathLike[str], *, allow_programs: bool = False) -> Ref:
-        """Check and publish a workflow file and register its name. With `allow_programs`, this
-        version and all that it calls may run the programs of their roles. Raises DefinitionError,
-        whose `problems` are all errors.
+        """Check and publish a workflow file, or that of a name, and register its name. With
+        `allow_programs`, this version and all that it calls may run the programs of their roles.
+        Raises DefinitionError, whose `problems` are all errors.
         """
-        from uwf_core.engine.workflows import publish_file
+        from uwf_core.engine.workflows import file_of, publish_word
         from uwf_core.workflow.registry import register
 
-        ref = publish_file(self._engine, str(Path(self._engine.cwd, file)), self._watch)
+        word = file_of(self._engine, os.fspath(file))
+        ref = publish_word(self._engine, str(Path(self._engine.cwd, word)), self._watch)
         if self._engine.definition(ref).runs_programs:
             from uwf_core.engine.allowance import add_programs
 
@@ -69,17 +70,16 @@ class WorkflowReader(ThreadReader):
         return diff_workflows(self._engine, a, b, self._watch)
 
     def check_workflow(self, file: str | os.PathLike[str]) -> "ProblemsDocument":
-        """Every problem of a workflow file; stores nothing.
+        """Every problem of the file of a workflow; stores nothing. Takes a name, too.
 
         Raises:
             UsageError: the file cannot be read.
         """
-        from uwf_core.engine.workflows import check_workflow
+        from uwf_core.engine.workflows import check_workflow, file_of
         from uwf_core.views.workflows import check_document
 
-        checked = check_workflow(
-            self._engine, str(Path(self._engine.cwd, file)), self._watch.notice
-        )
+        place = Path(self._engine.cwd, file_of(self._engine, os.fspath(file)))
+        checked = check_workflow(self._engine, str(place), self._watch.notice)
         return check_document([checked])
 
     def check_text(

@@ -81,7 +81,8 @@ class RunningDocument(TypedDict):
 
 class ThreadRow(Standing):
     """A row of `thread list`. `depth`: calls above it (0: a root); `parent`: the thread that called
-    it last; `tags`: those of persons; `original`: its id in the original uwf, then it is read-only.
+    it last; `tags`: those of persons; `original`: its id in the original uwf, then it is read-only;
+    `task`: the first line of its task, null if it cannot be read.
     A thread with an open call shows the state of the called thread.
     """
 
@@ -99,6 +100,7 @@ class ThreadRow(Standing):
     original: str | None
     startedAtMs: int
     updatedAtMs: int
+    task: str | None
 
 
 class RemovedDocument(TypedDict):

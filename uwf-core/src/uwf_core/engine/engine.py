@@ -1,7 +1,7 @@
 """The Engine: everything that a command needs, each part created at its first use."""
 
 # Every command comes through here, and pathlib is not imported for that:
-# ruff: noqa: PTH100, PTH110, PTH118
+# ruff: noqa: PTH100
 
 import os
 import time
@@ -144,23 +144,18 @@ class Engine:
     @cached_property
     def backend(self) -> "StoreBackend":
         """The backend of the store; raises as `store`."""
-        if self.durable and not os.path.exists(os.path.join(self.home, "store.db")):
-            self._notice_original()
-        return self.backend_at(self.settings.store)
+        from uwf_core.engine.store_notices import notices_of
+
+        backend = self.backend_at(self.settings.store)
+        for notice in notices_of(self, backend) if self.durable else ():
+            self.report_fault(notice)
+        return backend
 
     def backend_at(self, url: str) -> "StoreBackend":
         """The backend of another store; raises as `store`."""
         from uwf_core.stores.open import open_backend
 
         return open_backend(url, self.home, self._plugin_store, durable=self.durable)
-
-    def _notice_original(self) -> None:
-        """Report data of the original uwf, once, to a person who has none here yet."""
-        from uwf_core.config.original import first_notice
-
-        wanted = self.via == "cli" and not self.imports_original
-        if wanted and (notice := first_notice(self.home, self.env)) is not None:
-            self.report_fault(notice)
 
     def process_env(self) -> Mapping[str, str] | None:
         """The environment of another process that works as this one on the same store; None if

@@ -40,27 +40,34 @@ def find_thread(engine: "Engine", word: str) -> ThreadId:
 
 
 def find_step(engine: "Engine", word: str) -> Ref:
-    """The step (or failed attempt, or start) with this id or unique prefix; `@last` is the newest
-    thread's.
+    """The step (or failed attempt, or start) with this id or unique prefix; the id of a thread, a
+    prefix of one and `@last` mean its newest step.
 
     Raises:
         UnknownIdError: there is none. AmbiguousIdError: there are several.
     """
-    if word == LAST:
-        variable = engine.store.variable(head_name(_newest(engine)))
-        assert variable is not None
-        return Ref(variable.value)
     text = word.upper()
+    if word == LAST or len(text) > Ref.LENGTH:
+        return _head_of(engine, find_thread(engine, word))
     if Ref.matches(text):
         refs = [Ref(text)] if engine.store.has(Ref(text)) else []
     else:
         _check_prefix(word, text, "step", Ref.LENGTH)
         refs = engine.store.find(text, limit=1000)
     steps = [ref for ref in refs if _is_of_chain(engine, ref)]
-    if not steps:
-        what = f"{word!r} is not a step" if refs else f"unknown step {word!r}"
-        raise UnknownIdError(what, hint="next: uwf step list THREAD")
-    return Ref(_only([str(ref) for ref in steps], word, "steps"))
+    if steps:
+        return Ref(_only([str(ref) for ref in steps], word, "steps"))
+    if engine.store.rows(f"{HEADS}{text}", limit=1):
+        return _head_of(engine, find_thread(engine, word))
+    what = f"{word!r} is not a step" if refs else f"unknown step {word!r}"
+    raise UnknownIdError(what, hint="next: uwf step list THREAD")
+
+
+def _head_of(engine: "Engine", thread: ThreadId) -> Ref:
+    variable = engine.store.variable(head_name(thread))
+    if variable is None:
+        raise _unknown_thread(engine, thread)
+    return Ref(variable.value)
 
 
 def _is_of_chain(engine: "Engine", ref: Ref) -> bool:

@@ -1,13 +1,18 @@
 """Stages 1 to 3 for a command: resolve, check and publish the workflow that a word names."""
 
+# Loaded by `thread start`: pathlib is not imported for that.
+# ruff: noqa: PTH112, PTH113, PTH118
+
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.results import Watch
+from uwf_core.errors import UsageError
 from uwf_core.ids import Ref
 from uwf_core.workflow.content import reference_of
 from uwf_core.workflow.definition import is_workflow
-from uwf_core.workflow.discover import ResolveContext, Resolved, resolve
+from uwf_core.workflow.discover import ResolveContext, Resolved, file_named, is_path, resolve
 from uwf_core.workflow.registry import StoreRegistry
 
 if TYPE_CHECKING:
@@ -38,15 +43,35 @@ def _context(engine: "Engine", cwd: str) -> ResolveContext:
     )
 
 
-def check_workflow(engine: "Engine", file: str, notice: Callable[[str], None]) -> "Checked":
-    """Check the workflow in a file, with all that it calls.
+def file_of(engine: "Engine", word: str) -> str:
+    """The file of the workflow that a word names: a path as it is, else that of the name, which
+    counts here also where the registry has it and the folder is not trusted: nothing is run.
 
     Raises:
-        UsageError: the file is missing or cannot be read.
+        UsageError: no workflow has this name, or it is in no file.
+    """
+    place = os.path.join(engine.cwd, word)
+    if os.path.isfile(place) or (is_path(word) and not os.path.isdir(place)):
+        return word
+    context = _context(engine, engine.cwd)
+    file = file_named(word, context) or resolve(word, context).file
+    if file is None:
+        raise UsageError(
+            f"{word!r} is a workflow of the registry; this command reads a file",
+            hint=f"next: uwf workflow show {word}, or give the path of a file",
+        )
+    return file
+
+
+def check_workflow(engine: "Engine", word: str, notice: Callable[[str], None]) -> "Checked":
+    """Check the file of a workflow, with all that it calls.
+
+    Raises:
+        UsageError: it is unknown, missing or cannot be read.
     """
     from uwf_core.workflow.check import check_file
 
-    return check_file(file, _callees(engine, notice))
+    return check_file(file_of(engine, word), _callees(engine, notice))
 
 
 def check_workflow_text(
@@ -59,16 +84,16 @@ def check_workflow_text(
 
 
 def fix_workflow(
-    engine: "Engine", file: str, notice: Callable[[str], None]
+    engine: "Engine", word: str, notice: Callable[[str], None]
 ) -> "tuple[tuple[Problem, ...], Checked]":
     """Fix what is mechanical in a file; the problems that are gone, and the check of the rest.
 
     Raises:
-        UsageError: the file is missing, cannot be read or written, or is a link.
+        UsageError: it is unknown, missing, cannot be read or written, or is a link.
     """
     from uwf_core.workflow.fix_file import fix_file
 
-    return fix_file(file, _callees(engine, notice))
+    return fix_file(file_of(engine, word), _callees(engine, notice))
 
 
 def _callees(engine: "Engine", notice: Callable[[str], None]) -> "Callees":
@@ -151,22 +176,18 @@ def find_workflow(engine: "Engine", word: str, watch: Watch, start_in: str | Non
     return ref
 
 
-def publish_file(engine: "Engine", file: str, watch: Watch) -> Ref:
-    """Check and publish the workflow in a file; warnings go to the watch.
+def publish_word(engine: "Engine", word: str, watch: Watch) -> Ref:
+    """The workflow of this store with this reference, else that of a file or name, checked and
+    published; warnings go to the watch.
 
     Raises:
-        DefinitionError: it has errors, all of them in `problems`.
+        UsageError: it is unknown. DefinitionError: it has errors, all of them in `problems`.
     """
     from uwf_core.workflow.publish import publish
 
-    return publish(engine.store, _read_file(engine, file, watch))
-
-
-def publish_word(engine: "Engine", word: str, watch: Watch) -> Ref:
-    """The workflow of this store with this reference, else as `publish_file`."""
     if Ref.matches(word) and is_workflow(engine.store, Ref(word)):
         return Ref(word)
-    return publish_file(engine, word, watch)
+    return publish(engine.store, _read_file(engine, word, watch))
 
 
 def _read_file(engine: "Engine", file: str, watch: Watch) -> dict[str, Any]:

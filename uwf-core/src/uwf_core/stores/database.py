@@ -5,7 +5,7 @@ ever sees a partial one. Reading creates nothing and needs no write permission.
 """
 
 # Every command opens a store, and pathlib takes as long to load as sqlite3.
-# ruff: noqa: PTH104, PTH105, PTH108, PTH110, PTH112, PTH116, PTH120
+# ruff: noqa: PTH104, PTH105, PTH108, PTH112, PTH116, PTH120
 
 import os
 import sqlite3
@@ -19,6 +19,7 @@ from uwf_core.errors import BusyError, CorruptNodeError, StoreError, StoreVersio
 from uwf_core.ids import ref_of_number
 from uwf_core.process import crash_points
 from uwf_core.process.folders import make_lasting_folder, sync, sync_names
+from uwf_core.stores import log
 from uwf_core.stores.locks import LockFile, offset_of
 
 VERSION = LAYOUT_VERSION
@@ -98,9 +99,20 @@ class Database:
                 self._make()
             self._writer = self._checked(_connected(self.path, "rw"))
             self._writer.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+            if self._durable:
+                log.begin(self._writer, self.path)
             if sys.platform == "darwin":
                 self._writer.execute("PRAGMA fullfsync = 1")  # there fsync alone does not wait
         return self._writer
+
+    def log_fault(self, *, thorough: bool = False) -> str | None:
+        """What is wrong with the log; unless `thorough`, only whether it is missing."""
+        if not self._durable or (log.exists(self.path) and not thorough):
+            return None
+        with self.store_errors:
+            if thorough and self._reader is self._writer is None and self._exists():
+                return log.mismatch(self.path, _connected) or log.fault(self.reader(), self.path)
+            return log.fault(self.reader(), self.path)
 
     def close(self) -> None:
         """Close both, leaving the log (`-wal`) where it is.
@@ -113,9 +125,8 @@ class Database:
         if self._writer is not None:
             if self._durable:
                 with suppress(sqlite3.Error, OSError):  # then closing copies the log: as safe
-                    if os.stat(self.path + "-wal").st_size > 2 * _LOG_PAGES * _PAGE_BYTES:
-                        self._writer.execute("PRAGMA busy_timeout = 0")
-                        self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                    if log.size(self.path) > 2 * _LOG_PAGES * _PAGE_BYTES:
+                        log.shorten(self._writer, _LOG_PAGES * _PAGE_BYTES)
                     self._reader = self._reader or _connected(self.path, "ro")
                     self._reader.execute("SELECT 1 FROM node LIMIT 1").fetchone()
             self._writer.close()
@@ -161,7 +172,7 @@ class Database:
         try:
             return self._checked(_connected(self.path, "ro"))
         except sqlite3.OperationalError as error:
-            if not _lacks_leave(error) or _has_content(self.path + "-wal"):
+            if not _lacks_leave(error) or log.size(self.path):
                 raise
             return self._checked(_connected(self.path, "ro&immutable=1"))
 
@@ -216,8 +227,7 @@ class Database:
         try:
             _write_empty(draft)
             _remove_sides(draft)  # SQLite reports no error if it cannot
-            # The log of a removed store must not be read as the log of the new one.
-            if os.path.exists(self.path + "-wal"):
+            with suppress(FileNotFoundError):  # the log of a removed store is not that of this one
                 os.replace(self.path + "-wal", self.path + "-wal.orphan")
             _remove(self.path + "-shm")
             sync(draft)
@@ -238,7 +248,7 @@ def _write_empty(path: str) -> None:
         connection.execute("PRAGMA synchronous = OFF")  # it is synced once, when complete
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(
-            f"BEGIN; {_TABLES} PRAGMA application_id = {_APPLICATION}; "
+            f"BEGIN; {_TABLES} {log.TABLE} PRAGMA application_id = {_APPLICATION}; "
             f"PRAGMA user_version = {VERSION}; COMMIT"
         )
         # Closing does this too, but reports no error if the disk fails halfway.
@@ -289,13 +299,6 @@ def _connected(path: str, mode: str) -> sqlite3.Connection:
     )
     connection.text_factory = bytes  # damaged text must be detected row by row
     return connection
-
-
-def _has_content(path: str) -> bool:
-    try:
-        return os.stat(path).st_size > 0
-    except OSError:
-        return False
 
 
 def _remove_store(path: str) -> None:
@@ -394,5 +397,4 @@ def damaged_row(place: str, number: Any) -> CorruptNodeError:
 
 def damaged_file(place: str, why: str) -> CorruptNodeError:
     """The error for a file that SQLite can read although it is damaged."""
-    text = f"the store file is damaged: {why}"
-    return CorruptNodeError(text, where=place, hint=_CORRUPT_HINT)
+    return CorruptNodeError(f"the store file is damaged: {why}", where=place, hint=_CORRUPT_HINT)

@@ -2,13 +2,17 @@
 
 import os
 import sqlite3
+from collections.abc import Mapping
 
 from uwf_core.api.store import Fact
-from uwf_core.stores.database import SEALED, VERSION
+from uwf_core.stores import log
+from uwf_core.stores.database import SEALED, VERSION, Database
 
 
-def facts_of(connection: sqlite3.Connection | None, path: str) -> dict[str, Fact]:
+def facts_of(database: Database) -> dict[str, Fact]:
     """See `ManagedBackend.facts`."""
+    fault = database.log_fault(thorough=True)
+    connection = database.reader()
     if connection is None:
         return {"backend": "sqlite", "exists": False}
     text = "SELECT sql FROM sqlite_master WHERE name = 'sealed_variable'"
@@ -19,9 +23,18 @@ def facts_of(connection: sqlite3.Connection | None, path: str) -> dict[str, Fact
         "exists": True,
         "version": sqlite3.sqlite_version,
         "layout": VERSION,
-        "bytes": os.stat(path).st_size,  # noqa: PTH116
+        "bytes": os.stat(database.path).st_size,  # noqa: PTH116
+        "log": fault,
         "movedTo": trigger.partition(SEALED)[2].partition("'")[0] or None,
     }
+
+
+def migrated(connection: sqlite3.Connection, known: Mapping[str, Fact]) -> list[str]:
+    """See `ManagedBackend.migrate`; `known` are the facts before it was opened to be written."""
+    if known.get("log"):
+        log.accept(connection)
+        return ["the file without its log"]
+    return [] if known["exists"] else ["created"]
 
 
 def seal(connection: sqlite3.Connection, successor: str) -> None:

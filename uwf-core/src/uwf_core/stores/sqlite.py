@@ -91,6 +91,7 @@ class SqliteBackend:
         self._database = Database(
             path, self._locks, may_make_folder=may_make_folder, durable=durable
         )
+        self.log_fault = self._database.log_fault
         self._held = HeldLocks(self._lock, self._locks, self._rows, self._write_lightly)
         self._in_transaction = False
         self._waits = {True: "FULL", False: "NORMAL"} if durable else {True: "OFF", False: "OFF"}
@@ -353,17 +354,19 @@ class SqliteBackend:
                 connection.execute("ROLLBACK")
 
     def migrate(self) -> list[str]:
-        """Create the file; there is nothing to migrate."""
-        is_new = not self.facts()["exists"]
-        with self._lock, self._database.writing:
-            return ["created"] if is_new else []
+        """Create the file, or take it as it is if its log was lost."""
+        known = self.facts()
+        with self._lock, self._database.writing as connection:
+            from uwf_core.stores.manage import migrated  # for `uwf store` alone
+
+            return migrated(connection, known)
 
     def facts(self) -> dict[str, Fact]:
         """What is known of the file."""
         with self._lock, self._database.store_errors:
             from uwf_core.stores.manage import facts_of  # for `uwf store` alone
 
-            return facts_of(self._database.reader(), self._database.path)
+            return facts_of(self._database)
 
     def seal(self, successor: str) -> None:
         """Refuse every later write, of all processes."""

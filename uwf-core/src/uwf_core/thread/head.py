@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from uwf_core.api.sums import FIELDS, NOTHING_RESERVED, NOTHING_USED, UsagePayload
-from uwf_core.errors import CorruptNodeError, UnknownIdError
+from uwf_core.errors import CorruptNodeError, UnknownIdError, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.decisions import Caller, OpenAttempt, Suspension, Worktree
@@ -35,10 +35,14 @@ SESSION_HOSTS = "sessionHosts"
 """The tag of a queued thread with the machines of its sessions: see `session_hosts.py`. Not part of
 the state.
 """
+TASK = "task"
+"""The tag with the first line of the task, for lists: they read no node. Not part of the state."""
+_LONGEST_TASK = 200
 ORIGINAL = "original"
 """The tag of a thread that came from a home of the original uwf: its id there. Such a thread is
 read-only: its steps are those of another engine. Not part of the state.
 """
+_KEPT = TASK, IMPORTED, ORIGINAL, QUEUED, SESSION_HOSTS
 
 
 class Head(NamedTuple):
@@ -98,8 +102,8 @@ class ThreadSummary(NamedTuple):
 
 def create_head(store: "Store", ref: Ref, state: ThreadState) -> Head:
     """The head of a new thread."""
-    thread = ThreadId(state.thread)
-    variable = store.set_variable(head_name(thread), ref, to_tags(state), None)
+    thread, tags = ThreadId(state.thread), {**to_tags(state), **task_tag(store, state)}
+    variable = store.set_variable(head_name(thread), ref, tags, None)
     return Head(thread, ref, state, None, variable)
 
 
@@ -217,14 +221,25 @@ def _moved(
 
 
 def origin_tags(head: "Variable") -> dict[str, str]:
-    """The tags of an import, of workers and of sessions, which a head keeps when its state changes;
-    empty if it has none.
+    """The tags of the task, of an import, of workers and of sessions, which a head keeps when its
+    state changes.
     """
     tags = head.tags
-    if IMPORTED not in tags and ORIGINAL not in tags and QUEUED not in tags:
+    return {tag: tags[tag] for tag in _KEPT if tag in tags}
+
+
+def task_tag(store: "Store", state: ThreadState) -> dict[str, str]:
+    """The tag of the task of a thread; none if it cannot be read."""
+    try:
+        task = first_line(store.text(store.payload(state.start)["prompt"])).replace("\0", " ")
+    except (UwfError, KeyError, TypeError):
         return {}
-    kept = IMPORTED, ORIGINAL, QUEUED, SESSION_HOSTS
-    return {tag: tags[tag] for tag in kept if tag in tags}
+    return {TASK: task if len(task) <= _LONGEST_TASK else f"{task[: _LONGEST_TASK - 1]}…"}
+
+
+def first_line(text: str) -> str:
+    """The first line of a text that is not blank."""
+    return text.strip().partition("\n")[0].rstrip()
 
 
 _Kind = TypeVar("_Kind")

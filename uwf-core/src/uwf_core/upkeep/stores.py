@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from uwf_core.api.store import ManagedBackend, SnapshotBackend, StoreBackend
 from uwf_core.cas.copy_store import Copied, StoreCopy, store_root
-from uwf_core.errors import BusyError, UsageError
+from uwf_core.engine.store_notices import LOG_HINT
+from uwf_core.errors import BusyError, StoreError, UsageError
 from uwf_core.thread.names import HEADS
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ def check_store(engine: "Engine", url: str | None, *, with_root: bool) -> "Store
     """
     with _opened(engine, url) as store:
         facts = dict(store.facts()) if isinstance(store, ManagedBackend) else {}
+        if fault := facts.get("log"):
+            raise StoreError(str(fault), where=store.location(), hint=LOG_HINT)
         held = store.held()
         return {
             "store": store.location(),

@@ -3,15 +3,16 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from uwf_core.api.store import Variable
+from uwf_core.api.store import ManagedBackend, Variable
 from uwf_core.cas.graph import NOWHERE
 from uwf_core.cas.rows import every_row
 from uwf_core.cas.variables import is_intact
 from uwf_core.cas.verify import NodeFault, Scan, scan_all, scan_from
+from uwf_core.engine.store_notices import LOG_HINT
 from uwf_core.errors import CorruptNodeError, StoreError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.head import Head, head_of
+from uwf_core.thread.head import TASK, Head, head_of, task_tag
 from uwf_core.thread.history import differences, state_of_thread
 from uwf_core.thread.names import HEADS, head_name, prefixes_of, thread_of
 from uwf_core.upkeep.verify_calls import StoreProblem, call_problems
@@ -70,7 +71,7 @@ class _Verification:
     def __init__(self, engine: "Engine", scope: Scope) -> None:
         self._engine = engine
         self._scope = scope
-        self._problems: list[StoreProblem] = []
+        self._problems = [*self._log_problems()]
         rows = self._rows()
         intact = [row for row in rows if self._is_intact(row)]
         self._roots = self._roots_of(intact)
@@ -87,6 +88,12 @@ class _Verification:
         self._problems += files_problems(engine, heads)
         self._problems += delivered_problems(engine, heads)
         self.report = Report(len(scan.graph), len(rows), len(heads), tuple(self._problems))
+
+    def _log_problems(self) -> Iterator[StoreProblem]:
+        backend = self._engine.backend
+        facts = backend.facts() if isinstance(backend, ManagedBackend) else {}
+        if self._scope == Scope() and (fault := facts.get("log")):
+            yield StoreProblem("log", f"{fault}; {LOG_HINT}")
 
     # -- variables -------------------------------------------------------------------------------
 
@@ -221,11 +228,16 @@ class _Verification:
                 return
             row = now
 
+    def _wrong_task(self, head: Head) -> list[str]:
+        stored, tags = task_tag(self._engine.store, head.state), head.variable.tags
+        is_wrong = TASK in tags and tags[TASK] != stored.get(TASK)
+        return ["its task is not that of its start"] if is_wrong else []
+
     def _problem_of_head(self, row: Variable) -> StoreProblem | None:
         try:
             head = head_of(row)
             folded = state_of_thread(self._engine.store, head.thread, head.ref)
-            wrong = differences(head.state, folded)
+            wrong = [*differences(head.state, folded), *self._wrong_task(head)]
         except StoreError as error:
             return StoreProblem(
                 "tags", error.message, variable=row.name, threads=_threads(row.name)

@@ -7,7 +7,7 @@ from uwf_core.engine.results import status_fields
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import calls_of
-from uwf_core.thread.head import ORIGINAL, PARENT, ThreadSummary, given_tags
+from uwf_core.thread.head import ORIGINAL, PARENT, TASK, ThreadSummary, given_tags
 from uwf_core.thread.names import HEADS
 from uwf_core.thread.state import ThreadState
 
@@ -37,6 +37,7 @@ def row_of(
         "original": variable.tags.get(ORIGINAL),
         "startedAtMs": state.started_ms,
         "updatedAtMs": variable.updated_ms,
+        "task": variable.tags.get(TASK),
     }
 
 
@@ -65,6 +66,7 @@ def corrupt_row(thread: ThreadId, message: str) -> "ThreadRow":
         "original": None,
         "startedAtMs": started_ms,
         "updatedAtMs": started_ms,
+        "task": None,
     }
 
 

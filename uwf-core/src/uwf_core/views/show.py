@@ -19,7 +19,7 @@ from uwf_core.thread.calls import (
     state_below,
 )
 from uwf_core.thread.decisions import Suspension
-from uwf_core.thread.head import read_head
+from uwf_core.thread.head import first_line, read_head
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import FINISHED
 from uwf_core.views.recorded import ThreadRecord, open_thread
@@ -141,11 +141,6 @@ def task_of(engine: "Engine", thread: str) -> str | None:
         return first_line(open_thread(engine, thread).task)
     except UwfError:  # the list reports the thread as corrupt
         return None
-
-
-def first_line(text: str) -> str:
-    """The first line of a text that is not blank."""
-    return text.strip().partition("\n")[0].rstrip()
 
 
 def _continuation(

@@ -18,6 +18,7 @@ from uwf_core.thread.head import (
     GIVEN_TAG,
     ORIGINAL,
     PARENT,
+    TASK,
     TRIAL,
     damaged_head,
     head_of,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
 
 PAGE = 512
+_NO_TASK = '"task": null}'
 MOST_CHANGING = 1000
 """How many names a store is asked for at once."""
 _SPECIAL = frozenset({"attempt", "suspension", DAMAGE})
@@ -54,6 +56,7 @@ _VARYING = {
     "original": ORIGINAL,
     "startedAtMs": "startedMs",
     "updatedAtMs": ".updated",
+    "task": TASK,
 }
 """The fields of a row that differ from thread to thread, and the part or tag of each."""
 
@@ -109,7 +112,17 @@ def list_threads(engine: "Engine", wanted: ThreadFilter) -> "list[ThreadRow]":
 def thread_rows(engine: "Engine", wanted: ThreadFilter) -> list[str]:
     """The same, each a `ThreadRow` in JSON: a list of 10,000 is written without being built."""
     end = None if wanted.limit is None else max(wanted.limit, 0) + wanted.offset
-    return list(islice(_rows(engine, wanted), wanted.offset, end))
+    rows = list(islice(_rows(engine, wanted), wanted.offset, end))
+    if any(row.endswith(_NO_TASK) for row in rows):  # heads that an earlier uwf wrote, or damaged
+        rows = [_with_task(engine, row) if row.endswith(_NO_TASK) else row for row in rows]
+    return rows
+
+
+def _with_task(engine: "Engine", row: str) -> str:
+    from uwf_core.views.show import task_of
+
+    found: ThreadRow = json.loads(row)
+    return json.dumps({**found, "task": task_of(engine, found["thread"])}, ensure_ascii=False)
 
 
 def _rows(engine: "Engine", wanted: ThreadFilter) -> Iterator[str]:
@@ -250,7 +263,7 @@ class _Layout:
         self.is_plain = places.keys() >= _NEEDED and _SPECIAL.isdisjoint(places)
         self.status, self.workflow = places.get("status", 0), places.get("workflow", 0)
         self.depth = places.get(DEPTH, 0)
-        self._usage = places.get("usage")
+        self._usage, self._task = places.get("usage"), places.get(TASK)
         given = [tag for tag in tags if tag.startswith(GIVEN_TAG)]
         fixed = [places[tag] for tag in (*_FIXED, *given) if tag in places]
         self._fixed = itemgetter(*fixed or [0])
@@ -268,7 +281,8 @@ class _Layout:
         """
         found: list[str] = []
         last: tuple[str, ...] | None = None
-        kind_of, status, usage, join = self._fixed, self.status, self._usage, "".join
+        kind_of, status, join = self._fixed, self.status, "".join
+        usage, task = self._usage, self._task
         for parts in heads:
             if parts[status] not in statuses:
                 continue
@@ -279,6 +293,8 @@ class _Layout:
                 self._writers[kind] = fixed, in_order
             if usage is not None:
                 parts[usage] = _usage(parts[usage])
+            if task is not None:
+                parts[task] = _text(parts[task])
             found.append(join(in_order(parts + fixed)))
         return found
 
@@ -291,7 +307,7 @@ class _Layout:
         for field, value in row.items():
             text += f"{json.dumps(field)}: "
             if field in self._varying:
-                mark = '"' if isinstance(value, str) else ""
+                mark = '"' if isinstance(value, str) and field != "task" else ""
                 order += [len(parts) + len(fixed), self._varying[field]]
                 fixed.append(text + mark)
                 text = f"{mark}, "
@@ -306,6 +322,9 @@ def _variable(parts: list[str]) -> Variable:
     name, value, created, updated, *tags = parts
     columns = HEADS + name, value, dict(zip(tags[::2], tags[1::2], strict=False))
     return Variable(*columns, int(created), int(updated), b"")
+
+
+_text = json.JSONEncoder(ensure_ascii=False).encode
 
 
 @lru_cache(64)

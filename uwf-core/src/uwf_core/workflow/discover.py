@@ -205,6 +205,11 @@ def _by_name(word: str, context: ResolveContext) -> Resolved:
     raise _unknown(word, context, registered)
 
 
+def file_named(word: str, context: ResolveContext) -> str | None:
+    """The file that a name selects before the registry does; None if there is none."""
+    return next((found.file for _, found in _files(word, context)), None)
+
+
 def _files(word: str, context: ResolveContext) -> Iterator[tuple[Source, Found]]:
     """The files that `word` may select."""
     if not NAME.match(word):

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from uwf_core.errors import UsageError, UwfError
+from uwf_core.errors import UsageError
 from uwf_core.ids import ThreadId
 from uwf_web.page import Document, Page, Visit
 
@@ -14,19 +14,11 @@ STATUSES = ("active", "idle", "running", "suspended", "completed", "cancelled", 
 
 
 def read_threads(visit: Visit) -> Document:
-    """A page of threads, newest first, by the filter of the query, and the task of each."""
+    """A page of threads, newest first, by the filter of the query."""
     found, before = visit.client.list(_filter(visit)), visit.query.get("before", "")
     # Several threads may begin in one millisecond, of which the key is one.
     rows = [row for row in found if not before or row["thread"] < before][:ROWS]
-    return {"threads": rows, "tasks": {row["thread"]: _task(visit, row["thread"]) for row in rows}}
-
-
-def _task(visit: Visit, thread: str) -> str | None:
-    """The task of a thread, None if it cannot be read."""
-    try:
-        return visit.client.thread(thread).task
-    except UwfError:  # the row shows that it is corrupt
-        return None
+    return {"threads": rows}
 
 
 def _filter(visit: Visit) -> "ThreadFilter":

@@ -1,0 +1,107 @@
+"""Stores that were copied or moved: one test for each public report."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from uwf_core.testing.project import Project
+
+WORKFLOW = """\
+version: 1
+name: one
+roles:
+  writer:
+    goal: Write
+    frontmatter:
+      properties: {$status: {const: done}}
+      required: [$status]
+graph:
+  $START:
+    new: {role: writer, prompt: "Write."}
+    resume: {role: writer, prompt: "Write again."}
+  writer:
+    done: {role: $END, prompt: "Done."}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return home_with_a_thread(tmp_path / "first")
+
+
+def home_with_a_thread(root: Path) -> Project:
+    project = Project(root)
+    project.workflow("one", WORKFLOW)
+    project.script([{"role": "writer", "output": {"$status": "done"}}], repeat=True)
+    assert project.uwf("run", "one", "-p", "Go").exit_code == 0
+    return project
+
+
+def copied(project: Project, *names: str) -> Project:
+    """The project with a new home that has these files of its home."""
+    old, project.home = project.home, project.home.with_name("copy")
+    project.home.mkdir(mode=0o700)
+    project.env["UWF_HOME"] = str(project.home)
+    for name in names:
+        shutil.copy(old / name, project.home / name)
+    return project
+
+
+def reports_the_log(project: Project) -> None:
+    for words in (("cas", "verify"), ("store", "check"), ("doctor",)):
+        ended = project.uwf(*words, "--format", "text")
+        assert ended.exit_code != 0, words
+        assert "store.db-wal" in ended.stdout + ended.stderr, words
+
+
+def test_a_store_without_its_log_is_reported_by_everything_that_judges_it(project: Project) -> None:
+    """mmeyerlein/meclaw #60, gem/oq-engine #11752: the copy of the file alone is empty."""
+    reports_the_log(copied(project, "store.db"))
+    opened = project.uwf("thread", "list", "--all")
+    assert "store.db-wal" in opened.stderr
+    assert "next: uwf store migrate" in opened.stderr
+
+
+def test_a_loss_is_remembered_after_the_next_change(project: Project) -> None:
+    """mmeyerlein/meclaw #60: a change begins a new log, which does not hide the loss."""
+    with project.client() as client:  # all of it goes into the file
+        client._engine.store.variable("x")
+        writer = client._engine.backend._database.writer()
+        writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    copied(project, "store.db")
+    assert project.uwf("run", "one", "-p", "Go").exit_code == 0
+    reports_the_log(project)
+    assert project.uwf("store", "migrate").exit_code == 0
+    for words in (("cas", "verify"), ("store", "check"), ("thread", "list")):
+        ended = project.uwf(*words)
+        assert (ended.exit_code, ended.stderr) == (0, ""), words
+
+
+def test_the_log_of_another_store_is_reported(project: Project, tmp_path: Path) -> None:
+    """gem/oq-engine #11752: two files that do not belong together."""
+    other = home_with_a_thread(tmp_path / "other")
+    copied(project, "store.db")
+    shutil.copy(other.home / "store.db-wal", project.home / "store.db-wal")
+    ended = project.uwf("store", "check")
+    assert ended.exit_code != 0
+    assert "another store" in ended.stderr
+
+
+def test_a_truncated_log_is_reported(project: Project) -> None:
+    """mmeyerlein/meclaw #60: what a copy that was cut off leaves."""
+    copied(project, "store.db", "store.db-wal")
+    (project.home / "store.db-wal").write_bytes(b"")
+    reports_the_log(project)
+
+
+def test_a_store_with_its_log_is_whole_also_after_a_large_change(project: Project) -> None:
+    """A long log is shortened when the process ends, and never missing."""
+    with project.client() as client, client._engine.store.transaction():
+        for number in range(2000):
+            client._engine.store.put_text(f"{number} " * 3000)
+    assert 32 <= (project.home / "store.db-wal").stat().st_size < 9_000_000
+    copied(project, "store.db", "store.db-wal")
+    for words in (("cas", "verify"), ("store", "check"), ("thread", "list", "--all")):
+        ended = project.uwf(*words)
+        assert (ended.exit_code, ended.stderr) == (0, ""), words

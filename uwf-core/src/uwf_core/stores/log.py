@@ -1,0 +1,100 @@
+"""The log of an SQLite store, `store.db-wal`. What was stored last is in it alone, so the file
+without it is an older store, or an empty one.
+
+SQLite does not notice a missing log. A store therefore knows that it has one: the table `log` has
+its id, the number of its log, and whether a process had to go on without one. Each log begins with
+its number, and uwf leaves at least that much in it.
+"""
+
+# Every command opens a store: pathlib is not imported for that.
+# ruff: noqa: PTH116
+
+import os
+import sqlite3
+from collections.abc import Callable
+
+TABLE = """
+CREATE TABLE log (id BLOB NOT NULL, number INTEGER NOT NULL, lost INTEGER NOT NULL);
+INSERT INTO log VALUES (randomblob(16), 1, 0);
+"""
+_HEADER_BYTES = 32
+_NEXT = "UPDATE log SET number = number + 1"
+
+
+def size(path: str) -> int:
+    """The size of the log of the store at `path`."""
+    try:
+        return os.stat(f"{path}-wal").st_size
+    except OSError:
+        return 0
+
+
+def exists(path: str) -> bool:
+    """Whether a log is beside the store at `path`."""
+    return size(path) >= _HEADER_BYTES
+
+
+def begin(connection: sqlite3.Connection, path: str) -> None:
+    """Write the beginning of the log, if there is none, before the first change by this process."""
+    if exists(path) or not _knows(connection):
+        return
+    connection.execute("PRAGMA synchronous = NORMAL")  # without it there is nothing to lose
+    connection.execute("BEGIN IMMEDIATE")
+    if not exists(path):  # no other process has begun it meanwhile
+        connection.execute(f"{_NEXT}, lost = lost OR EXISTS (SELECT 1 FROM node)")
+    connection.execute("COMMIT")
+
+
+def shorten(connection: sqlite3.Connection, most_bytes: int) -> None:
+    """Copy a long log into the file, and begin a short one."""
+    connection.execute("PRAGMA busy_timeout = 0")
+    connection.execute(f"PRAGMA journal_size_limit = {most_bytes}")
+    if _knows(connection):
+        connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
+        connection.execute(_NEXT)
+
+
+def fault(connection: sqlite3.Connection | None, path: str) -> str | None:
+    """What is wrong with the log, None if nothing is known to be."""
+    name = f"{os.path.basename(path)}-wal"  # noqa: PTH119
+    if connection is None or not _knows(connection):
+        return None
+    if not exists(path):
+        return f"its log ({name}) is missing beside it: what was stored last is in the log alone"
+    if connection.execute("SELECT lost FROM log").fetchone()[0]:
+        return f"its log ({name}) was missing when it was changed: older changes may be lost"
+    return None
+
+
+def mismatch(path: str, connected: Callable[[str, str], sqlite3.Connection]) -> str | None:
+    """Why the log is not that of this file, or is older than it; None if it may be.
+
+    Opens and closes the file, which ends the locks of this process on it: nothing else of the
+    process may use the store.
+    """
+    found = []
+    for mode in ("ro&immutable=1", "ro"):  # the file alone, and with its log
+        connection = connected(path, mode)
+        try:
+            if not _knows(connection):
+                return None
+            found.append(connection.execute("SELECT id, number FROM log").fetchone())
+        finally:
+            connection.close()
+    (own, number), (of_log, last) = found
+    name = f"{os.path.basename(path)}-wal"  # noqa: PTH119
+    if own != of_log:
+        return f"the log beside it ({name}) is that of another store"
+    return f"the log beside it ({name}) is older than it" if last < number else None
+
+
+def accept(connection: sqlite3.Connection) -> None:
+    """Take the store as it is, without the log that was lost."""
+    if _knows(connection):
+        connection.execute(f"{_NEXT}, lost = 0")
+
+
+def _knows(connection: sqlite3.Connection) -> bool:
+    """Whether this store has the table; older ones do not."""
+    text = "SELECT 1 FROM sqlite_master WHERE name = 'log'"
+    return connection.execute(text).fetchone() is not None
