@@ -64,7 +64,7 @@ def test_a_command_of_another_distribution_is_one_of_ours(site):
     completed = site.uwf("__complete", "fish", "1", "uwf", "gr").stdout
     assert "greet\tGreet somebody\n" in completed
     completed = site.uwf("__complete", "fish", "3", "uwf", "plugin", "uninstall", "uwf-g").stdout
-    assert completed == "uwf-greet\tGreet somebody\n"
+    assert completed == "uwf-greet\tGreet people politely\n"
     for words in (("list",), ("list", "--hooks"), ("check", "greet")):
         rows = site.uwf("plugin", *words).document["plugins"]
         summaries = {each["name"]: each["summary"] for each in rows}
