@@ -24,6 +24,7 @@ class Told:
         self.usages: list[Usage] = []
         self.on_turn: Callable[[Turn], None] = lambda turn: None
         self.on_session: Callable[[str], None] = lambda session: None
+        self.on_usage: Callable[[Usage], None] = lambda usage: None
 
     def turn(self, turn: Turn) -> None:
         self.turns.append(turn)
@@ -35,6 +36,7 @@ class Told:
 
     def usage(self, usage: Usage) -> None:
         self.usages.append(usage)
+        self.on_usage(usage)
 
 
 @pytest.fixture

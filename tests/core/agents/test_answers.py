@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from uwf_core.agents.answer import Ended, agent_reply, check_error, reply_of
 from uwf_core.agents.wire import CommandReply
 from uwf_core.errors import AgentFailure, Crashed, FailureKind, NeedsAnswer
+from uwf_core.escape import visible
 from uwf_core.process.failure import EXCERPT_CHARACTERS, excerpt
 from uwf_core.process.program import End, ProgramResult
 
@@ -97,7 +98,7 @@ def test_whatever_a_command_prints_the_end_is_a_reply_or_a_failure(
     try:
         outcome_of(ended(stdout, code=code, stderr=stderr))
     except AgentFailure as failure:
-        assert all(letter.isprintable() or letter in "\n\t" for letter in failure.message)
+        assert visible(failure.message) == failure.message
 
 
 JSON = st.recursive(

@@ -1,6 +1,7 @@
 """What a command does too much of: digits without end, events without end, files deleted."""
 
 import json
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -8,12 +9,14 @@ from typing import Any
 
 import pytest
 
-from uwf_core.agents.cleaning import clean_reply
+from uwf_core.agents.cleaning import MOST_TURNS, clean_reply
 from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import run_call
-from uwf_core.agents.wire import read_reply
+from uwf_core.agents.wire import NoJson, read_reply
 from uwf_core.api.agent import AgentReply, AgentRequest, RunLimits, Usage
+from uwf_core.errors import AgentInterrupted, TimedOut
 from uwf_core.extract.typed import check_structured
+from uwf_core.process.cancel import Cancel
 
 Command = Callable[..., OpenAgent]
 RequestFor = Callable[..., AgentRequest]
@@ -48,6 +51,54 @@ def test_events_are_read_up_to_a_limit_and_the_run_goes_on(
     reply = run_call(command(scenario, "stream"), request_for(limits=limits), told)
     assert reply.text == "done"
     assert words in told.turns[-1].text
+
+
+FLOODS = ("turns", "states", "sessions", "usages")
+
+
+@pytest.mark.parametrize(
+    "scenario", [*(f"flood_of_{each}" for each in FLOODS), "flood_in_the_reply"]
+)
+def test_a_flood_is_cut_and_the_reply_is_kept(
+    command: Command, request_for: RequestFor, told: Any, scenario: str
+) -> None:
+    """400,000 small events took 90 s and 149 MB of the store, after the command had ended."""
+    reply = run_call(command(scenario, "stream"), request_for(), told)
+    assert reply.text == "done"
+    assert len({turn.index for turn in told.turns}) <= MOST_TURNS // 2 + 1
+    assert len(told.turns) + len(told.sessions) + len(told.usages) <= 101_000
+    assert "too much was reported" in told.turns[-1].text
+
+
+@pytest.mark.parametrize("scenario", [f"flood_of_{each}" for each in FLOODS])
+@pytest.mark.parametrize("end", ["cancel", "time"])
+def test_nothing_is_read_on_after_the_end_of_a_command(
+    command: Command, request_for: RequestFor, told: Any, scenario: str, end: str
+) -> None:
+    """The command has ended at once, so it is not "still running" when it is stopped."""
+    cancel, began = Cancel(), list[float]()
+
+    def slowly(*_: object) -> None:
+        time.sleep(0.01)
+        if not began:
+            began.append(time.monotonic())
+            if end == "cancel":
+                threading.Timer(0.5, lambda: cancel.set("SIGTERM")).start()
+
+    told.on_turn = told.on_session = told.on_usage = slowly
+    limits = RunLimits(seconds=3.0 if end == "time" else 60.0, grace_seconds=5.0)
+    error = AgentInterrupted if end == "cancel" else TimedOut
+    with pytest.raises(error):
+        run_call(command(scenario, "stream"), request_for(cancel=cancel, limits=limits), told)
+    assert time.monotonic() - began[0] < (4 if end == "cancel" else 8)
+
+
+def test_a_reply_of_millions_of_objects_is_rejected_before_it_is_read() -> None:
+    line = b'{"output": "done", "turns": [' + b"{}," * 1_000_000 + b"{}]}"
+    begin = time.monotonic()
+    with pytest.raises(NoJson, match="more than 500,000 objects"):
+        read_reply(line)
+    assert time.monotonic() - begin < 1
 
 
 def test_a_count_that_no_node_could_hold_is_unknown() -> None:

@@ -221,6 +221,32 @@ def noisy_lines_in_events() -> None:
     reply(output="done")
 
 
+def _flood(line: str, times: int = 400_000) -> None:
+    with open(os.environ["UWF_EVENTS"], "a", encoding="utf-8") as file:
+        file.write((line + "\n") * times)
+    reply(output="done")
+
+
+def flood_of_turns() -> None:
+    _flood('{"turn": {"text": "x"}}')
+
+
+def flood_of_states() -> None:
+    _flood('{"turn": {"index": 0, "text": "x"}}')
+
+
+def flood_of_sessions() -> None:
+    _flood('{"session": "s"}')
+
+
+def flood_of_usages() -> None:
+    _flood('{"usage": {"outputTokens": 1}}')
+
+
+def flood_in_the_reply() -> None:
+    reply(output="done", turns=[{"text": "x"}] * 50_000)
+
+
 def long_numbers() -> None:
     """5,000 digits, which Python itself refuses to read and to write."""
 

@@ -18,6 +18,14 @@ _Record = TypeVar("_Record", Turn, AgentReply)
 
 _SCALARS = (bool, int, float, type(None))
 
+TURNS_PER_REPLY = 4
+"""The limit of all turns of a call, as a multiple of the reply limit."""
+MOST_TURNS = 16_000
+"""Each turn is stored, named and shown, however short its text is."""
+_MOST_CALLS = 100_000
+"""How often an agent may report something, such as newer states of a turn."""
+_USE_COST = 64
+
 
 def clean_text(text: str) -> str:
     """`text` without NUL and lone surrogates."""
@@ -125,7 +133,8 @@ def _whole(key: str, value: int | None, least: int) -> None:
 
 
 class WatchedSink:
-    """Passes on to another sink, one call at a time.
+    """Passes on to another sink, one call at a time, until there are too many of them or their
+    texts are too large; then `too_large` says which.
 
     Once closed it drops what still comes: a thread that an agent left behind cannot write into a
     run that is over. An error of the other sink (a full disk) is kept in `fault`, since it is not
@@ -135,10 +144,12 @@ class WatchedSink:
     def __init__(self, sink: TurnSink, limit_bytes: int) -> None:
         self._sink = sink
         self._lock = threading.Lock()
-        self._left = limit_bytes
+        self._left = self._limit = limit_bytes
+        self._turns = self._calls = 0
+        self._last_index = -1
         self._closed = False
         self.fault: Exception | None = None
-        self.too_large = False
+        self.too_large = ""
         self.last_session: str | None = None
         self.last_life = time.monotonic()
 
@@ -150,11 +161,10 @@ class WatchedSink:
         with self._lock:
             if self._closed or self.too_large:
                 return
-            self._left -= _size(turn)
-            if self._left < 0:
-                self.too_large = True
-                return
-            self._pass_on(lambda: self._sink.turn(turn))
+            self._turns += turn.index > self._last_index
+            self._last_index = max(self._last_index, turn.index)
+            if self._has_room(_size(turn)):
+                self._pass_on(lambda: self._sink.turn(turn))
 
     def session(self, session: str) -> None:
         """Pass on the session's id."""
@@ -162,7 +172,7 @@ class WatchedSink:
             raise TypeError(f"a sink expects a session id as text, not {session!r}")
         session = clean_text(session)
         with self._lock:
-            if not self._closed:
+            if not self._closed and self._has_room(0):
                 self.last_session = session
                 self._pass_on(lambda: self._sink.session(session))
 
@@ -172,13 +182,25 @@ class WatchedSink:
             raise TypeError(f"a sink expects a Usage, not {type(usage).__name__}")
         usage = known_usage(usage)
         with self._lock:
-            if not self._closed:
+            if not self._closed and self._has_room(0):
                 self._pass_on(lambda: self._sink.usage(usage))
 
     def close(self) -> None:
         """Drop all further events."""
         with self._lock:
             self._closed = True
+
+    def _has_room(self, size: int) -> bool:
+        """Count a call; whether it may be passed on."""
+        self._left, self._calls = self._left - size, self._calls + 1
+        if not self.too_large:
+            if self._left < 0:
+                self.too_large = f"turns of more than {self._limit} bytes"
+            elif self._turns > MOST_TURNS:
+                self.too_large = f"more than {MOST_TURNS:,} turns"
+            elif self._calls > _MOST_CALLS:
+                self.too_large = f"something more than {_MOST_CALLS:,} times"
+        return not self.too_large
 
     def _pass_on(self, deliver: Callable[[], None]) -> None:
         self.last_life = time.monotonic()
@@ -191,5 +213,7 @@ class WatchedSink:
 
 def _size(turn: Turn) -> int:
     """The approximate size of a turn in bytes."""
-    calls = sum(len(call.arguments) + len(call.result or "") for call in turn.tool_calls)
+    calls = sum(
+        _USE_COST + len(call.arguments) + len(call.result or "") for call in turn.tool_calls
+    )
     return len(turn.text) + len(turn.reasoning or "") + calls

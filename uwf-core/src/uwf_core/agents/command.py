@@ -28,7 +28,7 @@ from uwf_core.api.agent import (
     Usage,
 )
 from uwf_core.api.record import replace
-from uwf_core.errors import Crashed, FailureKind
+from uwf_core.errors import Crashed
 
 if TYPE_CHECKING:
     from uwf_core.agents.session_totals import SessionTotals
@@ -111,10 +111,6 @@ class CommandAgent:
         argv = (*self._argv, *_arguments(mode, request, prompt))
         with call_files(self._context.state_dir, document) as files:
             limit, cancel = request.limits.reply_bytes, request.cancel
-
-            def enough() -> bool:
-                return cancel.reason == FailureKind.TOO_LARGE.word
-
             totals = _Totals(self._context.state_dir, request.session)
             with (
                 # Opened before the program starts, which may delete the folder at once.
@@ -122,7 +118,7 @@ class CommandAgent:
                 request.start_program(argv, env=files.environment()) as child,
                 EventFollower(
                     *(stream, sink, child.touch, limit, limit * EVENTS_PER_REPLY),
-                    *(enough, totals.used),
+                    *(cancel, totals.used),
                 ) as events,
             ):
                 result = child.wait()
@@ -146,7 +142,7 @@ class CommandAgent:
             check_error(reply, ended)
         finally:
             totals.keep(events.session or request.session)
-            _note_bad_lines(events)
+            _note_bad_lines(events, sink)
         return reply, ended
 
 
@@ -224,13 +220,13 @@ def _instruction(request: AgentRequest) -> str:
     return request.parts.instruction or request.prompt
 
 
-def _note_bad_lines(events: EventFollower) -> None:
+def _note_bad_lines(events: EventFollower, sink: TurnSink) -> None:
     """Add a note to the turns: the author of a command must see the rejected lines."""
     notes = []
     if events.bad_lines:
         text = f"{events.bad_lines} lines of UWF_EVENTS are invalid; the first: "
         notes.append(text + events.first_problem)
     if events.unread:
-        notes.append(f"UWF_EVENTS is too large: {events.unread}")
+        notes.append(f"too much was reported: {events.unread}")
     if notes:
-        events.turn(Turn(index=events.next_index, role="note", text="\n".join(notes)))
+        sink.turn(Turn(index=events.next_index, role="note", text="\n".join(notes)))

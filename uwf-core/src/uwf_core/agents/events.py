@@ -1,14 +1,20 @@
 """Follow the events file of a command while it runs, and notify the sink."""
 
 import threading
+import time
 from collections.abc import Callable
 from typing import BinaryIO
 
+from uwf_core.agents.cleaning import MOST_TURNS
 from uwf_core.agents.wire import CommandEvent, NoJson, read_event
 from uwf_core.api.agent import Turn, TurnSink, Usage
 from uwf_core.api.fields import FieldFault
+from uwf_core.errors import FailureKind
+from uwf_core.process.cancel import Cancel
 
 POLL_SECONDS = 0.05
+_LAST_SECONDS = 0.5
+_MOST_EVENTS = 100_000
 MOST_BAD_LINES = 1_000
 """After more invalid lines than this, the rest is not read."""
 
@@ -17,10 +23,11 @@ class EventFollower:
     """Reads JSON lines as they are appended. As a context manager it follows in a separate
     thread; on exit it reads the rest.
 
-    An invalid line is counted and skipped: `problems` has the first ones. Once there is
-    `enough`, the rest is not read: an endless writer stays ahead of the reader. The same holds
-    after `most_bytes`, which `unread` reports; the run continues. `used` makes a session's total
-    what the call used.
+    An invalid line is counted and skipped: `problems` has the first ones. Once the command is
+    cancelled because of its turns, or half a second after a cancelled one has ended, the rest is
+    not read: an endless writer stays ahead of the reader. The same holds after `most_bytes`, after
+    many events, and after half as many turns as a run may report: the run continues, and `unread`
+    says what is missing. `used` makes a session's total what the call used.
 
     Attributes:
         session, usage: the last ones reported.
@@ -35,11 +42,11 @@ class EventFollower:
         alive: Callable[[], None],
         line_bytes: int,
         most_bytes: int,
-        enough: Callable[[], bool],
+        cancel: Cancel,
         used: Callable[[Usage], Usage] = lambda total: total,
     ) -> None:
         self._sink = sink
-        self._enough = enough
+        self._cancel = cancel
         self._used = used
         self._alive = alive
         self._line_bytes = line_bytes
@@ -48,7 +55,9 @@ class EventFollower:
         self._rest = b""
         self._skipping = False
         self._line = 0
+        self._turns = 0
         self._over = threading.Event()
+        self._ended_at: float | None = None
         self._thread = threading.Thread(target=self._follow, name="events", daemon=True)
         self.session: str | None = None
         self.usage: Usage | None = None
@@ -63,11 +72,16 @@ class EventFollower:
         return self
 
     def __exit__(self, *_error: object) -> None:
+        self._ended_at = time.monotonic()
         self._over.set()
         self._thread.join()
 
     def turn(self, turn: Turn) -> None:
-        """Report a turn to the sink."""
+        """Report a turn to the sink, unless there were too many."""
+        if self._turns >= MOST_TURNS // 2:
+            self._stop(f"only the first {self._turns:,} turns were read")
+            return
+        self._turns += turn.index >= self.next_index
         self._sink.turn(turn)
         self.next_index = max(self.next_index, turn.index + 1)
 
@@ -83,13 +97,13 @@ class EventFollower:
 
     def _read(self) -> None:
         """Read the appended lines; skip one that is too long."""
-        while not self._enough() and self._left and (chunk := self._chunk()):
+        while self._goes_on() and (chunk := self._chunk()):
             self._alive()
             *lines, self._rest = (self._rest + chunk).split(b"\n")
             for line in lines:
                 if self._skipping:
                     self._skipping = False
-                elif line.strip():
+                elif line.strip() and self._goes_on():
                     self._take(line)
             if len(self._rest) > self._line_bytes:
                 self._bad(f"is longer than {self._line_bytes} bytes")
@@ -102,13 +116,29 @@ class EventFollower:
         chunk = self._file.read(min(1 << 20, self._left))
         self._left -= len(chunk)
         if not self._left and self._file.read(1):
-            self.unread = f"only the first {self._most_bytes} bytes were read"
+            self._stop(f"only the first {self._most_bytes} bytes were read")
         return chunk
 
+    def _goes_on(self) -> bool:
+        """Whether to read on."""
+        if self._left <= 0:
+            return False
+        if not self._cancel.is_set():
+            return True
+        if self._cancel.reason == FailureKind.TOO_LARGE.word:
+            return False
+        ended = self._ended_at
+        return ended is None or time.monotonic() - ended < _LAST_SECONDS
+
+    def _stop(self, why: str) -> None:
+        self._left, self._rest = 0, b""
+        self.unread = self.unread or why
+
     def _take(self, line: bytes) -> None:
-        if self.bad_lines > MOST_BAD_LINES:
-            return
         self._line += 1
+        if self._line > _MOST_EVENTS:
+            self._stop(f"the lines from line {self._line} on were not read")
+            return
         try:
             event = read_event(line, self.next_index)
         except NoJson as fault:
@@ -133,5 +163,4 @@ class EventFollower:
         if self.bad_lines == 1:
             self.first_problem = f"line {self._line} {problem}"
         if self.bad_lines > MOST_BAD_LINES:
-            self._left = 0
-            self.unread = f"the lines after line {self._line} were not read"
+            self._stop(f"the lines after line {self._line} were not read")

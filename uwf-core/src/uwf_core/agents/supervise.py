@@ -9,7 +9,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from uwf_core.agents.cleaning import WatchedSink, clean_reply, clean_text, clean_value
+from uwf_core.agents.cleaning import (
+    TURNS_PER_REPLY,
+    WatchedSink,
+    clean_reply,
+    clean_text,
+    clean_value,
+)
 from uwf_core.agents.open import Done, OpenAgent
 from uwf_core.api.agent import (
     AgentReply,
@@ -48,8 +54,6 @@ _CallType = TypeVar("_CallType", bound=Call)
 
 TICK_SECONDS = 0.05
 """The interval of checks of limits and the cancel token; the end of an agent is noticed at once."""
-TURNS_PER_REPLY = 4
-"""The limit of all turns of a call, as a multiple of the reply limit."""
 
 
 def run_call(
@@ -264,9 +268,8 @@ class _Supervised(Generic[_CallType]):
         )
 
     def _too_large(self) -> AgentFailure:
-        limit = self._limits.reply_bytes * TURNS_PER_REPLY
         return TooLarge(
-            f"{self._opened.origin} reported turns of more than {limit} bytes",
+            f"{self._opened.origin} reported {self._sink.too_large}",
             session=self._sink.last_session,
         )
 

@@ -26,6 +26,8 @@ from uwf_core.api.sums import FIELDS
 
 PROTOCOL = 1
 Mode = Literal["run", "fork", "ask"]
+_MOST_PARTS = 500_000
+"""Each of them takes many times the memory of its text."""
 _NOT_SENT = frozenset(("env", "cancel", "onProcess"))
 """Fields of a request that are only for one process."""
 
@@ -214,6 +216,8 @@ def json_object(line: bytes) -> dict[str, Any]:
     Raises:
         NoJson: it is not one.
     """
+    if line.count(b"{") + line.count(b"[") > _MOST_PARTS:
+        raise NoJson(f"has more than {_MOST_PARTS:,} objects and lists", cut=False)
     try:
         value = json.loads(line.decode("utf-8-sig"), parse_int=integer)
     except UnicodeDecodeError as fault:
