@@ -3,6 +3,7 @@
 from tests.mutants.mutant import Mutant
 
 _GIT = "tests/core/files/test_worktree_git.py"
+_REPORTS = "tests/reports/test_worktrees.py"
 _THREADS = "tests/core/engine/test_worktrees.py"
 
 WORKTREES = (
@@ -10,8 +11,8 @@ WORKTREES = (
         "worktrees",
         "the state of a folder is taken with the index of the user",
         "files/worktree.py",
-        '        env = {"GIT_INDEX_FILE": copy, **_NO_LOCKS}\n        _add_all(top',
-        "        env = {**_NO_LOCKS}\n        _add_all(top",
+        '        env = {"GIT_INDEX_FILE": copy, **NO_LOCKS}\n        _add_all(top',
+        "        env = {**NO_LOCKS}\n        _add_all(top",
         f"{_GIT}::test_a_worktree_leaves_all_else_in_git_as_it_is",
     ),
     Mutant(
@@ -54,5 +55,53 @@ WORKTREES = (
         "            pass\n",
         "tests/crash/test_kill_worktrees.py::"
         "test_a_branch_that_is_killed_goes_on_with_one_worktree",
+    ),
+    Mutant(
+        "worktrees",
+        "a patch obeys the user's settings for diffs",
+        "process/git.py",
+        '_WORDS = ("git", *(word for each in _NEUTRAL for word in ("-c", each)))',
+        '_WORDS = ("git", *(word for each in _NEUTRAL[:2] for word in ("-c", each)))',
+        f"{_REPORTS}::test_a_printed_patch_applies_whatever_git_is_set_to",
+    ),
+    Mutant(
+        "worktrees",
+        "git works in another folder than the worktree",
+        "files/worktree_place.py",
+        "    if _named(folder) == wanted:\n",
+        "    if True:\n",
+        f"{_REPORTS}::test_work_in_a_worktree_of_a_submodule_arrives",
+    ),
+    Mutant(
+        "worktrees",
+        "an unfinished merge is committed",
+        "files/unfinished.py",
+        "    found = operations(folder)\n",
+        "    found = list[str]()\n",
+        f"{_REPORTS}::test_an_unfinished_operation_is_never_done_and_never_committed",
+    ),
+    Mutant(
+        "worktrees",
+        "a step is done although its files lie in a repository of their own",
+        "files/unfinished.py",
+        "    return found + _nested(folder)\n",
+        "    return found\n",
+        f"{_REPORTS}::test_work_that_the_branch_does_not_get_fails_the_step",
+    ),
+    Mutant(
+        "worktrees",
+        "work in the stash is not named",
+        "files/surroundings.py",
+        "        if each not in before.stashes and not _is_of_another(text, branch)\n",
+        "        if False\n",
+        f"{_REPORTS}::test_work_in_the_stash_is_named_with_the_command_that_gets_it",
+    ),
+    Mutant(
+        "worktrees",
+        "rm removes ignored files",
+        "files/only_copies.py",
+        "    if ignored:\n",
+        "    if False:\n",
+        f"{_REPORTS}::test_rm_keeps_what_exists_nowhere_else_and_its_command_works",
     ),
 )

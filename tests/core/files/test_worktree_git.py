@@ -8,6 +8,20 @@ from pathlib import Path
 
 import pytest
 from tests.core.worktrees import git, repository
+from tests.zoo.repositories import (
+    crlf,
+    filtered,
+    hooked,
+    in_merge,
+    in_submodule,
+    linked,
+    nested,
+    plain,
+    sparse,
+    split_index,
+    staged,
+    submodule,
+)
 
 from uwf_core.files.only_copies import has_changes
 from uwf_core.files.worktree import (
@@ -47,119 +61,6 @@ def tree_of(folder: Path) -> dict[str, bytes]:
 def unix(files: dict[str, bytes]) -> dict[str, bytes]:
     """Files with the line ends that git stores: those on the disk are the user's choice."""
     return {name: each.replace(b"\r\n", b"\n") for name, each in files.items()}
-
-
-def plain(at: Path) -> Path:
-    return repository(at)
-
-
-def in_merge(at: Path) -> Path:
-    """In the middle of a merge with a conflict."""
-    repository(at)
-    git(at, "switch", "-qc", "other")
-    (at / "a.txt").write_text("other\n")
-    git(at, "commit", "-qam", "other")
-    git(at, "switch", "-q", "main")
-    (at / "a.txt").write_text("mine\n")
-    git(at, "commit", "-qam", "mine")
-    with pytest.raises(Exception, match="merge"):
-        git(at, "merge", "other")
-    return at
-
-
-def staged(at: Path) -> Path:
-    """Some changes are staged, and changed again."""
-    repository(at, **{"b.txt": "b\n"})
-    (at / "b.txt").write_text("staged\n")
-    git(at, "add", "b.txt")
-    (at / "b.txt").write_text("later\n")
-    git(at, "rm", "-q", "--cached", "a.txt")
-    return at
-
-
-def crlf(at: Path) -> Path:
-    """Line ends differ between the files and what git stores."""
-    repository(at, **{".gitattributes": "*.bat text eol=crlf\n*.txt text=auto\n"})
-    git(at, "config", "core.autocrlf", "true")
-    git(at, "config", "core.safecrlf", "true")
-    (at / "run.bat").write_bytes(b"one\r\ntwo\r\n")
-    (at / "mixed.txt").write_bytes(b"one\r\ntwo\n")
-    return at
-
-
-def filtered(at: Path) -> Path:
-    """A filter encodes a file for git, as that of large files does."""
-    repository(at, **{".gitattributes": "*.secret filter=rot\n"})
-    git(at, "config", "filter.rot.clean", "tr a-z n-za-m")
-    git(at, "config", "filter.rot.smudge", "tr a-z n-za-m")
-    git(at, "config", "filter.rot.required", "true")
-    (at / "x.secret").write_text("hello\n")
-    return at
-
-
-def sparse(at: Path) -> Path:
-    """Only some folders are checked out; a new file is outside of them."""
-    repository(at, **{"in/b.txt": "b\n", "out/c.txt": "c\n"})
-    git(at, "sparse-checkout", "set", "--cone", "in")
-    (at / "out").mkdir(exist_ok=True)
-    (at / "out" / "new.txt").write_text("new\n")
-    return at
-
-
-def linked(at: Path) -> Path:
-    """The folder is a worktree of another repository."""
-    main = repository(at.parent / "main")
-    git(main, "worktree", "add", "-q", "-b", "side", str(at))
-    (at / "b.txt").write_text("side\n")
-    return at
-
-
-def submodule(at: Path) -> Path:
-    """There is a submodule with changes of its own, and the folder is in the outer repository."""
-    inner = repository(at.parent / "inner")
-    repository(at)
-    git(at, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "sub")
-    git(at, "commit", "-qm", "submodule")
-    (at / "sub" / "a.txt").write_text("changed\n")
-    return at
-
-
-def in_submodule(at: Path) -> Path:
-    """The folder is a submodule."""
-    return submodule(at) / "sub"
-
-
-def nested(at: Path) -> Path:
-    """There are repositories in untracked folders, one without a commit."""
-    repository(at)
-    repository(at / "inside" / "one")
-    (at / "none").mkdir()
-    git(at / "none", "init", "-q")
-    (at / "b.txt").write_text("b\n")
-    return at
-
-
-def split_index(at: Path) -> Path:
-    """The index of the user is split in two files, and knows untracked files."""
-    repository(at)
-    git(at, "config", "core.splitIndex", "true")
-    git(at, "config", "core.untrackedCache", "true")
-    git(at, "update-index", "--split-index")
-    (at / "b.txt").write_text("b\n")
-    git(at, "status")
-    return at
-
-
-def hooked(at: Path) -> Path:
-    """Each hook leaves a trace."""
-    repository(at)
-    for name in ("post-checkout", "pre-commit", "post-commit", "reference-transaction"):
-        hook = at / ".git" / "hooks" / name
-        hook.parent.mkdir(exist_ok=True)
-        hook.write_text(f"#!/bin/sh\ntouch {at.parent}/hooked\n")
-        hook.chmod(0o755)
-    (at / "b.txt").write_text("b\n")
-    return at
 
 
 MAKERS = (
