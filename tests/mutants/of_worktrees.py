@@ -82,7 +82,7 @@ WORKTREES = (
     ),
     Mutant(
         "worktrees",
-        "a step is done although its files lie in a repository of their own",
+        "a step is done although its files lie in a nested repository",
         "files/unfinished.py",
         "    return found + _nested(folder)\n",
         "    return found\n",

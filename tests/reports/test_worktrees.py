@@ -336,7 +336,7 @@ ONLY_COPIES = {
     ),
     "ignored repository": (
         f"mkdir results; cd results; {MAKE}",
-        "a repository with 1 commits of its own: results",
+        "a repository with 1 commits: results",
     ),
 }
 

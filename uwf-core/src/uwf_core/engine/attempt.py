@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.progress import Progress
     from uwf_core.engine.run import Run
     from uwf_core.errors import AgentFailure, UwfError
-    from uwf_core.files.surroundings import Surroundings
+    from uwf_core.files.surroundings import OutsideState
     from uwf_core.thread.calls import CallResult
     from uwf_core.thread.history import Guidance
     from uwf_core.thread.types import GuidancePayload
@@ -101,7 +101,7 @@ class Attempt:
         self.call: CallResult | None = None
         self.may_call = False
         self.notices: list[str] = []
-        self.outside: Surroundings | None = None
+        self.outside: OutsideState | None = None
         self.error = None
 
     @property
@@ -191,6 +191,18 @@ def _admit(run: "Run", attempt: Attempt) -> "ReservePayload | None":
     from uwf_core.engine.budget import admit
 
     return admit(run.engine, state, role, must_fit=not attempt.by_person)
+
+
+def look_around(run: "Run", attempt: Attempt) -> None:
+    """Check the worktree of the thread, if it has one, and what is outside of it.
+
+    Raises:
+        RoutingFailed: git takes another folder for the worktree.
+    """
+    if run.head.state.worktree is not None:
+        from uwf_core.engine.worktree import before_step  # for threads with worktrees
+
+        before_step(run, attempt)
 
 
 def save_prompt(run: "Run", attempt: Attempt) -> None:

@@ -161,7 +161,6 @@ def _save_step(
         "workspace": given["workspace"],
         "skills": given["skills"],
         "toolList": _tool_list(engine, reply) if reply and reply.tool_list else None,
-        "notices": [engine.redactor.text(each) for each in attempt.notices] or None,
     }
     crash_points.reach("record")
     return Event("step", *engine.nodes.put_plain("step", payload))
@@ -195,9 +194,11 @@ def _ancestors(engine: "Engine", attempt: "Attempt") -> list[str] | None:
 
 def _more(engine: "Engine", attempt: "Attempt") -> Any:
     """The fields that few steps have."""
-    if not (attempt.call or attempt.may_call or attempt.artifacts):
+    if not (attempt.call or attempt.may_call or attempt.artifacts or attempt.notices):
         return _UNUSED
-    return {**_called_fields(engine, attempt), "artifacts": attempt.artifacts}
+    notices = [engine.redactor.text(each) for each in attempt.notices] or None
+    fields = _called_fields(engine, attempt)
+    return {**fields, "artifacts": attempt.artifacts, "notices": notices}
 
 
 def _called_fields(engine: "Engine", attempt: "Attempt") -> Any:

@@ -17,6 +17,7 @@ from uwf_core.engine.assemble import assemble, notice_tool_list, notice_tools
 from uwf_core.engine.attempt import (
     Attempt,
     end_attempt,
+    look_around,
     record_files,
     save_prompt,
     withdraw,
@@ -50,7 +51,10 @@ def run_step(run: "Run", intent: "Intent") -> Attempt:
             options, or the configuration names something else that is unknown; nothing is stored.
         StoreError: the store failed; the head has not moved.
     """
-    engine, attempt = run.engine, _chosen(run, intent)
+    engine, attempt = run.engine, Attempt(run.head, by_person=intent.kind != "go")
+    attempt.task = moderate(run, intent)  # 5
+    attempt.choice = agent_for(run, attempt.task)
+    look_around(run, attempt)
     run.watch.load()  # the time of the step begins afterwards
     try:
         role = run.definition.roles[attempt.task.role]
@@ -90,16 +94,4 @@ def run_step(run: "Run", intent: "Intent") -> Attempt:
         engine.report_fault(error)
         return save_failure(run, attempt, InternalFailure(f"{type(error).__name__}: {error}"))
     run.watch.event(finished_event(engine, attempt))
-    return attempt
-
-
-def _chosen(run: "Run", intent: "Intent") -> Attempt:
-    """An attempt whose task and agent are known; raises as `run_step`."""
-    attempt = Attempt(run.head, by_person=intent.kind != "go")
-    attempt.task = moderate(run, intent)  # 5
-    attempt.choice = agent_for(run, attempt.task)
-    if run.head.state.worktree is not None:
-        from uwf_core.engine.worktree import before_step  # for threads with worktrees
-
-        before_step(run, attempt)
     return attempt

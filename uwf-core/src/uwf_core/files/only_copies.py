@@ -53,12 +53,12 @@ def inner_repositories(folder: str) -> list[str]:
             ask_git(inner, *words) or ask_git(inner, "rev-list", "--count", "--all") or "0"
         ).strip()
         name = shown(path) or "the folder itself"
-        found.append(f"a repository with {count} commits of its own: {name}")
+        found.append(f"a repository with {count} commits: {name}")
     return found
 
 
 def _repositories(top: bytes) -> Iterator[bytes]:
-    """The folders with a `.git` of their own; that of a worktree itself is a file."""
+    """The folders that have `.git`; that of a worktree itself is a file."""
     for place, folders, files in os.walk(top):
         path = b"" if place == top else os.path.relpath(place, top)
         if b".git" in folders or (b".git" in files and path):

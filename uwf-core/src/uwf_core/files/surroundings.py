@@ -18,7 +18,7 @@ _SETTINGS: Final = ("config", "config.worktree", "info/attributes", "info/exclud
 _MOST_BYTES: Final = 1_000_000
 
 
-class Surroundings(NamedTuple):
+class OutsideState(NamedTuple):
     """What surrounds a worktree at one moment.
 
     Attributes:
@@ -36,7 +36,7 @@ class Surroundings(NamedTuple):
     settings: dict[str, str]
 
 
-def surroundings_of(folder: str, origin: str, without: str) -> Surroundings:
+def surroundings_of(folder: str, origin: str, without: str) -> OutsideState:
     """What surrounds a worktree now.
 
     Args:
@@ -51,7 +51,7 @@ def surroundings_of(folder: str, origin: str, without: str) -> Surroundings:
     [common] = lines(folder, "rev-parse", "--path-format=absolute", "--git-common-dir")
     listed = lines(folder, "for-each-ref", "--format=%(objectname) %(refname)")
     refs = {each.partition(" ")[2]: each.partition(" ")[0] for each in listed}
-    return Surroundings(
+    return OutsideState(
         checkout,
         tuple(lines(checkout, "rev-parse", "--symbolic-full-name", "HEAD")),
         _files(checkout, without),
@@ -95,7 +95,7 @@ def _settings(common: str) -> dict[str, str]:
     return found
 
 
-def changes_outside(before: Surroundings, after: Surroundings, branch: str) -> list[str]:
+def changes_outside(before: OutsideState, after: OutsideState, branch: str) -> list[str]:
     """What changed outside of the worktree of a branch between two moments: a notice for each
     kind.
     """

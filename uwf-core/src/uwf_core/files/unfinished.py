@@ -94,7 +94,7 @@ def _nested(folder: str) -> list[str]:
         nested += [each for each in linked if each not in known]
     if not nested:
         return []
-    each = "is a repository of its own" if len(nested) == 1 else "are repositories of their own"
+    each = "is a separate repository" if len(nested) == 1 else "are separate repositories"
     first = quote(f"{shown(nested[0])}/.git")
     return [
         f"{listed(nested)} in {folder} {each}, and git adds no file of it to the branch: remove "
@@ -147,10 +147,10 @@ def _not_a_worktree(folder: str, branch: str) -> str:
     if not os.path.isdir(folder):
         return f"the worktree {folder} of the branch {branch} is gone"
     if not os.path.lexists(os.path.join(folder, ".git")):
-        return f"{folder} is no worktree of the branch {branch} any more: git has forgotten it"
+        return f"{folder} is not a worktree of the branch {branch} any more: git has forgotten it"
     commits = (ask_git(folder, "rev-list", "--count", "--all") or "no").strip()
     return (
-        f"{folder} is no worktree of the branch {branch} any more: its .git was replaced by that "
-        f"of another repository with {commits} commits, so its files are on no branch: move "
+        f"{folder} is not a worktree of the branch {branch} any more: its .git was replaced by "
+        f"that of another repository with {commits} commits, so its files are on no branch: move "
         f"{folder}/.git to another folder, and uwf restores that of the worktree"
     )

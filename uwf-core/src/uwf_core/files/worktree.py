@@ -215,7 +215,7 @@ def commit_worktree(folder: str, branch: str, message: str) -> str:
 
 
 def _show_hidden(folder: str) -> None:
-    """Let git look at files of which it was told to believe that they stay as they are."""
+    """Let git look at files that an index marks as unchanged or skipped."""
     flagged = names(folder, "ls-files", "-v", "-z", env=NO_LOCKS)
     top = os.fsencode(folder)
     hidden = [

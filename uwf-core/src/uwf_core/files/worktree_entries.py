@@ -75,7 +75,7 @@ def conflict_at(tree: "WorkingTree", folder: str, branch: str) -> str | None:
 
 
 def prefix_conflict(tree: "WorkingTree", branch: str) -> str | None:
-    """Which branch takes the place of the folder of another one, and what to do; None if none does.
+    """Which branch is where git needs a folder for another one, and what to do; None if none does.
     Git keeps a branch as a file, and some file systems do not tell `UWF` from `uwf`.
 
     Raises:
@@ -90,6 +90,6 @@ def prefix_conflict(tree: "WorkingTree", branch: str) -> str | None:
     if prefix not in names:
         prefix = next((each for each in names if each.lower() == prefix.lower()), prefix)
     return (
-        f"the branch {prefix!r} takes the place of the branches {os.path.dirname(branch)}/…, which "
+        f"the branch {prefix!r} is in the way of the branches {os.path.dirname(branch)}/…, which "
         f"git cannot keep beside it; rename it: git -C {quote(tree.top)} branch -m {prefix} NAME"
     )

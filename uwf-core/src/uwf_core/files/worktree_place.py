@@ -39,7 +39,7 @@ def check_place(folder: str) -> None:
     try:
         wanted = os.path.realpath(folder), os.path.realpath(entry_of(folder))
     except OSError as error:
-        raise GitFailed(f"{folder!r} is no worktree of git: {error}") from error
+        raise GitFailed(f"{folder!r} is not a worktree of git: {error}") from error
     if _named(folder) == wanted:
         return
     config = os.path.join(wanted[1], "config.worktree")
