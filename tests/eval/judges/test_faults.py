@@ -20,6 +20,9 @@ from uwf_eval.task.model import JudgeSpec
         ({"plugin": "duratoin"}, "plugin", "did you mean duration"),
         ({"plugin": "command", "options": {"rum": "x"}}, "options", "did you mean 'run'"),
         ({"builtin": "rubric", "options": {"criteria": [{"name": 1}]}}, "options", "criteria"),
+        ({"builtin": "rubric"}, "builtin", "no model is configured for judges"),
+        ({"builtin": "hallucination"}, "builtin", "modelOverrides.judge"),
+        ({"plugin": "upstream-consumption"}, "options", "no model is configured for judges"),
     ],
 )
 def test_a_fault_names_its_key_and_the_cure(tmp_path, spec, key, words):
@@ -31,5 +34,5 @@ def test_a_fault_names_its_key_and_the_cure(tmp_path, spec, key, words):
 
 def test_a_good_judge_has_no_fault(tmp_path):
     with Client.open(home=tmp_path / "home", cwd=tmp_path) as client:
-        for spec in ({"entry": "judge.py"}, {"builtin": "rubric"}, {"plugin": "duration"}):
+        for spec in ({"entry": "judge.py"}, {"builtin": "cost"}, {"plugin": "duration"}):
             assert list(judge_problems(JudgeSpec(name="j", **spec), client)) == []

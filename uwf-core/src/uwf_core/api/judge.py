@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from uwf_core.api.agent import API_VERSION, Model, Usage
 from uwf_core.api.record import record
+from uwf_core.errors import ConfigError
 from uwf_core.process.cancel import Cancel
 
 
@@ -18,6 +19,8 @@ class JudgeSpec:
         summary: one line for people.
         factory: `module:attribute`, called as `factory(options, context)`, gives a `Judge`.
         options: `module:attribute` of a frozen dataclass whose fields are the options.
+        needs_model: whether it asks the model of the request; without a configured one, no trial
+            starts.
         api: the version of this contract that the judge was written for.
     """
 
@@ -25,6 +28,7 @@ class JudgeSpec:
     summary: str
     factory: str
     options: str | None = None
+    needs_model: bool = False
     api: str = API_VERSION
 
 
@@ -75,6 +79,20 @@ class JudgeReply:
     score: float | None
     data: Mapping[str, Any] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
+
+
+def needed_model(model: Model | None) -> Model:
+    """The model of a judge that asks one.
+
+    Raises:
+        ConfigError: none is configured.
+    """
+    if model is None:
+        raise ConfigError(
+            "no model is configured for judges",
+            hint="uwf config set modelOverrides.judge NAME, one of `models`",
+        )
+    return model
 
 
 @runtime_checkable

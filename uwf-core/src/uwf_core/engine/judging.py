@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.agent import AgentContext
 from uwf_core.api.fields import read_options
-from uwf_core.api.judge import Judge, JudgeReply, JudgeRequest
+from uwf_core.api.judge import Judge, JudgeReply, JudgeRequest, needed_model
 from uwf_core.errors import ConfigError, InternalFailure, PluginBroken, UwfError
 from uwf_core.plugins.guards import interruptible
 from uwf_core.plugins.scan import JUDGES
@@ -59,7 +59,7 @@ def open_judge(engine: "Engine", name: str, options: Mapping[str, Any], *, where
         PluginError: it is unknown, blocked, incompatible or claimed twice.
         PluginBroken: it cannot be imported, or creates no judge.
         TimedOut: not within the limit of a run.
-        ConfigError: the options are invalid.
+        ConfigError: the options are invalid, or it needs a model and none is configured.
     """
     plugins, seconds = engine.plugins, engine.settings.limits.run_seconds
     with interruptible(plugins.found(JUDGES, name), seconds), plugins.guard:
@@ -68,6 +68,8 @@ def open_judge(engine: "Engine", name: str, options: Mapping[str, Any], *, where
         cls = plugins.attribute(JUDGES, name, spec.options) if spec.options else None
         record = _options(name, cls, options, where)
         made = _made(engine, name, factory, record)
+    if spec.needs_model:
+        needed_model(judge_model(engine))
     return OpenJudge(engine, name, made, record)
 
 

@@ -55,8 +55,11 @@ class JudgeProblem(NamedTuple):
 
 
 def judge_problems(spec: JudgeSpec, client: Client) -> Sequence[JudgeProblem]:
-    """Validate a judge without running it: its name and options. That of a plugin is created."""
+    """Validate a judge without running it: its name, its options, and that a model is configured
+    if it asks one. That of a plugin is created.
+    """
     from uwf_core.definitions import suggestion
+    from uwf_core.api.judge import needed_model
     from uwf_core.errors import ConfigError
     from uwf_eval.judges.builtin_judges import builtin_judges, builtin_options
 
@@ -72,6 +75,11 @@ def judge_problems(spec: JudgeSpec, client: Client) -> Sequence[JudgeProblem]:
         builtin_options(name, spec.options, where="options")
     except ConfigError as fault:
         return [JudgeProblem("options", str(fault), fault.hint or "")]
+    if known[name].needs_model:
+        try:
+            needed_model(client.judge_model)
+        except ConfigError as fault:
+            return [JudgeProblem("builtin", f"{name} asks a model: {fault}", fault.hint or "")]
     return []
 
 

@@ -21,17 +21,28 @@ def builtin_specs() -> Sequence[JudgeSpec]:
         _spec("cost", "amounts:Cost", "cost of the thread in USD"),
         _spec("duration", "amounts:Duration", "duration of the steps"),
         _spec("token-stats", "amounts:TokenStats", "tokens and turns, in all and by role", None),
-        _spec("rubric", "rubric:Rubric", "a model judges by your criteria"),
-        _spec("hallucination", "stepwise:Hallucination", "share of supported claims", "Step"),
-        _spec("upstream-consumption", "stepwise:Upstream", "share of used input", "Step"),
+        _spec("rubric", "rubric:Rubric", "a model judges by your criteria", asks=True),
+        _spec(
+            "hallucination",
+            "stepwise:Hallucination",
+            "share of supported claims",
+            "Step",
+            asks=True,
+        ),
+        _spec(
+            "upstream-consumption", "stepwise:Upstream", "share of used input", "Step", asks=True
+        ),
     ]
 
 
-def _spec(name: str, place: str, summary: str, options: str | None = "") -> JudgeSpec:
+def _spec(
+    name: str, place: str, summary: str, options: str | None = "", *, asks: bool = False
+) -> JudgeSpec:
     """The record of a judge; the class of its options is `<Judge>Options` unless given."""
     module, _, judge = place.partition(":")
     own = None if options is None else f"{_ROOM}.{module}:{options or judge}Options"
-    return JudgeSpec(name=name, summary=summary, factory=f"{_ROOM}.{place}", options=own)
+    factory = f"{_ROOM}.{place}"
+    return JudgeSpec(name=name, summary=summary, factory=factory, options=own, needs_model=asks)
 
 
 @record

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from uwf_core.api import Cancel, JudgeRequest, Model, Usage, priced
+from uwf_core.api.judge import needed_model
 from uwf_core.api.record import record
 from uwf_core.definitions import CompiledSchema
 from uwf_core.named_tuple import NamedTuple
@@ -90,16 +91,11 @@ class Examiner:
     """Asks the model of a request.
 
     Raises:
-        JudgeFailed: the request names no model.
+        ConfigError: the request names no model.
     """
 
     def __init__(self, request: JudgeRequest, options: ModelOptions) -> None:
-        if request.model is None:
-            raise JudgeFailed(
-                "no model is configured for judges",
-                hint="uwf config set modelOverrides.judge NAME, one of `models`",
-            )
-        self._model: Model = request.model
+        self._model: Model = needed_model(request.model)
         self._cancel: Cancel = request.cancel
         self._options = options
 
