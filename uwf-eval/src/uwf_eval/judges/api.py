@@ -32,6 +32,7 @@ class Evidence:
         model: for judges that call one; None if none is configured.
         client: of the store that has the thread; it opens the judges of plugins.
         state_dir: the working folder of the judges, created on demand.
+        unable: why judges could not start their commands already before the agent ran, by name.
         cancel: set when the run stops.
     """
 
@@ -43,6 +44,7 @@ class Evidence:
     model: Model | None
     client: Client
     state_dir: Path
+    unable: Mapping[str, str] = field(default_factory=dict)
     cancel: Cancel = field(default_factory=Cancel)
 
 
@@ -58,8 +60,8 @@ def judge_problems(spec: JudgeSpec, client: Client) -> Sequence[JudgeProblem]:
     """Validate a judge without running it: its name, its options, and that a model is configured
     if it asks one. That of a plugin is created.
     """
-    from uwf_core.definitions import suggestion
     from uwf_core.api.judge import needed_model
+    from uwf_core.definitions import suggestion
     from uwf_core.errors import ConfigError
     from uwf_eval.judges.builtin_judges import builtin_judges, builtin_options
 

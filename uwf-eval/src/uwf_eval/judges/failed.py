@@ -21,6 +21,12 @@ class JudgeAborted(JudgeFailed):
     code = "judge-aborted"
 
 
+class JudgeNotStarted(JudgeAborted):
+    """The shell could not start the command. If it could not before the agent ran either, that is
+    an error of the task.
+    """
+
+
 _SAID_LINES = 5
 _SAID_CHARACTERS = 800
 

@@ -17,7 +17,7 @@ from uwf_core.errors import UwfError
 from uwf_eval.judges.api import READ_RECORD_ONLY, Evidence
 from uwf_eval.judges.builtin_judges import builtin_judges, builtin_options, open_builtin_judge
 from uwf_eval.judges.context import JudgeContext
-from uwf_eval.judges.failed import JudgeAborted, JudgeFailed
+from uwf_eval.judges.failed import JudgeAborted, JudgeFailed, JudgeNotStarted
 from uwf_eval.judges.script import ScriptCall, checked_score, run_script
 from uwf_eval.records import JudgeResult
 from uwf_eval.task.model import JudgeSpec, Task
@@ -119,7 +119,13 @@ def _ask_builtin(context: JudgeContext, spec: JudgeSpec, name: str) -> JudgeRepl
     if name in READ_RECORD_ONLY:
         return judge.judge(_request(context, context.evidence.cwd, Cancel()))
     if name in _NEEDS_FOLDER:
-        return _in_a_copy(context, lambda folder: _within(context, spec, judge.judge, folder))
+        try:
+            return _in_a_copy(context, lambda folder: _within(context, spec, judge.judge, folder))
+        except JudgeNotStarted as fault:
+            why = context.evidence.unable.get(spec.name)
+            if why is None:
+                raise
+            raise JudgeFailed(f"{why}; {fault.message}", hint="correct the task") from fault
     return _within(context, spec, judge.judge, context.judged())
 
 

@@ -20,6 +20,7 @@ from uwf_eval.calibration.set import read_set
 from uwf_eval.judges.api import judge_problems
 from uwf_eval.judges.identity import asks_a_model
 from uwf_eval.judges.script import interpreter_of
+from uwf_eval.judges.startable import unable
 from uwf_eval.task.globs import glob_problem
 from uwf_eval.task.model import RECORDED, JudgeSpec, Task, different_inputs, fixture_of
 from uwf_eval.task.tree import obstacles
@@ -175,10 +176,27 @@ def _judges(task: Task, root: YamlMapping, client: Client) -> Iterator[Problem]:
         for problem in judge_problems(judge, client):
             at = place_at(root, ("judges", index, problem.key))
             yield error_at(at, "bad-judge", problem.message, problem.hint)
+    yield from _startable(task, root)
     if "judges" in root.values and not any(each.weight > 0 for each in task.judges):
         place = place_at(root, ("judges",))
         message = "no judge has a weight above 0"
         yield error_at(place, "no-judge", message, "a trial without such a judge has no score")
+
+
+def _startable(task: Task, root: YamlMapping) -> Iterator[Problem]:
+    """Judges whose commands cannot start on this machine, unless a setup may change that."""
+    if task.setup:
+        return
+    names = [each.name for each in task.judges]
+    found: dict[str, str] = {}
+    for case in task.cases:
+        folder = fixture_of(task, case)
+        if folder is None or folder.is_dir():
+            found |= unable(task, folder, os.environ)
+    for name, why in found.items():
+        at = place_at(root, ("judges", names.index(name), "options", "run"))
+        message = f"the judge {name!r} cannot judge a trial: {why}"
+        yield error_at(at, "judge-cannot-run", message, "install or correct it")
 
 
 def _calibration(task: Task, judge: JudgeSpec, index: int, root: YamlMapping) -> Iterator[Problem]:

@@ -19,6 +19,7 @@ from uwf_core.client import Client
 from uwf_core.errors import AgentStuck
 from uwf_eval.judges.api import Evidence, need_folder
 from uwf_eval.judges.run_judge import judge_all
+from uwf_eval.judges.startable import unable
 from uwf_eval.plan.budget import unknown_limits
 from uwf_eval.records import Budget, Trial
 from uwf_eval.run.executor import RunSettings
@@ -102,6 +103,7 @@ class _TrialRun:
         self.is_set_up = False
         self.is_imported = False
         self.given: StepInput | None = None
+        self.unable: Mapping[str, str] = {}
 
     def attempt(self) -> Verdict:
         """Prepare, run, inspect and judge the trial.
@@ -147,6 +149,7 @@ class _TrialRun:
         self.is_set_up = True
         if self.task.setup:
             self._run_commands(self.task.setup, space, self.context.cancel)
+        self.unable = unable(self.task, space.work, self.context.settings.env)
         return space
 
     def _fill(self, folder: Path) -> None:
@@ -284,6 +287,7 @@ class _TrialRun:
             model=self.client.judge_model,
             client=self.client,
             state_dir=space.judges,
+            unable=self.unable,
             cancel=self.context.cancel,
         )
         results = judge_all(self.task, evidence)

@@ -19,7 +19,13 @@ from uwf_core.api import (
 from uwf_core.api.extract import NO_USAGE
 from uwf_core.api.record import record
 from uwf_eval.judges.context import judge_environment
-from uwf_eval.judges.failed import JudgeAborted, JudgeFailed, check_alone, check_end
+from uwf_eval.judges.failed import (
+    JudgeAborted,
+    JudgeFailed,
+    JudgeNotStarted,
+    check_alone,
+    check_end,
+)
 from uwf_eval.judges.script import GRACE_SECONDS
 
 _CANNOT_RUN = (126, 127)
@@ -35,7 +41,7 @@ class CommandOptions:
     Attributes:
         run: the command, required; `sh -c` runs it in a copy of the trial's folder.
         score: `exit`: 1 if the exit code is 0, else 0; `number`: the last match of `pattern` in
-            the output, for any exit code.
+            the output, for any exit code but 126 and 127.
         pattern: a regular expression; its first group is the number.
         full, zero: the numbers with the scores 1 and 0; linear between them.
         seconds: the time limit.
@@ -139,6 +145,6 @@ def _check(result: ProgramResult, options: CommandOptions) -> None:
     check_end(result, "the command", seconds=options.seconds, hint=hint)
     if options.score == "number":
         check_alone(result, "the command")
-    if result.exit_code in _CANNOT_RUN and options.score == "exit":
+    if result.exit_code in _CANNOT_RUN:  # its message holds the number of a line
         output = result.stdout.decode("utf-8", "replace").strip()[-200:]
-        raise JudgeAborted(f"cannot run the command (exit code {result.exit_code}): {output}")
+        raise JudgeNotStarted(f"cannot run the command (exit code {result.exit_code}): {output}")
