@@ -153,6 +153,13 @@ def without_booker(new: dict[str, Any]) -> None:
     new["graph"]["planner"]["planned"]["role"] = "$SUSPEND"
 
 
+def without_planner(new: dict[str, Any]) -> None:
+    del new["roles"]["planner"], new["graph"]["planner"]
+    for edge in new["graph"]["$START"].values():
+        edge["role"] = "booker"
+    new["graph"]["booker"]["full"]["role"] = "$SUSPEND"
+
+
 def played_by_a_program(new: dict[str, Any]) -> None:
     booker = new["roles"]["booker"]
     statuses = {"0": "booked", "1": "full"}
@@ -285,7 +292,8 @@ EXAMPLES = [
                                                   link=TEXT))),
     Example("role-added", OK, BAD, checker(variant("checked")), place="roles.checker"),
     Example("role-added", OK, BAD, checker(variant("booked", link=TEXT))),
-    Example("role-removed", BAD, OK, without_booker, [PLANNED, FULL], place="roles.booker"),
+    Example("role-removed", BAD, OK, without_planner, [PLANNED], place="roles.planner"),
+    Example("role-removed", BAD, BAD, without_booker, [PLANNED, FULL], place="roles.booker"),
     Example("role-renamed", BAD, OK, renamed, [PLANNED, FULL], place="roles.agent"),
     Example("text-changed", OK, OK, role("planner", goal="Plan well."), place="roles.planner.goal"),
     Example("text-changed", OK, OK, role("planner", procedure="Look at maps.")),
@@ -305,6 +313,8 @@ EXAMPLES = [
         "status-removed", BAD, OK, no_status("booker", "full"), [PLANNED, FULL],
         place="roles.booker.frontmatter.full",
     ),
+    Example("status-removed", BAD, BAD, no_status("booker", "full"), [PLANNED, FULL],
+            before=edge("booker", "full", role="$END")),
     Example("field-added", OK, OK, field("booker", 0, "seat", TEXT), [PLANNED, FULL]),
     Example("field-removed", OK, OK, field("planner", 0, "notes")),
     Example(

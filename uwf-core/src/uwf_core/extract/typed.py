@@ -11,6 +11,7 @@ from uwf_core.api.extract import ExtractProblem, ExtractReply
 from uwf_core.cas.codec import decode, encode
 from uwf_core.cas.schemas import Violation, violations
 from uwf_core.errors import PayloadError
+from uwf_core.shape.mismatch import not_a_field
 from uwf_core.workflow.definition import SUSPEND
 from uwf_core.workflow.variants import BODY, STATUS, Variant, variants
 from uwf_core.workflow.yaml_nodes import at, type_of, types_of
@@ -90,15 +91,14 @@ def keeps(variant: Variant, name: object) -> bool:
 def unknown_fields(
     schema: Mapping[str, Any], fields: Mapping[str, Any]
 ) -> tuple[ExtractProblem, ...]:
-    """The fields of a valid output that its variant does not have."""
-    variant = variant_for(schema, fields.get(STATUS))
-    assert isinstance(variant, Variant)
-    message = f"is not a field of $status {variant.status!r}; " + (
-        f"its fields are: {', '.join(sorted(variant.properties))}"
-    )
-    return tuple(
-        ExtractProblem(path=name, message=message) for name in fields if not keeps(variant, name)
-    )
+    """The fields of an output that its variant does not have; none without a valid status."""
+    status = fields.get(STATUS)
+    variant = variant_for(schema, status if isinstance(status, str) else None)
+    if not isinstance(variant, Variant):
+        return ()
+    unknown = [name for name in fields if not keeps(variant, name)]
+    of, known = f"$status {variant.status!r}", sorted(variant.properties)
+    return tuple(ExtractProblem(name, not_a_field(name, of, known)) for name in unknown)
 
 
 def checked(

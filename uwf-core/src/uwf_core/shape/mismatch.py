@@ -1,6 +1,6 @@
 """The rules of a value beyond its type, values that do not fit, and the words that report them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 
 from uwf_core.named_tuple import NamedTuple
@@ -114,6 +114,13 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     shown_names = [name for name in names[:20] if len(name) <= _LONGEST]
     more = ", …" if len(names) > 20 else ""
     return f"known: {', '.join(shown_names)}{more}" if shown_names else ""
+
+
+def not_a_field(name: str, of: str, known: Collection[str]) -> str:
+    """The problem of an unknown field; `of` names what has the fields."""
+    near = nearest(name, known)
+    said = f"did you mean {near!r}?" if near else f"its fields are: {', '.join(known)}"
+    return f"is not a field of {of}; {said}"
 
 
 def short(text: str) -> str:

@@ -335,9 +335,10 @@ def check_answer(
         if role_variants(
             form
         ):  # unknown fields of an agent are dropped, those of a person rejected
-            found = check_structured(form, answer).errors or unknown_fields(form, answer)
+            wrong = check_structured(form, answer).errors
+            found = (*unknown_fields(form, answer), *wrong)
         else:
-            found = violations(form, answer) or undeclared_fields(form, answer, "the form")
+            found = [*undeclared_fields(form, answer, "the form"), *violations(form, answer)]
     except PayloadError as error:
         raise PayloadError(
             f"the form of {suspension.role} cannot be used: {error.message}",

@@ -64,11 +64,17 @@ def check_stored(value: Any, schema: Mapping[str, Any], workflow: str) -> None:
 
 
 def _check(value: Mapping[str, Any], schema: Mapping[str, Any], workflow: str) -> None:
+    unknown = undeclared_fields(schema, value, "the input")
     missing = [name for name in _required(schema) if name not in value]
     if missing:
         needed = {**schema, "required": missing}
         raise PayloadError(
-            f"the workflow {workflow} requires the input {', '.join(missing)}",
+            "; ".join(
+                (
+                    f"the workflow {workflow} requires the input {', '.join(missing)}",
+                    *map(problem_words, unknown),
+                )
+            ),
             where=_OPTION,
             hint=f"add {answer_options(needed, _OPTION)[0]}",
         )
@@ -76,7 +82,7 @@ def _check(value: Mapping[str, Any], schema: Mapping[str, Any], workflow: str) -
         found = explained_violations(schema, decode(encode(dict(value))))
     except PayloadError as error:
         found = [Violation(error.where or "", error.message)]
-    found = found or undeclared_fields(schema, value, "the input")
+    found = [*unknown, *found]
     if found:
         words = "; ".join(map(problem_words, found))
         raise PayloadError(

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import DefinitionError, PayloadError, UsageError
-from uwf_core.shape.mismatch import short
+from uwf_core.shape.mismatch import not_a_field, short
 from uwf_core.workflow.alternatives import alternatives, as_mapping, inline_refs, is_open
 from uwf_core.workflow.variants import STATUS, variants
 from uwf_core.workflow.yaml_nodes import at, is_bad_number, type_of, types_of, value_of
@@ -201,5 +201,4 @@ def undeclared_fields(
         known |= dict.fromkeys(as_mapping(each.get("properties")))
     if not known:
         return []
-    message = f"is not a field of {of}; its fields are: {', '.join(known)}"
-    return [Violation(name, message) for name in value if name not in known]
+    return [Violation(name, not_a_field(name, of, known)) for name in value if name not in known]

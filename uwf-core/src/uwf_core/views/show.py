@@ -340,7 +340,12 @@ def answer_options(form: Mapping[str, Any], option: str = "--answer") -> list[st
         properties = form.get("properties", {})
         return [line("", properties, form.get("required") or properties) or f"{option} <JSON>"]
     return [
-        line(f"--status {quote(way.status)}", way.properties, sorted(way.required)) for way in ways
+        line(
+            f"--status {quote(way.status)}",
+            way.properties,
+            [name for name in way.properties if name in way.required],
+        )
+        for way in ways
     ]
 
 

@@ -370,6 +370,23 @@ def merged_schemas(schemas: list[Any], several: bool) -> dict[str, Any]:
     return {"anyOf" if several else "allOf": schemas}
 
 
+def as_listed(schema: Any) -> Any:
+    """A schema whose fields are in the order of `required`, and then by name. A stored schema keeps
+    the lists of its author, and sorts the mappings.
+    """
+    if isinstance(schema, list):
+        return [as_listed(each) for each in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    found = {key: as_listed(each) for key, each in schema.items()}
+    fields = found.get("properties")
+    if isinstance(fields, dict):
+        listed = (name for name in as_list(found.get("required")) if isinstance(name, str))
+        names = dict.fromkeys((*listed, *sorted(fields)))
+        found["properties"] = {name: fields[name] for name in names if name in fields}
+    return found
+
+
 def as_list(value: Any) -> list[Any]:
     """`value` if it is a list, else an empty one."""
     return value if isinstance(value, list) else []

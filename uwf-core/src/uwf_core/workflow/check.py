@@ -8,6 +8,7 @@ from uwf_core.cas.bounds import MAX_PROBLEMS
 from uwf_core.errors import DefinitionError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.calls import Calls
+from uwf_core.workflow.comment_check import check_comments
 from uwf_core.workflow.graph_check import check_graph
 from uwf_core.workflow.load import Loaded, load_file, load_text
 from uwf_core.workflow.parsed import ParsedWorkflow, parse_workflow
@@ -157,6 +158,7 @@ def _check(
         wrong_input,
         (problem for schema in schemas.values() for problem in schema.problems),
         calls.problems,
+        check_comments(root),
         check_suggestions(parts, calls.lacks),
         check_graph(parts, analyses),
         check_templates(parts, read, own),

@@ -14,6 +14,7 @@ CODES: Final[dict[str, str]] = {
     "merge-key": "`<<` merges a value that is not a mapping",
     "alias": "an alias without an anchor, or within its own anchor",
     "tag": "a YAML tag other than `!include`",
+    "text-ends-at-comment": "a text without quotes that ends where YAML reads a comment (` #`)",
     "too-large": "over 1 MB in a file, or 10 MB in all that a file includes",
     "too-deep": "nested deeper than 64 levels, or called through more than 32 files",
     "too-many-nodes": "over 100,000 values with aliases and includes, 50,000 in called files, or "

@@ -11,6 +11,7 @@ from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.mismatch import NOT_BLANK, Names, To, above
 from uwf_core.shape.shapes import build
+from uwf_core.workflow.alternatives import as_listed
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -368,7 +369,7 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
         graph={name: graph[name] for name in order},
         limits=found.limits,
         text=store.text,
-        input=None if found.input is None else store.schema(Ref(str(found.input))),
+        input=None if found.input is None else as_listed(store.schema(Ref(str(found.input)))),
         workspace=found.workspace,
         record=found.record,
         branch=found.branch,
@@ -396,4 +397,4 @@ def _fan_out(store: "Store", name: str, edge: Edge) -> Role:
 def _role(store: "Store", name: str, text: RoleText) -> Role:
     fields = text._asdict()
     ref = Ref(fields.pop("frontmatter"))
-    return Role(name=name, frontmatter=ref, schema=store.schema(ref), **fields)
+    return Role(name=name, frontmatter=ref, schema=as_listed(store.schema(ref)), **fields)

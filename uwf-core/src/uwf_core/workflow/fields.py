@@ -16,10 +16,11 @@ from uwf_core.workflow.alternatives import (
     is_open,
     parts_of,
 )
-from uwf_core.workflow.template import Path, TemplateName
+from uwf_core.workflow.template import PRESENT, Path, TemplateName
 from uwf_core.workflow.variants import BODY, INPUT, Variant
 from uwf_core.workflow.yaml_nodes import types_of
 
+_TRUE: tuple[dict[str, Any], ...] = ({"const": True},)
 _ANYTHING: tuple[dict[str, Any], ...] = ({},)
 ValueShape = Sequence[dict[str, Any]]
 """Flat alternatives: a value satisfies one of them."""
@@ -86,7 +87,9 @@ class Fields:
         if scope is None:
             outer, path = self._scope(stack[:-1]), stack[-1]
             shape = _few(_not_null(outer.find(path)[1]))
-            guard = path, shape, len(outer.contexts)
+            asked = asked_for(path)
+            proven = shape if asked is None else _few(_not_null(outer.find(asked)[1]))
+            guard = asked or path, proven, len(outer.contexts)
             scope = _Scope([*outer.contexts, _few(_items(shape))], [*outer.guarded, guard])
             self._within[stack] = scope
         return scope
@@ -123,6 +126,10 @@ class _Scope:
     def _find(self, path: Path) -> tuple[Presence, ValueShape]:
         if not path:
             return Presence.ALWAYS, self.contexts[-1]
+        asked = asked_for(path)
+        if asked is not None:
+            found = self.presence(asked)
+            return (Presence.PERHAPS if found is Presence.NULLABLE else found), _TRUE
         for known, shape, level in reversed(self.guarded):
             if path == known and self._is_same_within(level, path[0]):
                 return Presence.ALWAYS, shape
@@ -142,6 +149,13 @@ class _Scope:
         """Whether a name means the same as outside: no context from `level` on hides it."""
         inner = self.contexts[level:]
         return all(_member(each, part)[0] is Presence.NEVER for each in inner)
+
+
+def asked_for(path: Path) -> Path | None:
+    """The name whose value `name?` asks for; None for any other name."""
+    if not path or not path[-1].endswith(PRESENT) or path[-1] == PRESENT:
+        return None
+    return *path[:-1], path[-1].removesuffix(PRESENT)
 
 
 def item_shape(lists: ValueShape) -> ValueShape:

@@ -3,14 +3,14 @@
 Follows the public Mustache specification (github.com/mustache/spec), standalone lines, dotted names
 and the implicit iterator included, and differs where prompts need it:
 
-- nothing is escaped for HTML: `{{x}}`, `{{{x}}}` and `{{&x}}` are the same;
-- partials, inheritance and changed delimiters are rejected with their place; there are no lambdas;
+- nothing is escaped for HTML: `{{x}}`, `{{{x}}}` and `{{&x}}` are the same; there are no lambdas;
+- partials, inheritance and changed delimiters are rejected with their place;
 - a name looks into mappings by key and into lists by position (`items.0.name`), never at
   attributes; it may begin with `$` (`{{$status}}`);
 - a missing or null value renders empty; a value that is not a string renders as compact JSON.
 
-A section is skipped if its value is missing, null, false, 0, "" or an empty list; an empty
-mapping counts as present. Text from data is never read as a template.
+A section is skipped if its value is missing, null, false, 0, "" or an empty list, not for an empty
+mapping; `{{#name?}}` only if it is missing or null. Text from data is never read as a template.
 """
 
 import json
@@ -25,13 +25,11 @@ from uwf_core.named_tuple import NamedTuple
 
 MAX_DEPTH = 64
 """The maximum nesting of sections, and of parts in a name."""
-
 MAX_TAGS = 2_000
-"""The maximum number of tags in a template."""
-
 MAX_RENDERED = 1_000_000
-"""The most characters that a template may render, each tag one more each time it is rendered."""
-
+"""The most characters that a template may render; each rendered tag counts as one more."""
+PRESENT = "?"
+"""Ends a name that asks whether there is a value."""
 Path = tuple[str, ...]
 """A dotted name, split; `()` is the implicit iterator `.`."""
 
@@ -355,9 +353,11 @@ def _lookup(path: Path, stack: list[Any]) -> Any:
 
 
 def _member(value: Any, part: str) -> Any:
-    """`part` of a mapping (by key) or a list (by position)."""
-    if isinstance(value, Mapping):
-        return value.get(part, _MISSING)
+    """`part` of a mapping (by key) or a list (by position); true for `part?` that has a value."""
+    if isinstance(value, Mapping) and part in value:
+        return value[part]
+    if part.endswith(PRESENT):
+        return _MISSING if _member(value, part[:-1]) in (_MISSING, None) else True
     if _is_list(value) and part.isascii() and part.isdigit() and len(part) < 10:
         index = int(part)
         return value[index] if index < len(value) else _MISSING

@@ -223,7 +223,10 @@ def if_present(name: TemplateName, presence: Presence, *, is_own: bool = True) -
     declares it, and not a joint result.
     """
     shown = dotted(name)
-    within = f"put it within {{{{#{shown}}}}} … {{{{/{shown}}}}}"
+    within = (
+        f"put it within {{{{#{shown}?}}}} … {{{{/{shown}?}}}} "
+        f"({{{{#{shown}}}}} … {{{{/{shown}}}}} also skips 0, false and an empty text)"
+    )
     if not is_own or not name.path:
         return within
     if presence is Presence.NULLABLE:

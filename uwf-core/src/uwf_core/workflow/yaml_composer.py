@@ -242,7 +242,9 @@ class Composer:
             return scalar
         if self.plain is not None:
             self.signs |= signs
-        whole = " ".join(self.text[part.start : part.end].split())
+        whole = "\n".join(
+            line.strip() for line in self.text[part.start : part.end].strip().splitlines()
+        )
         return YamlScalar(scalar.place, scalar.text, "", scalar.tag, whole)
 
     def _begin(self, event: Any, is_mapping: bool) -> None:
@@ -351,10 +353,13 @@ def _syntax_problem(place: Place, reason: str, text: str) -> Problem:
         return error_at(place, "too-deep", f"nested deeper than {MAX_DEPTH} levels")
     line = "".join(text.splitlines()[place.line - 1 : place.line])
     hint = ""
+    near = "".join(text.splitlines(keepends=True)[max(place.line - 3, 0) : place.line])
     if "\t" in line[: max(place.column, 1)]:
         hint = "indent with spaces, not tabs"
     elif "mapping values are not allowed" in reason:
         hint = "put text with `: ` in quotes"
     elif line[place.column - 1 : place.column] in ("{", "}", "[", "]", "%", "@", "`", "*", "&"):
         hint = "put text that begins with a special character in quotes"
+    elif re.search(r"\S[ \t]+#\w", near):
+        hint = "put text with ` #` in quotes: it begins a comment"
     return error_at(place, "yaml-syntax", f"invalid YAML: {reason}", hint)

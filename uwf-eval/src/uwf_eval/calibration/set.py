@@ -7,6 +7,7 @@ from uwf_core.definitions import (
     Problem,
     YamlMapping,
     as_definition_error,
+    check_comments,
     error_at,
     load_file,
     place_at,
@@ -46,7 +47,7 @@ def read_set(path: Path) -> CheckedSet:
     found = None
     if isinstance(loaded.node, YamlMapping):
         found, wrong = read_shape(CalibrationFile, loaded.node, extensions=True)
-        problems += [*wrong, *_item_problems(found, loaded.node)]
+        problems += [*wrong, *check_comments(loaded.node), *_item_problems(found, loaded.node)]
     elif loaded.node is not None and not problems:
         message = "a calibration set must be a mapping"
         problems.append(error_at(loaded.node.place, "wrong-type", message, "start with `items:`"))

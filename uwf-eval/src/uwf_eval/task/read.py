@@ -13,6 +13,7 @@ from uwf_core.definitions import (
     YamlMapping,
     YamlNode,
     as_definition_error,
+    check_comments,
     error_at,
     load_file,
     node_at,
@@ -76,7 +77,7 @@ def _checked(loaded: Loaded, origin: Origin, client: Client | None) -> Checked:
     root, unread = with_own_forms(root, origin.folder)
     problems += unread
     file, wrong = read_shape(TaskFile, root, extensions=True)
-    problems += wrong
+    problems += [*wrong, *check_comments(root)]
     task = _task(file, origin)
     problems.extend(_shape_problems(root))
     if client is not None:

@@ -103,6 +103,10 @@ Broken = Mapping[tuple[str, str | None], str]
 def broken_results(old: ResultType, new: ResultType) -> Broken:
     """What a caller that was written for the old result type can no longer rely on."""
     found: dict[tuple[str, str | None], str] = {}
+    for status in old.keys() - new.keys():
+        found[status, None] = (
+            f"callers have an edge for the $status {status}, which is never returned now"
+        )
     for status, fields in new.items():
         if status not in old:
             found[status, None] = f"callers do not expect the $status {status}"
