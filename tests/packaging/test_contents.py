@@ -103,6 +103,7 @@ def test_the_metadata_is_what_pyproject_says(folder, wheel):
     assert metadata.license_expression == "MIT"
     assert metadata.description
     assert metadata.description.strip().startswith(f"# {project['name']}")
+    assert metadata.project_urls == project["urls"]
     declared = {str(Requirement(each)) for each in project["dependencies"]}
     required = {str(each) for each in metadata.requires_dist or [] if each.marker is None}
     assert required == declared
