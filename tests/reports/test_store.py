@@ -1,6 +1,8 @@
 """Stores that were copied or moved: one test for each public report."""
 
+import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -105,3 +107,62 @@ def test_a_store_with_its_log_is_whole_also_after_a_large_change(project: Projec
     for words in (("cas", "verify"), ("store", "check"), ("thread", "list", "--all")):
         ended = project.uwf(*words)
         assert (ended.exit_code, ended.stderr) == (0, ""), words
+
+
+READING = [
+    "thread list --all", "thread show @last", "thread read @last", "thread why @last", "usage",
+    "step list @last", "step show @last", "step turns @last", "inbox", "watch @last", "log list",
+    "workflow list", "workflow check one", "config show", "agent list", "plugin list", "doctor",
+    "cas verify", "store check", "replay @last", "eval list", "improve list",
+]  # fmt: skip
+
+
+def read_only(home: Path, script: str, project: Project, seconds: float) -> str:
+    """What a script prints in a namespace in which nothing can be written in the home."""
+    mount = f"mount --bind {home} {home} && mount -o remount,ro,bind {home} && {{ {script}; }}"
+    done = subprocess.run(
+        ["unshare", "--map-root-user", "--mount", "sh", "-c", mount],
+        cwd=project.folder, env=project.env, capture_output=True, text=True, timeout=seconds,
+        check=False,
+    )  # fmt: skip
+    if done.returncode != 0 and "unshare" in done.stderr:
+        pytest.skip("no namespaces of mounts here")
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("index", ["with the index of the log", "without it"])
+def test_everything_that_reads_works_in_a_home_that_cannot_be_written(
+    project: Project, index: str
+) -> None:
+    """Found while attacking uwf: a home on a read-only file system, and a copy of one."""
+    if index == "without it":
+        (project.home / "store.db-shm").unlink()
+    uwf = shlex.join(project.command())
+    lines = (
+        f"{uwf} {words} > out 2>&1 || {{ echo 'failed: {words}'; cat out; }}" for words in READING
+    )
+    assert read_only(project.home, "; ".join(lines), project, 300) == ""
+
+
+def test_the_pages_of_a_home_that_cannot_be_written_are_served(project: Project) -> None:
+    """Found while attacking uwf: `uwf web` needed to write its lock, its key and its tokens."""
+    pytest.importorskip("uwf_web")
+    program = """
+import http.client, json, sys, urllib.parse
+url = urllib.parse.urlsplit(json.load(sys.stdin)["url"])
+def get(path, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", url.port, timeout=20)
+    connection.request("GET", path, headers={"Host": url.netloc, **headers})
+    return connection.getresponse()
+cookie = get(f"/?{url.query}").headers["Set-Cookie"].partition(";")[0]
+print(get("/threads", Cookie=cookie).read())
+"""
+    link = 'python3 -c \'import re; t = open("out").read(); print(t[t.index("{"):])\''
+    script = (
+        f"{shlex.join(project.command('web', '--port', '0'))} > out 2> notes & pid=$!; "
+        "for i in $(seq 100); do grep -q pid out && break; sleep 0.2; done; "
+        f"{link} | python3 -c {shlex.quote(program)}; kill $pid; wait $pid; cat notes"
+    )
+    shown = read_only(project.home, script, project, 120)
+    assert "Threads" in shown or "threads" in shown, shown
+    assert "nothing can be written" in shown

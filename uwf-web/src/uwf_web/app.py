@@ -76,7 +76,7 @@ class Server:
     def __init__(self, settings: "WebSettings", open_client: "Callable[[], Client]") -> None:
         self.settings = settings
         self.clients = Clients(open_client)
-        self.rendering = Rendering(settings.home / "web.templates")
+        self.rendering = Rendering(settings.own_folder / "web.templates")
         self.assets = Assets(settings.base)
         self.changes = Changes(open_client)
         self._routes = self._all_routes()

@@ -1,7 +1,9 @@
 """`uwf web`: start the server of the pages, or print the link of the one that runs."""
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -52,18 +54,23 @@ def web(session: Session, action: str, **options: Any) -> int:
     if action == "stop":
         return _stop(session, home)
     settings = _settings(home, folder, options)
-    if options["new_key"]:
-        read_keys(home, renew=True)
-    lock = ServerLock(home)
-    if not lock.acquire():
-        lock.close()
-        return _print_running(session, home, running_state(home))
-    try:
+    with ExitStack() as ending:
+        if home.exists() and not os.access(home, os.W_OK):
+            own = Path(ending.enter_context(TemporaryDirectory(prefix="uwf-web-")))
+            settings = settings._replace(temporary=own, read_only=True)
+            session.note(
+                f"note: nothing can be written in {home}: the pages show, and change nothing"
+            )
+        if options["new_key"]:
+            read_keys(settings.own_folder, renew=True)
+        lock = ServerLock(settings.own_folder)
+        if not lock.acquire():
+            lock.close()
+            return _print_running(session, home, running_state(home))
+        ending.callback(lock.release)
         from uwf_web.serve import serve
 
         serve(settings, lock, lambda real: _print_link(session, real, os.getpid()))
-    finally:
-        lock.release()
     return 0
 
 
@@ -146,8 +153,8 @@ def _check_certificate(certificate: str, key: str) -> None:
 def _print_link(session: Session, settings: WebSettings, pid: int) -> None:
     from uwf_web.keys import new_token, read_keys
 
-    place = settings.place(read_keys(settings.home).host)
-    url = f"{place}{settings.base}/?token={new_token(settings.home)}"
+    place = settings.place(read_keys(settings.own_folder).host)
+    url = f"{place}{settings.base}/?token={new_token(settings.own_folder)}"
     document = {"url": url, "pid": pid}
     session.emit(document, lambda shown, _: f"{shown['url']}\nnext: open the link; Ctrl-C ends it")
 

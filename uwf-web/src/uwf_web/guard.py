@@ -44,7 +44,7 @@ class Guard:
     def __init__(self, server: "Server", settings: "WebSettings") -> None:
         self.server = server
         self._settings = settings
-        self._file = settings.home / KEY_FILE
+        self._file = settings.own_folder / KEY_FILE
         self._stamp: tuple[int, int] | None = None
         self._keys = self.keys()
 
@@ -56,7 +56,7 @@ class Guard:
         except FileNotFoundError:
             stamp = None
         if stamp is None or stamp != self._stamp:
-            self._keys, self._stamp = read_keys(self._settings.home), stamp
+            self._keys, self._stamp = read_keys(self._settings.own_folder), stamp
         return self._keys
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
@@ -97,7 +97,7 @@ class Guard:
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         token = next((value for name, value in query if name == "token"), None)
         if token is not None and scope["method"] == "GET":
-            if use_token(settings.home, token):
+            if use_token(settings.own_folder, token):
                 rest = urlencode([each for each in query if each[0] != "token"])
                 to = quote(path, safe="/") + (f"?{rest}" if rest else "")
                 return 303, "", {"location": _local(to), "set-cookie": self._cookie(keys)}

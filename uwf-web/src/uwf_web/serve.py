@@ -60,7 +60,7 @@ def serve(
             "host": settings.host,
             "scheme": settings.scheme,
             "base": settings.base,
-            "place": str(settings.place(read_keys(settings.home).host)),
+            "place": str(settings.place(read_keys(settings.own_folder).host)),
             "folder": str(settings.folder),
             "startedAtMs": time.time_ns() // 1_000_000,
         }

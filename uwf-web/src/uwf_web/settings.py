@@ -21,6 +21,7 @@ class WebSettings(NamedTuple):
         outer: where browsers find the pages behind a proxy, or None.
         read_only: reject every action.
         tls: the files of certificate and key, or None.
+        temporary: the folder of the server's own files if nothing can be written in the home.
     """
 
     home: Path
@@ -32,6 +33,12 @@ class WebSettings(NamedTuple):
     read_only: bool = False
     tls: tuple[str, str] | None = None
     outer: Place | None = None
+    temporary: Path | None = None
+
+    @property
+    def own_folder(self) -> Path:
+        """Where the server keeps its own files."""
+        return self.temporary or self.home
 
     @property
     def scheme(self) -> str:

@@ -10,8 +10,8 @@ ever sees a partial one. Reading creates nothing and needs no write permission.
 import os
 import sqlite3
 import stat
-import sys
 from contextlib import closing, suppress
+from functools import partial
 from typing import Any
 
 from uwf_core.api.store import LAYOUT_VERSION
@@ -101,8 +101,7 @@ class Database:
             self._writer.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
             if self._durable:
                 log.begin(self._writer, self.path)
-            if sys.platform == "darwin":
-                self._writer.execute("PRAGMA fullfsync = 1")  # there fsync alone does not wait
+            self._writer.execute("PRAGMA fullfsync = 1")  # on macOS fsync alone does not wait
         return self._writer
 
     def log_fault(self, *, thorough: bool = False) -> str | None:
@@ -111,7 +110,9 @@ class Database:
             return None
         with self.store_errors:
             if thorough and self._reader is self._writer is None and self._exists():
-                return log.mismatch(self.path, _connected) or log.fault(self.reader(), self.path)
+                alone = partial(_connected, self.path, "ro&immutable=1")
+                if found := log.mismatch(self.path, alone, self._opened_to_read):
+                    return found
             return log.fault(self.reader(), self.path)
 
     def close(self) -> None:
@@ -165,16 +166,16 @@ class Database:
             )
 
     def _opened_to_read(self) -> sqlite3.Connection:
-        """Open to read; without write permission, also for an index of the log, open as immutable.
-
-        That is correct only while there is no log to read.
-        """
+        """Open to read; without write permission without locks, the index of the log in memory."""
         try:
             return self._checked(_connected(self.path, "ro"))
         except sqlite3.OperationalError as error:
-            if not _lacks_leave(error) or log.size(self.path):
+            if not _lacks_leave(error):
                 raise
-            return self._checked(_connected(self.path, "ro&immutable=1"))
+            mode = "ro&vfs=unix-none" if log.size(self.path) else "ro&immutable=1"
+            connection = _connected(self.path, mode)
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            return self._checked(connection)
 
     def _checked(self, connection: sqlite3.Connection) -> sqlite3.Connection:
         try:
@@ -312,10 +313,8 @@ def _remove_sides(path: str) -> None:
 
 
 def _remove(path: str) -> None:
-    try:
+    with suppress(FileNotFoundError):
         os.unlink(path)
-    except FileNotFoundError:
-        return
 
 
 def _primary(error: sqlite3.Error) -> int:

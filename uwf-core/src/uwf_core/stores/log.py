@@ -66,15 +66,16 @@ def fault(connection: sqlite3.Connection | None, path: str) -> str | None:
     return None
 
 
-def mismatch(path: str, connected: Callable[[str, str], sqlite3.Connection]) -> str | None:
-    """Why the log is not that of this file, or is older than it; None if it may be.
+def mismatch(path: str, *ways: Callable[[], sqlite3.Connection]) -> str | None:
+    """Why the log is not that of this file, or is older than it; None if it may be. `ways`: open
+    the file alone, and with its log.
 
     Opens and closes the file, which ends the locks of this process on it: nothing else of the
     process may use the store.
     """
     found = []
-    for mode in ("ro&immutable=1", "ro"):  # the file alone, and with its log
-        connection = connected(path, mode)
+    for connect in ways:
+        connection = connect()
         try:
             if not _knows(connection):
                 return None
