@@ -73,6 +73,7 @@ def exec_(act: Act) -> str:
 
 def resume(act: Act) -> str:
     """Answer the pending question, or continue with a text, or grant more of a limit."""
+    without = act.form.get("without") == "answer"
     form = act.client.show(act.thread)["form"]
     answer = None
     if form is not None:
@@ -80,7 +81,8 @@ def resume(act: Act) -> str:
 
         answer = json.dumps(answer_of(form, act.form.get("status"), act.fields))
     act.client.resume(
-        act.thread, act.text, answer=answer, grant=act.form.get("grant") or None,
+        act.thread, None if without else act.text, answer=answer,
+        grant=act.form.get("grant") or None, without_answer=without,
         until_done=True, agent=act.agent, head=act.head, background=True,
     )  # fmt: skip
     return f"/threads/{act.thread}"

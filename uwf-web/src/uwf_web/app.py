@@ -27,7 +27,7 @@ from uwf_web.exchange import (
     no_events,
     redirect,
 )
-from uwf_web.forms import MOST_BYTES, parse_form
+from uwf_web.forms import MOST_BYTES, PREFIX, SentForm, parse_form
 from uwf_web.guard import SAFE_METHODS, Guard
 from uwf_web.page import Page, Site, Visit
 from uwf_web.rendering import Rendering
@@ -216,6 +216,7 @@ class Server:
         """Check a form, act in a thread of the pool, and lead to the page that follows."""
         if self.settings.read_only:
             return self._failed(403, {"message": "This server only shows.", "hint": None}, request)
+        form = SentForm({}, {})
         try:
             form = parse_form(await _body(request))
             given, expected = form.words.get("csrf", ""), request.scope["csrf"]
@@ -227,13 +228,35 @@ class Server:
             sent = path, form.words, form.fields
             to = await self.clients.run(lambda: act(Act(self.clients.get(), *sent)))
         except UwfError as error:
-            return await self.clients.run(partial(self._error, error, request))
+            return await self.clients.run(partial(self._refused_form, error, request, form))
         if isinstance(to, str):
             return redirect(self.settings.base + to)
         site = self.site(request)
         show = partial(self.rendering.page, to.template, to.document, site)
         body = await self.clients.run(show)
         return Answer(body.encode(), HTML, to.status)
+
+    def _refused_form(self, error: UwfError, request: Request, form: SentForm) -> Answer:
+        """The page of a form that was refused, with what was sent; else the page of the error."""
+        route = request.route.removeprefix(self.settings.base)
+        status = STATUS_OF.get(error.code, 500)
+        own = next((each for each in (route, route.rpartition("/")[0]) if each in PAGES), None)
+        if own is None or not form.words or status == 500:
+            return self._error(error, request)
+        action = "start" if own == route else route.rpartition("/")[2]
+        here = request.path if own == route else request.path.rpartition("/")[0]
+        page: Page = _named(f"pages.{PAGES[own]}")
+        visit = Visit(self.clients.get(), request.words, {})
+        fields = {f"{PREFIX}{name}": texts for name, texts in form.fields.items()}
+        site = self.site(request, page.commands_of(visit))._replace(
+            here=here, query={}, problem=error.document()["error"], action=action,
+            form={**{name: (text,) for name, text in form.words.items()}, **fields},
+        )  # fmt: skip
+        try:
+            body = self.rendering.page(page.template, page.read(visit), site)
+        except UwfError:  # of a thread that does not exist
+            return self._error(error, request)
+        return Answer(body.encode(), HTML, status)
 
     # -- files and the stream ----------------------------------------------------------------------
 

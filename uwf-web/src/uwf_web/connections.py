@@ -14,7 +14,7 @@ HEAD_SECONDS = 10.0
 """How long the head of a request may take."""
 HEAD_BYTES = 32 * 1024
 """How large it may be."""
-MOST_STRANGERS = 250
+MOST_UNKNOWN = 250
 """How many connections without a login may be open, half of all (`serve`): a further one closes the
 oldest of them, so that they keep neither each other out, nor somebody who is logged in.
 """
@@ -51,9 +51,9 @@ class BoundedConnection(HttpToolsProtocol):
         self._expect()
         self._since = self.loop.time()
         open_: Any = self.connections
-        strangers = [each for each in open_ if not each.is_known]
-        if len(strangers) > MOST_STRANGERS:
-            oldest = min(strangers, key=lambda each: each._since)
+        unknown = [each for each in open_ if not each.is_known]
+        if len(unknown) > MOST_UNKNOWN:
+            oldest = min(unknown, key=lambda each: each._since)
             oldest.is_known = True  # it is closed in the next round of the loop
             oldest.transport.abort()
 
@@ -139,7 +139,7 @@ class BoundedConnection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def _welcome(self) -> None:
-        """Count the connection no more as that of a stranger, since its login is valid."""
+        """Take the connection out of the budget of those without a login."""
         self.is_known = True
 
     def _expect(self) -> None:

@@ -1,6 +1,6 @@
 """A page: documents of commands, and the template that shows them and gets nothing else of uwf."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ class Site(NamedTuple):
         assets: have the URL of each file of `static`, by its name.
         commands: the commands that print the document.
         warning: a sentence about the address of the page, or None.
+        problem: why a form of this page was refused, or None. form: what was sent with it, by name.
+        action: the last word of its path.
     """
 
     base: str
@@ -76,3 +78,10 @@ class Site(NamedTuple):
     assets: "Assets"
     commands: tuple[str, ...]
     warning: str | None
+    problem: Mapping[str, Any] | None = None
+    form: Mapping[str, Sequence[str]] = {}
+    action: str = ""
+
+    def sent(self, action: str, name: str) -> Sequence[str]:
+        """The texts of a field of the form that was refused, if it is this one."""
+        return self.form.get(name, ()) if action == self.action else ()
