@@ -88,11 +88,14 @@ def test_a_reply_may_end_with_its_frontmatter() -> None:
         (" \n\ufeff", "begins with"),
         ("Here it is:\n---\n$status: approved\n---\n", "1 line is before the first `---` line"),
         ("A\nB\n---\n$status: approved\n---\n", "2 lines are before the first `---` line: 'A'"),
-        ("```yaml\n---\n$status: approved\n---\n```", "a code fence (```yaml)"),
+        ("```yaml\n---\n$status: approved\n---\n```\nMore.", "a code fence (```yaml)"),
+        ("```\n---\n$status: approved\n---\n", "a code fence (```)"),
+        ("```python\nprint()\n```", "a code fence (```python)"),
         (" ---\n$status: approved\n---\n", "not `---` alone at the left margin"),
         ("---- \n$status: approved\n---\n", "'----'"),
         ("--- yaml\n$status: approved\n---\n", "'--- yaml'"),
-        ('{"$status": "approved"}', "begins with JSON"),
+        ('{"$status": "approved"} and more', "begins with JSON"),
+        ('[{"$status": "approved"}]', "begins with JSON"),
         ("All fine.", "begins with 'All fine.'"),
         ("---\n$status: approved\n", "a second line that is exactly `---`"),
         ("---\n$status: approved\n ---\n", "a second line that is exactly `---`"),
@@ -104,6 +107,41 @@ def test_a_reply_may_end_with_its_frontmatter() -> None:
 def test_what_is_no_frontmatter_is_refused_by_what_was_found_instead(raw: str, found: str) -> None:
     ((path, message),) = errors(raw)
     assert path == "" and found in message
+
+
+FENCES = [("```yaml\n", "\n```\n"), ("\n~~~~\n", "\n~~~~"), ("\ufeff```\r\n", "\n```  \n\n")]
+
+
+@pytest.mark.parametrize("fence", FENCES)
+@pytest.mark.parametrize(
+    ("inner", "body", "noted"),
+    [
+        ("---\n$status: approved\n---\nFine.", "Fine.", "was in a code fence"),
+        (
+            "---\n$status: approved\n---\n```py\nx\n```\nFine.",
+            "```py\nx\n```\nFine.",
+            "a code fence",
+        ),
+        ('{"$status": "approved"}', "", "one JSON object in a code fence"),
+        ('{\n  "$status": "approved", "_body": "Fine."\n}', "Fine.", "one JSON object"),
+        ("$status: approved # yes", "", "fields without `---` lines in a code fence"),
+    ],
+)
+def test_a_reply_in_one_fence_is_accepted_and_noted(
+    fence: tuple[str, str], inner: str, body: str, noted: str
+) -> None:
+    reply = extract(inner.join(fence))
+    assert (reply.output, reply.body) == ({"$status": "approved"}, body)
+    (notice,) = reply.notices
+    assert noted in notice
+
+
+def test_one_bare_object_is_accepted_and_its_errors_name_fields() -> None:
+    reply = extract(' \n{"$status": "rejected", "comments": "a # b \\ud83d\\ude00"}\n')
+    assert reply.output == {"$status": "rejected", "comments": "a # b \U0001f600"}
+    assert reply.notices == ("the reply was one JSON object",)
+    assert errors('{"$status": "rejected"}')[0][0] == "comments"
+    assert extract("---\n$status: approved\n---\n").notices == ()
 
 
 def test_broken_yaml_is_named_by_the_line_of_the_reply() -> None:

@@ -179,9 +179,11 @@ class Loop:
         schema = self._setting.schema
         if schema is None or has_frontmatter(reply.text):
             return None
-        fields = None if self._tools else object_in(reply.text)
-        if fields is None:
+        fields = object_in(reply.text)
+        if fields is None or (self._tools and output_problems(schema, fields)):
             return self._nudge
+        if self._tools:
+            return None  # the extractor reads it, as other agents' objects
         answered = self._resolve(schema, fields)
         return answered.text if answered.is_error else None
 
@@ -386,8 +388,13 @@ class Loop:
 
 
 def has_frontmatter(text: str) -> bool:
-    """Whether a reply begins with a `---` line; the extractor reads its content."""
-    return text.removeprefix("\ufeff").lstrip().partition("\n")[0].rstrip() == "---"
+    """Whether a reply begins with a `---` line, which may be in a code fence; the extractor reads
+    its content.
+    """
+    first, _, rest = text.removeprefix("\ufeff").lstrip().partition("\n")
+    if first.startswith(("```", "~~~")):
+        first = rest.lstrip().partition("\n")[0]
+    return first.rstrip() == "---"
 
 
 def _resolve_tool(schema: Mapping[str, Any]) -> ChatTool:

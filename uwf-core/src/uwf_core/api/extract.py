@@ -72,12 +72,14 @@ class ExtractReply(NamedTuple):
         body: the text after the frontmatter.
         errors: at least one if `output` is None, else none.
         usage: of the call of a model; `NO_USAGE` without one.
+        notices: how the text differs from what the role was asked for, for people.
     """
 
     output: Mapping[str, Any] | None = None
     body: str = ""
     errors: tuple[ExtractProblem, ...] = ()
     usage: Usage = NO_USAGE
+    notices: tuple[str, ...] = ()
 
 
 @runtime_checkable

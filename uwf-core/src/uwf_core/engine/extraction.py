@@ -69,7 +69,8 @@ class OpenExtractor:
             if not isinstance(reply.output, Mapping | None):
                 raise TypeError(f"its output is {type(reply.output).__name__}, not a mapping")
             errors = _each_text(clean_text, reply.errors)
-            return reply._replace(body=clean_text(reply.body), errors=errors)
+            notices = tuple(map(clean_text, reply.notices))
+            return reply._replace(body=clean_text(reply.body), errors=errors, notices=notices)
 
 
 def extract_output(run: "Run", attempt: "Attempt") -> tuple[ExtractReply, str | None]:
@@ -94,6 +95,8 @@ def extract_output(run: "Run", attempt: "Attempt") -> tuple[ExtractReply, str | 
         usage = usage.plus(found.usage)
         found = _checked(run.engine, attempt, found, schema)
         if found.output is not None:
+            for notice in found.notices:
+                attempt.note(run, notice)
             return found._replace(usage=usage), each.name
         first = first or found
     if first is None:
@@ -119,7 +122,8 @@ def _checked(
         errors = _each_text(engine.redactor.text, reply.errors)
         return reply._replace(body=body, errors=errors)
     output = engine.redactor.value(dict(reply.output))
-    checked = check_structured(schema, output)._replace(body=body, usage=reply.usage)
+    checked = check_structured(schema, output)
+    checked = checked._replace(body=body, usage=reply.usage, notices=reply.notices)
     if checked.output is None:
         return checked
     marks, wrong = json.dumps(schema), tuple[ExtractProblem, ...]()

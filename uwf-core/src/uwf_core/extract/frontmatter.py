@@ -7,7 +7,7 @@ from uwf_core.api.extract import ExtractProblem, ExtractReply, ExtractRequest
 from uwf_core.extract.split import split_reply
 from uwf_core.extract.typed import checked, keeps, variant_for
 from uwf_core.workflow.problem import Problem
-from uwf_core.workflow.variants import STATUS
+from uwf_core.workflow.variants import BODY, STATUS
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar, at, value_of
 from uwf_core.workflow.yaml_source import compose_texts
 
@@ -30,7 +30,7 @@ class FrontmatterExtractor:
         reply = split_reply(request.raw)
         if isinstance(reply, str):
             return _refused(reply)
-        text, line, body = reply
+        text, line, body, noted = reply
         composed = compose_texts(text, file="reply")
         if composed.problems:
             return ExtractReply(body=body, errors=_yaml_errors(composed.problems, line))
@@ -40,7 +40,11 @@ class FrontmatterExtractor:
             return _refused(
                 f"the frontmatter holds {found}; write one field per line, `name: value`"
             )
-        return _typed(request, fields, body)
+        own_body = fields.values.get(BODY)
+        if noted and not body and isinstance(own_body, YamlScalar):
+            body = own_body.text
+        extracted = _typed(request, fields, body)
+        return extracted._replace(notices=(noted,)) if noted else extracted
 
 
 def _typed(request: ExtractRequest, fields: YamlMapping, body: str) -> ExtractReply:

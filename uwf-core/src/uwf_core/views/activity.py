@@ -41,7 +41,7 @@ def line_of(text: str) -> str:
     if not begins_with_fields(text):
         return _first_line(text)
     split = split_reply(text)
-    written, body = (text, "") if isinstance(split, str) else (split[0], split[2])
+    written, body = (text, "") if isinstance(split, str) else (split.fields, split.body)
     found = _STATUS.search(written)
     status = "" if found is None else one_line(found[1])
     return ": ".join(filter(None, (status, _first_line(body)))) or "its fields"
