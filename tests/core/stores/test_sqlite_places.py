@@ -18,6 +18,7 @@ from uwf_core.errors import (
 )
 from uwf_core.stores import database
 from uwf_core.stores.open import open_backend
+from uwf_core.stores.waiting import WaitingConnection
 
 HOLDER = Holder(1, "start", "host", 2)
 
@@ -162,7 +163,7 @@ def test_a_url_that_names_no_store_is_refused(tmp_path):
 
 
 def test_a_writer_that_never_ends_is_waited_for_and_then_named(open_store, tmp_path, monkeypatch):
-    monkeypatch.setattr(database, "_BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(WaitingConnection, "busy_seconds", 0.1)
     store = open_store()
     store.put_text("x")
     store.close()

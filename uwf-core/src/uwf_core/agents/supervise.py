@@ -190,6 +190,7 @@ class _Supervised(Generic[_CallType]):
         """
         if self._outer.is_set():
             raise AgentInterrupted(f"stopped before {self._opened.origin} was started")
+        self._outer.working.add(self)
         with self._opened.guard:
             done: Done | None = None
             try:
@@ -202,6 +203,7 @@ class _Supervised(Generic[_CallType]):
                     self._stop(done, "interrupted")
                 raise
             finally:
+                self._outer.working.discard(self)
                 self._sink.close()
         if self._sink.fault is not None:
             raise self._sink.fault

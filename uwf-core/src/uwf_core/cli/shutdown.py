@@ -16,7 +16,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 from uwf_core.cli.session import Session
-from uwf_core.errors import ExitCode
+from uwf_core.errors import BusyError, ExitCode
 from uwf_core.process.cancel import Cancel
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _STDOUT, _STDERR = 1, 2
 _end_now: Final = os._exit  # kept here, since it raises in our code too while a plugin's runs
 _PATIENCE_SECONDS = 2.0
+_OWN_SECONDS = 1.75
+_TICK_SECONDS = 0.25
 
 
 def leave(session: Session, code: int) -> None:
@@ -117,7 +119,8 @@ def raise_on_signals(session: Session) -> None:
 @contextmanager
 def cancel_on_signals(session: Session) -> Iterator[Cancel]:
     """A token that SIGINT, SIGTERM and a lost terminal set; a second signal ends this process,
-    and the agent's tree with it, since the tree's reaper watches us.
+    and the agent's tree with it, since the tree's reaper watches us. Once nothing of an agent runs,
+    our own work gets two seconds to end, and then is interrupted.
     """
     cancel = Cancel()
     if session.interrupted:
@@ -128,12 +131,30 @@ def cancel_on_signals(session: Session) -> Iterator[Cancel]:
             cancel.kill_groups()
             _end_now(ExitCode.INTERRUPTED)
         cancel.set("interrupted by Ctrl-C" if number == signal.SIGINT else "stopped by a signal")
+        signal.setitimer(signal.ITIMER_REAL, _TICK_SECONDS, _TICK_SECONDS)
+
+    ticks = 0
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        nonlocal ticks
+        ticks = 0 if cancel.working else ticks + 1
+        if ticks * _TICK_SECONDS >= _OWN_SECONDS:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            session.interrupted = True
+            raise KeyboardInterrupt
 
     # A signal that we inherit as ignored stays ignored: nohup, and a shell's `&`.
     numbers = [each for each in _STOPS if signal.getsignal(each) is not signal.SIG_IGN]
     before = [(number, signal.signal(number, stop)) for number in numbers]
+    before.append((signal.SIGALRM, signal.signal(signal.SIGALRM, interrupt)))
     try:
-        yield cancel
+        with cancel.governing():
+            yield cancel
+    except BusyError:
+        if cancel.is_set():  # it did not wait for another process any longer
+            raise KeyboardInterrupt from None
+        raise
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before:
             signal.signal(number, handler)

@@ -18,16 +18,18 @@ class Cancel:
 
     Attributes:
         reason: why.
+        working: what still ends because of it: agents, and programs with their trees.
         groups: the process groups of short programs that run for it, such as git. Whoever ends this
             process at once kills them first.
     """
 
-    __slots__ = ("_event", "_last_until", "groups", "reason")
+    __slots__ = ("_event", "_last_until", "groups", "reason", "working")
 
     def __init__(self) -> None:
         self._event = threading.Event()
         self._last_until = 0.0
         self.groups = set[int]()
+        self.working = set[object]()
         self.reason: str | None = None
 
     def set(self, reason: str) -> None:

@@ -73,9 +73,12 @@ class Pump:
             RuntimeError: the system gives no further thread.
         """
         thread = threading.Thread(target=self._run, name="uwf-pump", daemon=True)
+        if self._cancel is not None:
+            self._cancel.working.add(self)
         try:
             thread.start()
         except RuntimeError:
+            self._end_work()
             os.close(self._wake_read)
             os.close(self._wake_write)
             raise
@@ -321,8 +324,13 @@ class Pump:
                 if fd not in self._open or not read():
                     break
 
+    def _end_work(self) -> None:
+        if self._cancel is not None:
+            self._cancel.working.discard(self)
+
     def _finish(self) -> None:
         """Close everything, including the lifeline, and publish the result."""
+        self._end_work()
         reaper = self._running.reaper
         for fd in set(self._open) - {self._wake_read}:
             self._drop(fd)

@@ -21,6 +21,7 @@ from uwf_core.process import crash_points
 from uwf_core.process.folders import make_lasting_folder, sync, sync_names
 from uwf_core.stores import log
 from uwf_core.stores.locks import LockFile, offset_of
+from uwf_core.stores.waiting import BUSY_SECONDS, WaitingConnection, primary_code
 
 VERSION = LAYOUT_VERSION
 """The version of `_TABLES` and of the nodes of threads, stored in PRAGMA user_version."""
@@ -28,7 +29,6 @@ VERSION = LAYOUT_VERSION
 _APPLICATION = 0x75776673
 """PRAGMA application_id of our files: "uwfs"."""
 
-_BUSY_SECONDS = 60.0
 _PAGE_BYTES = 8192
 _LOG_PAGES = 512
 """The size at which the log is copied into the file: 4 MB, which takes a millisecond to read."""
@@ -80,7 +80,7 @@ class Database:
         self._durable = durable
         self._may_make_folder = may_make_folder
         self._reader: sqlite3.Connection | None = None
-        self._writer: sqlite3.Connection | None = None
+        self._writer: WaitingConnection | None = None
 
     def reader(self) -> sqlite3.Connection | None:
         """The connection to read; None while there is no store."""
@@ -177,7 +177,7 @@ class Database:
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             return self._checked(connection)
 
-    def _checked(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+    def _checked(self, connection: WaitingConnection) -> WaitingConnection:
         try:
             self._check(connection)
         except BaseException:
@@ -209,7 +209,7 @@ class Database:
         try:
             if self._may_make_folder:
                 make_lasting_folder(os.path.dirname(self.path))
-            self._locks.wait(_MAKING, _BUSY_SECONDS)
+            self._locks.wait(_MAKING, BUSY_SECONDS)
             try:
                 if not self._exists():
                     self._make_alone()
@@ -289,12 +289,13 @@ class _Writing(_StoreErrors):
         return self._database.writer()
 
 
-def _connected(path: str, mode: str) -> sqlite3.Connection:
+def _connected(path: str, mode: str) -> WaitingConnection:
     escaped = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     connection = sqlite3.connect(
         f"file://{escaped}?mode={mode}",
         uri=True,
-        timeout=_BUSY_SECONDS,
+        timeout=0,
+        factory=WaitingConnection,
         isolation_level=None,
         check_same_thread=False,
     )
@@ -317,12 +318,8 @@ def _remove(path: str) -> None:
         os.unlink(path)
 
 
-def _primary(error: sqlite3.Error) -> int:
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-
-
 def _lacks_leave(error: sqlite3.Error) -> bool:
-    return _primary(error) in (
+    return primary_code(error) in (
         sqlite3.SQLITE_CANTOPEN,
         sqlite3.SQLITE_READONLY,
         sqlite3.SQLITE_IOERR,
@@ -382,7 +379,7 @@ def _translated(error: sqlite3.Error, path: str) -> UwfError:
         hint = "the configuration names the new one; `uwf store check` prints which is used"
         return BusyError(str(error), where=path, hint=hint)
     kind, message, hint = _FAULTS.get(
-        _primary(error), (StoreError, "the store failed", "next: uwf doctor")
+        primary_code(error), (StoreError, "the store failed", "next: uwf doctor")
     )
     return kind(f"{message} ({error})", where=path, hint=hint)
 

@@ -26,6 +26,7 @@ from uwf_core.errors import BusyError, StoreError, UwfError
 from uwf_core.process import crash_points
 from uwf_core.stores.queries import BATCH, marks
 from uwf_core.stores.rows import HOLDER_COLUMNS, Row, holder_of_row
+from uwf_core.stores.waiting import is_cancelled
 
 _SET = getattr(fcntl, "F_OFD_SETLK", fcntl.F_SETLK)
 _ASK = getattr(fcntl, "F_OFD_GETLK", fcntl.F_GETLK)
@@ -86,7 +87,7 @@ class LockFile:
         """
         until = time.monotonic() + seconds
         while not self.take(offset):
-            if time.monotonic() > until:
+            if time.monotonic() > until or is_cancelled():
                 raise BusyError(
                     "another process holds the lock of the store",
                     where=self._path,

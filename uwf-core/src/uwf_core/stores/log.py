@@ -13,6 +13,8 @@ import os
 import sqlite3
 from collections.abc import Callable
 
+from uwf_core.stores.waiting import WaitingConnection
+
 TABLE = """
 CREATE TABLE log (id BLOB NOT NULL, number INTEGER NOT NULL, lost INTEGER NOT NULL);
 INSERT INTO log VALUES (randomblob(16), 1, 0);
@@ -45,9 +47,9 @@ def begin(connection: sqlite3.Connection, path: str) -> None:
     connection.execute("COMMIT")
 
 
-def shorten(connection: sqlite3.Connection, most_bytes: int) -> None:
+def shorten(connection: WaitingConnection, most_bytes: int) -> None:
     """Copy a long log into the file, and begin a short one."""
-    connection.execute("PRAGMA busy_timeout = 0")
+    connection.busy_seconds = 0
     connection.execute(f"PRAGMA journal_size_limit = {most_bytes}")
     if _knows(connection):
         connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
