@@ -12,9 +12,7 @@ from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.mismatch import suggestion
 
-_BINDING = re.compile(
-    r"([A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)*)=(.*)", re.DOTALL
-)
+_BINDING = re.compile(r"(\w[\w.-]*(?:/\w[\w.-]*)*)=(.*)", re.DOTALL)
 _OPTION = "--agent"
 
 

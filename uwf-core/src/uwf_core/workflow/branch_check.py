@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from uwf_core.shape.mismatch import short, suggestion
+from uwf_core.shape.mismatch import suggestion
 from uwf_core.workflow.definition import END, START, SUSPEND
 from uwf_core.workflow.fan_out import INDEX, RESULTS
 from uwf_core.workflow.fields import Fields, Presence, item_shape
 from uwf_core.workflow.joins import ListType, works_apart
+from uwf_core.workflow.names import check_name, name_fault
 from uwf_core.workflow.parsed import (
     ParsedBranch,
     ParsedFanOut,
@@ -20,7 +21,7 @@ from uwf_core.workflow.problem import Problem, error_at, warning_at
 from uwf_core.workflow.role_kinds import kind_of
 from uwf_core.workflow.role_schema import RoleSchema
 from uwf_core.workflow.template import TemplateError, TemplateName, parse
-from uwf_core.workflow.variants import FOLDER, GIT_BRANCH, INPUT, NAME, NAME_HINT, PLACE
+from uwf_core.workflow.variants import FOLDER, GIT_BRANCH, INPUT, PLACE
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar, YamlSequence
 
 
@@ -57,9 +58,8 @@ def _name(
 ) -> Iterator[Problem]:
     """Each branch is a field of the joint result."""
     place = branch.key.place
-    if not NAME.match(name):
-        message = f"{short(name)!r} is not a valid name of a branch"
-        yield error_at(place, "bad-name", message, NAME_HINT)
+    if name_fault(name) is not None:
+        yield from check_name(name, "branch", place)
     elif name == RESULTS:
         message = f"{where}: the joint result has the field {RESULTS!r} already"
         yield error_at(place, "reserved-field", message, "rename the branch")

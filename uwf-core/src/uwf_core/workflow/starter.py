@@ -8,6 +8,10 @@ from uwf_core.shape.shapes import shape_of
 from uwf_core.workflow.definition import NAME_PATTERN, VERSION, JoinEdge, Workflow
 from uwf_core.workflow.variants import NAME, NAME_HINT
 
+_LETTER = r"[A-Za-z0-9_]|[^\x00-\x7f\s]"
+_NAMED = rf"^(?:{_LETTER})(?:{_LETTER}|[.-])*$"
+"""For editors, which need not know Unicode's letters."""
+
 SCHEMA_FILE = "schema.json"
 """The JSON Schema of the file format, next to this module; `json_schema` gives the same."""
 
@@ -138,7 +142,7 @@ def json_schema() -> dict[str, Any]:
     properties = schema["properties"]
     properties["version"]["const"] = VERSION
     properties["name"]["pattern"] = NAME_PATTERN
-    properties["roles"] |= {"propertyNames": {"pattern": NAME_PATTERN}, "minProperties": 1}
+    properties["roles"] |= {"propertyNames": {"pattern": _NAMED}, "minProperties": 1}
     role = properties["roles"]["additionalProperties"]
     role |= {"description": _ROLE, **kinds_schema()}
     edge = properties["graph"]["additionalProperties"]["additionalProperties"]
@@ -153,7 +157,7 @@ def json_schema() -> dict[str, Any]:
     joined = edge["properties"]["then"]["anyOf"][0]
     joined["required"] = ["$mixed"]
     edge["properties"]["parallel"]["anyOf"][0] |= {
-        "propertyNames": {"pattern": NAME_PATTERN, "not": {"const": "results"}},
+        "propertyNames": {"pattern": _NAMED, "not": {"const": "results"}},
         "minProperties": 1,
     }
     first = {**shape_of(JoinEdge).schema(), "description": _FIRST}

@@ -5,15 +5,16 @@ from typing import Any
 
 from uwf_core.shape.mismatch import short
 from uwf_core.shape.shapes import plain
-from uwf_core.workflow.definition import VERSION, Workflow
+from uwf_core.workflow.definition import SUSPEND, VERSION, Workflow
 from uwf_core.workflow.edge_kinds import check_edges, nested_places
 from uwf_core.workflow.file_name import expected_name
+from uwf_core.workflow.names import check_look_alike, check_name
 from uwf_core.workflow.older import with_hints
 from uwf_core.workflow.parsed import ParsedWorkflow
-from uwf_core.workflow.problem import Problem, error_at, warning_at
+from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
 from uwf_core.workflow.role_kinds import check_kinds
-from uwf_core.workflow.variants import NAME, NAME_HINT
-from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar
+from uwf_core.workflow.variants import BODY, NAME, NAME_HINT, PLACE, STATUS
+from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence
 from uwf_core.workflow.yaml_shape import read_shape
 
 
@@ -61,7 +62,38 @@ def _names(parsed: ParsedWorkflow, file: str) -> Iterator[Problem]:
                 f"the name {short(given.text)!r} is not the file name {expected_name(file)!r}",
                 f"write `name: {expected_name(file)}`, or rename the file",
             )
-    for name, role in parsed.roles.items():
-        if not NAME.match(name):
-            message = f"{short(name)!r} is not a valid role name"
-            yield error_at(role.key.place, "bad-name", message, NAME_HINT)
+    roles = [(name, role.key.place) for name, role in parsed.roles.items()]
+    for name, place in roles:
+        yield from check_name(name, "role", place)
+    yield from check_look_alike(roles, "role")
+    for role in parsed.roles.values():
+        fields = [*_fields(role.frontmatter)]
+        for name, place in fields:
+            yield from check_name(name, "field", place)
+        yield from check_look_alike(fields, "field")
+    yield from (
+        problem
+        for name, place in _fields(parsed.input)
+        for problem in check_name(name, "field", place)
+    )
+    for _, edges in parsed.graph.values():
+        yield from check_look_alike([(each.status, each.key.place) for each in edges], "status")
+
+
+_RESERVED = (STATUS, SUSPEND, BODY, *PLACE, "$index")
+"""Fields with a meaning and checks of their own."""
+
+
+def _fields(schema: YamlNode | None) -> Iterator[tuple[str, Place]]:
+    """The fields that a schema declares, also in its alternatives."""
+    if not isinstance(schema, YamlMapping):
+        return
+    properties = schema.values.get("properties")
+    if isinstance(properties, YamlMapping):
+        for name, key in properties.keys.items():
+            if name not in _RESERVED:
+                yield name, key.place
+    for word in ("oneOf", "anyOf", "allOf"):
+        choices = schema.values.get(word)
+        for each in choices.items if isinstance(choices, YamlSequence) else ():
+            yield from _fields(each)

@@ -12,6 +12,7 @@ from typing import Any
 
 from uwf_core.errors import DefinitionError
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.shape.mismatch import short
 from uwf_core.workflow.alternatives import (
     MAX_ALTERNATIVES,
     Branch,
@@ -31,6 +32,7 @@ from uwf_core.workflow.alternatives import (
     subschemas,
 )
 from uwf_core.workflow.definition import SUSPEND
+from uwf_core.workflow.names import name_fault
 
 STATUS = "$status"
 BODY = "_body"
@@ -44,7 +46,7 @@ PLACE: dict[str, Any] = {FOLDER: {"type": "string"}, GIT_BRANCH: {"type": "strin
 JOINED = ("$mixed", "$empty")
 """The statuses of a joint result that no role may declare: see `fan_out`."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
-"""The pattern of names of workflows, roles, statuses and branches."""
+"""The pattern of names of workflows."""
 NAME_HINT = "use letters, digits, `.`, `_` and `-`, with a letter or digit first"
 
 _CHOICES = ("oneOf", "anyOf", "allOf")
@@ -334,13 +336,8 @@ def _status_faults(fragment: Fragment, schema: Any) -> Iterator[Fault]:
             "every role may use $SUSPEND without declaring it",
             "remove this variant",
         )
-    elif not NAME.match(status) and status not in JOINED:
-        yield Fault(
-            path,
-            "bad-name",
-            f"{status[:80]!r} is not a valid status name",
-            NAME_HINT,
-        )
+    elif status not in JOINED and (fault := name_fault(status)) is not None:
+        yield Fault(path, "bad-name", f"the status {short(status)!r} {fault[0]}", fault[1])
 
 
 def _enum_fault(path: Path, values: Any) -> Fault:
