@@ -103,6 +103,7 @@ def test_the_request_file_has_everything_in_camel_case(
             "price": None,
             "extra": {},
             "protocol": "other",
+            "endMark": "protocol",
         },
         "options": {"maxTurns": 3},
         "limits": {

@@ -4,8 +4,8 @@ import time
 import pytest
 
 from uwf_core.errors import AuthRefused, RateLimited, TimedOut, Unavailable
-from uwf_core.llm.failures import wait_asked
 from uwf_core.llm.limits import ChatLimits, Clock, Retries, RetryPolicy
+from uwf_core.llm.waits import asked_wait
 
 NOW_MS = 1_700_000_000_000
 
@@ -143,4 +143,4 @@ def test_waits_double_up_to_a_limit_and_half_is_chance(chance):
     ],
 )
 def test_how_long_a_service_asks_to_wait(headers, seconds):
-    assert wait_asked(headers, NOW_MS) == seconds
+    assert asked_wait(headers, NOW_MS).seconds == seconds

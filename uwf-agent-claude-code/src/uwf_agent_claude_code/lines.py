@@ -10,6 +10,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from uwf_core.api import moment_ms
+
 SYNTHETIC = "<synthetic>"
 """The model of messages that the program itself wrote: its errors."""
 
@@ -202,8 +204,7 @@ def _system(found: Mapping[str, Any]) -> Line | None:
 def _limited(info: Mapping[str, Any]) -> Limited | None:
     if info.get("status") != "rejected":
         return None
-    seconds = _number(info, "resetsAt")
-    return Limited(None if seconds is None else int(seconds * 1000))
+    return Limited(moment_ms(info.get("resetsAt")))
 
 
 def _message(found: Mapping[str, Any]) -> Message:

@@ -253,7 +253,7 @@ class FailureKind(Enum):
     AUTH = ("auth", 6, True, "the key, login or account was rejected (also: no credit is left)")
     RATE_LIMIT = ("rate_limited", 6, True, "the service asks to wait")
     CONTEXT_TOO_LONG = ("context_too_long", 6, False, "the model's context is full")
-    BAD_REQUEST = ("bad_request", 6, True, "the provider rejected the request")
+    BAD_REQUEST = ("bad_request", 6, False, "the provider rejected the request")
     MAX_TURNS = ("max_turns", 6, True, "the agent's own turn limit was reached")
     MAX_BUDGET = ("max_budget", 6, True, "the agent's own budget was spent")
     TIMEOUT = ("timeout", 6, True, "the time limit of the run was reached")

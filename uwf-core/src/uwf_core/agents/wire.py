@@ -38,7 +38,7 @@ class CommandError:
 
     kind: Annotated[str, "A kind of failure, or `needs_answer`."]
     message: Annotated[str, "For people."] = ""
-    until: Annotated[int | None, "The end of a limit, in ms since 1970."] = None
+    until: Annotated[Any, "The end of a limit, in ms since 1970."] = None
     form: Annotated[dict[str, Any] | None, "The JSON Schema of an answer."] = None
 
 

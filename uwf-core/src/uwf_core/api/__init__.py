@@ -25,6 +25,7 @@ _HOME = {
     "uwf_core.api.fields": "read_options",
     "uwf_core.api.hookspecs": "hookimpl",
     "uwf_core.api.judge": "Judge JudgeReply JudgeRequest JudgeSpec",
+    "uwf_core.api.moments": "moment_ms plausible_ms wait_ms",
     "uwf_core.api.permission": "decisions_of permission_form",
     "uwf_core.api.reading": (
         "Exporter ExporterSpec RecordedCorrection RecordedEdge RecordedEvent RecordedRole "
@@ -80,6 +81,9 @@ if TYPE_CHECKING:
     from uwf_core.api.hookspecs import hookimpl as hookimpl
     from uwf_core.api.judge import *  # noqa: F403
     from uwf_core.api.models import ModelProtocolSpec as ModelProtocolSpec
+    from uwf_core.api.moments import moment_ms as moment_ms
+    from uwf_core.api.moments import plausible_ms as plausible_ms
+    from uwf_core.api.moments import wait_ms as wait_ms
     from uwf_core.api.permission import decisions_of as decisions_of
     from uwf_core.api.permission import permission_form as permission_form
     from uwf_core.api.reading import *  # noqa: F403

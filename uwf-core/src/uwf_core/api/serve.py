@@ -38,6 +38,7 @@ from uwf_core.api.agent import (
     Usage,
 )
 from uwf_core.api.fields import FieldFault, read_options, read_record, write_record
+from uwf_core.api.moments import moment_ms
 from uwf_core.api.record import record, replace
 from uwf_core.errors import AgentFailure, ExitCode, FailureKind, NeedsAnswer, UwfError
 from uwf_core.process.cancel import Cancel
@@ -231,7 +232,8 @@ def _error(fault: UwfError | FieldFault) -> dict[str, Any]:
         return {"error": error}
     if isinstance(fault, AgentFailure):
         message = f"{fault.message} ({fault.hint})" if fault.hint else fault.message
-        failed = {"kind": fault.kind.word, "message": message, "until": fault.until_ms}
+        until = moment_ms(fault.until_ms)
+        failed = {"kind": fault.kind.word, "message": message, "until": until}
         return {"error": failed, "sessionId": fault.session}
     return {"error": {"kind": FailureKind.BAD_REQUEST.word, "message": str(fault)}}
 

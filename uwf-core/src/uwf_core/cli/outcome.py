@@ -293,7 +293,10 @@ def end_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Scr
     if document["suspendMessage"] and failure is None:
         lines.append(document["suspendMessage"])
     if failure is not None and failure["kind"] == "unavailable":
-        lines.append(screen.paint(_check_first(document), "dim"))
+        from uwf_core.views.show import asks_to_install  # where something may be missing
+
+        if asks_to_install(failure["message"]):
+            lines.append(screen.paint(_check_first(document), "dim"))
     if thread.get("result"):
         from uwf_core.cli.closing import closing_text
 

@@ -68,6 +68,7 @@ def _keep_files(engine: "Engine", attempt: Attempt, state: "ThreadState") -> Non
 def save_failure(run: "Run", attempt: Attempt, failure: AgentFailure) -> Attempt:
     """Store a failed attempt; the head stays where it is, and the thread is suspended."""
     engine = run.engine
+    _check_until(run, attempt, failure)
     end_attempt(run, attempt)
     record_files(run, attempt)
     try:
@@ -82,6 +83,17 @@ def save_failure(run: "Run", attempt: Attempt, failure: AgentFailure) -> Attempt
         raise
     run.watch.event(failed_event(engine, attempt, failure))
     return attempt
+
+
+def _check_until(run: "Run", attempt: Attempt, failure: AgentFailure) -> None:
+    """Keep the end of a limit only if it can be right, whichever agent names it."""
+    named = failure.until_ms
+    if named is not None:
+        from uwf_core.api.moments import plausible_ms  # not for every step
+
+        failure.until_ms = plausible_ms(named, run.engine.now_ms())
+        if failure.until_ms is None:
+            attempt.note(run, "the agent names an end of the limit that cannot be right: unknown")
 
 
 def save_refused(run: "Run", attempt: Attempt, error: UwfError) -> None:

@@ -20,7 +20,7 @@ def wait_for_service(run: "Run") -> float | None:
         return None
     seconds = max(_LEAST_SECONDS, (suspension.until_ms - run.engine.now_ms()) / 1000)
     thread = run.head.thread
-    moment = time.strftime("%H:%M:%S", time.localtime(suspension.until_ms / 1000))
+    moment = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(suspension.until_ms / 1000))
     if seconds > allowed:
         run.watch.notice(
             f"{suspension.role}: the service asks to wait until {moment}, longer than the "

@@ -20,9 +20,11 @@ from uwf_core.errors import (
     Unavailable,
 )
 from uwf_core.llm.error_documents import error_words
+from uwf_core.llm.waits import AskedWait, asked_wait
 from uwf_core.named_tuple import NamedTuple
 
 _WORDS_SHOWN = 2000
+_TOO_LONG = "the prompt is too long for the model"
 
 _CONTEXT = re.compile(
     r"context[_ ](length|window|size)|maximum context|exceed_context|prompt is too long"
@@ -50,8 +52,6 @@ _QUOTA = re.compile(
     r"|billing|余额",
     re.IGNORECASE,
 )
-_RESETS = re.compile(r"retry[_ ]?delay|retry in \d", re.I)
-"""Gemini uses the words of a spent account also for its limits per minute."""
 _CREDIT = re.compile(r"credit balance|insufficient[_ ](quota|balance|credit|funds)|余额", re.I)
 _RETRIED = frozenset((408, 409, 425, 429))
 _SECRET_WORD = re.compile(r"[^\s\"'`,;:()<>\[\]{}]{8,}")
@@ -104,6 +104,11 @@ class ErrorResponse(NamedTuple):
             said = "" if text[:1] == "<" else text
         return said if len(said) <= _WORDS_SHOWN else f"{said[:_WORDS_SHOWN]}…"
 
+    def wait(self) -> AskedWait:
+        """How long the service asks to wait."""
+        error = _json(self.body.decode("utf-8", "replace"))
+        return asked_wait(self.headers, self.now_ms, error)
+
     def searchable(self) -> str:
         """The message and the codes, to match patterns."""
         return self.body[:20_000].decode("utf-8", "replace")
@@ -115,30 +120,14 @@ def failure_from(response: ErrorResponse) -> RequestFailed:
     if status == 429:
         return _rate_limited(response)
     if status >= 500 and status not in (501, 505):
-        wait = wait_asked(response.headers, response.now_ms)
+        if _CONTEXT.search(response.message()):
+            return RequestFailed(ContextTooLong(_sentence(response, _TOO_LONG)))
         failure = Unavailable(_sentence(response, "the service failed"), hint="try again later")
+        wait = response.wait().seconds
         return RequestFailed(failure, retryable=True, after_seconds=wait)
     if status in _RETRIED:
         return RequestFailed(TimedOut(_sentence(response, "the service timed out")), retryable=True)
     return RequestFailed(_final(response))
-
-
-def wait_asked(headers: Mapping[str, str], now_ms: int) -> float | None:
-    """The seconds that the service asks to wait: `retry-after-ms`, `Retry-After` in seconds or as
-    a date, `X-RateLimit-Reset` as a time (seconds or ms since 1970). None: unknown.
-    """
-    milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    asked = headers.get("retry-after")
-    if asked is not None:
-        seconds = _number(asked)
-        return seconds if seconds is not None else _until_date(asked, now_ms)
-    reset = _number(headers.get("x-ratelimit-reset"))
-    if reset is None or reset < 1e9:
-        return reset
-    moment_ms = reset if reset > 1e12 else reset * 1000
-    return max(0.0, (moment_ms - now_ms) / 1000)
 
 
 def without_secrets(text: str, secrets: tuple[str, ...]) -> str:
@@ -155,13 +144,15 @@ def without_secrets(text: str, secrets: tuple[str, ...]) -> str:
 
 
 def _rate_limited(response: ErrorResponse) -> RequestFailed:
-    wait = wait_asked(response.headers, response.now_ms)
-    words = response.searchable()
-    if wait is None and _QUOTA.search(words) and not _RESETS.search(words):
+    wait = response.wait()
+    if wait.seconds is None and _QUOTA.search(response.searchable()):
         return RequestFailed(_out_of_credit(response))
-    until = None if wait is None else response.now_ms + round(wait * 1000)
-    failure = RateLimited(_sentence(response, "the service asks to wait"), until_ms=until)
-    return RequestFailed(failure, retryable=True, after_seconds=wait)
+    until = None if wait.seconds is None else response.now_ms + round(wait.seconds * 1000)
+    asks = "the service asks to wait"
+    if wait.unclear:
+        asks += ", until a time that cannot be right, so it counts as unknown"
+    failure = RateLimited(_sentence(response, asks), until_ms=until)
+    return RequestFailed(failure, retryable=True, after_seconds=wait.seconds)
 
 
 def _key_rejected(response: ErrorResponse) -> AuthRefused:
@@ -181,7 +172,7 @@ def _final(response: ErrorResponse) -> AgentFailure:
     if status in (401, 403) or (status == 400 and _KEY.search(everything)):
         return _key_rejected(response)
     if status == 413 or _CONTEXT.search(everything):
-        return ContextTooLong(_sentence(response, "the prompt is too long for the model"))
+        return ContextTooLong(_sentence(response, _TOO_LONG))
     if _NO_TOOLS.search(everything):
         return ToolsUnsupported(
             _sentence(response, f"the model {response.model!r} does not support tools"),
@@ -220,20 +211,3 @@ def _json(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-def _number(text: str | None) -> float | None:
-    """The number of a header, 0 or more."""
-    if text is None or not re.fullmatch(r"\s*\d{1,15}(\.\d{1,9})?\s*", text):
-        return None
-    return float(text)
-
-
-def _until_date(text: str, now_ms: int) -> float | None:
-    from email.utils import parsedate_to_datetime
-
-    try:
-        moment = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return max(0.0, moment.timestamp() - now_ms / 1000)

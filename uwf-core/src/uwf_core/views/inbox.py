@@ -51,7 +51,8 @@ class InboxItem(TypedDict):
 
 def inbox(engine: "Engine") -> list[InboxItem]:
     """All threads that wait for a person, the longest wait first; takes no lock. Those of the
-    original uwf are read-only: nobody can answer them. What workers will repeat waits for nobody.
+    original uwf are read-only: nobody can answer them. What workers will repeat waits for nobody,
+    unless a service named the time until which it waits: a person may know better.
     """
     rows = list_threads(engine, ThreadFilter(statuses=("suspended",)))
     ours = [row["thread"] for row in rows if row["original"] is None]
@@ -65,7 +66,7 @@ def _without_queued(engine: "Engine", items: list[InboxItem]) -> list[InboxItem]
     from uwf_core.views.unserved import queued_among  # for threads of workers
 
     queued = queued_among(engine, [ThreadId(item["thread"]) for item in items])
-    return [item for item in items if item["thread"] not in queued]
+    return [item for item in items if item["until"] is not None or item["thread"] not in queued]
 
 
 def _unserved(engine: "Engine") -> list[InboxItem]:

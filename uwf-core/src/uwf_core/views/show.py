@@ -300,6 +300,16 @@ def _failed_attempt(thread: ThreadRecord) -> str | None:
     return next((step.ref for step in reversed(thread.pending)), None)
 
 
+def asks_to_install(message: str) -> bool:
+    """Whether the hint of a failure, in the parentheses that end its message, is to install."""
+    depth = 0
+    for at in range(len(message) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(message[at], 0)
+        if depth <= 0:
+            return "install" in message[at:].lower()
+    return False
+
+
 def _suspended_hint(suspension: Suspension, failed: str | None) -> str:
     if suspension.reason == "limit":
         return "grants the same allowance once more; another amount after `--grant` is possible"
@@ -308,7 +318,7 @@ def _suspended_hint(suspension: Suspension, failed: str | None) -> str:
     again = f"runs {suspension.role} again"
     if suspension.reason == "role":
         again += " with your answer; `--without-answer` in its place continues without one"
-    if suspension.kind == "unavailable":
+    if suspension.kind == "unavailable" and asks_to_install(suspension.message):
         again += ", once what is missing is installed"
     if suspension.until_ms is not None:
         until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(suspension.until_ms / 1000))

@@ -84,7 +84,12 @@ def _text(document: Mapping[str, Any], screen: Screen) -> str:
         needs = ", ".join(each["needs"]) or "a worker"
         until = each["movesAtMs"]
         moves = f"; on any machine from {moment(until)} on" if until else ""
-        lines.append(f"{each['thread']} waits for {needs}{moves}")
+        later = each["notBeforeMs"]
+        after = f", not before {moment(later)}" if later else ""
+        lines.append(f"{each['thread']} waits for {needs}{after}{moves}")
+        if later:
+            again = f"  at once: uwf thread exec {each['thread']} --queue"
+            lines.append(screen.paint(again, "dim"))
         if each["error"]:
             lines.append(f"  {each['error']}")
         if not each["canRun"]:
