@@ -4,6 +4,7 @@ from tests.mutants.of_branches import BRANCHES
 from tests.mutants.of_bundled_files import BUNDLED_FILES
 from tests.mutants.of_calls import CALLS
 from tests.mutants.of_compaction import COMPACTION
+from tests.mutants.of_models import MODELS
 from tests.mutants.of_recorded_branches import RECORDED_BRANCHES
 from tests.mutants.of_recorded_files import RECORDED_FILES
 from tests.mutants.of_runs import RUNS
@@ -22,5 +23,6 @@ MUTANTS = (
     *COMPACTION,
     *STRANGERS,
     *WORKTREES,
+    *MODELS,
 )
 """In the order of the table."""

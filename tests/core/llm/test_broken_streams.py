@@ -226,6 +226,18 @@ def test_an_error_in_any_form_at_any_event_is_the_failure_of_its_words(
             assert got.retryable == (kind in (RateLimited, Unavailable))
 
 
+@pytest.mark.parametrize("name", ["error", "response.error"])
+@pytest.mark.parametrize(
+    "said", ["upstream closed", '"upstream closed"', '{"why": "upstream closed"}']
+)
+def test_an_event_named_error_is_one_whatever_its_data(protocol, streamed, name, said):
+    for at in boundaries(protocol, streamed):
+        event = f"event: {name}\ndata: {said}\n\n".encode()
+        got = received(protocol, streamed[:at] + event + streamed[at:])
+        assert isinstance(got, RequestFailed), at
+        assert "upstream closed" in got.failure.message
+
+
 @pytest.mark.parametrize("meaning", MEANINGS)
 def test_an_error_with_status_200_is_the_failure_of_its_words(protocol, meaning):
     error, kind = MEANINGS[meaning]

@@ -27,7 +27,8 @@ DIALECTS = {
     "anthropic": "anthropic",
     "gemini": "gemini",
 }
-UNICODE = st.text(st.characters(exclude_categories=()), max_size=90)
+HALVES = st.sampled_from("\ud99c\udc00\ud83d\ude00")
+UNICODE = st.text(st.one_of(st.characters(exclude_categories=()), HALVES), max_size=90)
 """All of Unicode, lone surrogates too."""
 NAMES = st.one_of(UNICODE, st.sampled_from(["$list files", "write_file<|channel|>json", "", "-a"]))
 VALUES = st.recursive(
@@ -101,6 +102,21 @@ def test_any_conversation_is_acceptable_to_strict_services(calls, tools, text):
     offered = tuple(ChatTool(name=n, description=text, parameters=s) for n, s in tools)
     for protocol in WIRES:
         accepted(protocol, ChatRequest(messages=messages, tools=offered))
+
+
+@pytest.mark.parametrize(
+    "arguments", ['{"a": "\\ud99c"}', '{"\\udc00": 1}', '{"a": "\ud99c"}', "\ud99c", '"\\udc00"']
+)
+def test_half_a_character_in_arguments_is_replaced_in_itself_and_in_its_escapes(
+    protocol, arguments
+):
+    call = ToolCall(id="c", name="n", arguments=arguments)
+    said = (
+        Message(role="user", text="x"),
+        Message(role="assistant", tool_calls=(call,)),
+        Message(role="tool", text="", tool_call_id="c"),
+    )
+    accepted(protocol, ChatRequest(messages=said))
 
 
 @given(st.lists(NAMES, max_size=8, unique=True))
