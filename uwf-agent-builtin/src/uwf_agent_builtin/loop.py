@@ -13,6 +13,7 @@ from uwf_agent_builtin.report import Reporter
 from uwf_agent_builtin.schemas import (
     flat,
     flat_text,
+    has_frontmatter,
     is_deep,
     object_in,
     output_problems,
@@ -385,16 +386,6 @@ class Loop:
             return Answered("not delivered, because of these errors:\n" + "\n".join(wrong), True)
         self._delivered = output
         return Answered(prompts.ACCEPTED)
-
-
-def has_frontmatter(text: str) -> bool:
-    """Whether a reply begins with a `---` line, which may be in a code fence; the extractor reads
-    its content.
-    """
-    first, _, rest = text.removeprefix("\ufeff").lstrip().partition("\n")
-    if first.startswith(("```", "~~~")):
-        first = rest.lstrip().partition("\n")[0]
-    return first.rstrip() == "---"
 
 
 def _resolve_tool(schema: Mapping[str, Any]) -> ChatTool:

@@ -1,4 +1,4 @@
-"""Validate arguments of tools and outputs of roles. Pure; fetches nothing."""
+"""Validate arguments of tools and replies of roles. Pure; fetches nothing."""
 
 import json
 import re
@@ -38,6 +38,16 @@ def object_in(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def has_frontmatter(text: str) -> bool:
+    """Whether a reply begins with a `---` line, which may be in a code fence; the extractor reads
+    its content.
+    """
+    first, _, rest = text.removeprefix("\ufeff").lstrip().partition("\n")
+    if first.startswith(("```", "~~~")):
+        first = rest.lstrip().partition("\n")[0]
+    return first.rstrip() == "---"
 
 
 def output_problems(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> list[str]:
