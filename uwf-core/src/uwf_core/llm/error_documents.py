@@ -39,7 +39,7 @@ _STATUS_BY_WORDS: tuple[tuple[str, int], ...] = (
 
 
 def error_in(document: Any) -> Any | None:
-    """The error that a document holds or is; None if it is no error.
+    """The error that a document holds or is; None if it is not an error.
 
     Recognised: a field `error` in the document or in its first choice, an object whose `object` or
     `type` is `error`, a status of failure beside no reply, and words without any part of a reply.

@@ -61,7 +61,7 @@ class Sendable(NamedTuple):
 
 
 def sendable(request: ChatRequest, *, plain_keys: bool = False) -> Sendable:
-    """The request that strict services accept; parts without a fault are kept as they are.
+    """The request that strict services accept; parts that are fine are kept as they are.
 
     Args:
         request: the request.
