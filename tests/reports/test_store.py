@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from uwf_core.process.mounts import kind_in
 from uwf_core.testing.project import Project
 
 WORKFLOW = """\
@@ -166,3 +167,65 @@ print(get("/threads", Cookie=cookie).read())
     shown = read_only(project.home, script, project, 120)
     assert "Threads" in shown or "threads" in shown, shown
     assert "nothing can be written" in shown
+
+
+CONFIG = """\
+workspace: {record: true}  # of the user
+providers:
+  mine: {baseUrl: "http://127.0.0.1:1", apiKey: sk-a-secret-of-yours}
+"""
+
+
+def test_a_copy_of_a_home_is_complete_while_others_write(project: Project) -> None:
+    """mmeyerlein/meclaw #60, gem/oq-engine #11752: a backup that is one command."""
+    project.config(CONFIG)
+    (project.home / ".env").write_text("A_KEY=sk-another-secret\n")
+    (project.home / ".env").chmod(0o600)
+    assert project.uwf("run", "one", "-p", "Recorded").exit_code == 0
+    writing = [project.start_uwf("run", "one", "-p", f"Beside {number}") for number in range(3)]
+    ended = project.uwf("store", "copy", "--all", "backup")
+    assert ended.exit_code == 0, ended.stderr
+    for each in writing:
+        each.communicate(timeout=60)
+        assert each.returncode == 0
+    backup = project.folder / "backup"
+    everything = b"".join(each.read_bytes() for each in backup.rglob("*") if each.is_file())
+    assert b"secret" not in everything
+    threads = {row["thread"] for row in project.uwf("thread", "list", "--all").document["threads"]}
+    project.env["UWF_HOME"] = str(backup)
+    kept = project.uwf("thread", "list", "--all").document["threads"]
+    assert {row["thread"] for row in kept} <= threads
+    assert {"Go", "Recorded"} <= {row["task"] for row in kept}
+    [recorded] = [row["thread"] for row in kept if row["task"] == "Recorded"]
+    for words in (("cas", "verify"), ("store", "check"), ("step", "diff", recorded)):
+        ended = project.uwf(*words)
+        assert (ended.exit_code, ended.stderr) == (0, ""), words
+    assert project.uwf("thread", "resume", recorded, "-p", "more").exit_code == 0
+    assert project.uwf("config", "get", "workspace.record").document["value"] is True
+    assert "# of the user" in (backup / "config.yaml").read_text()
+
+
+def test_a_copy_of_a_home_changes_no_folder_that_has_something(project: Project) -> None:
+    """A second backup to the same place would mix two homes."""
+    (project.folder / "backup").mkdir()
+    (project.folder / "backup" / "mine").write_text("x")
+    ended = project.uwf("store", "copy", "--all", "backup")
+    assert ended.exit_code == 2
+    assert "not empty" in ended.stderr
+    assert [each.name for each in (project.folder / "backup").iterdir()] == ["mine"]
+
+
+MOUNTS = """\
+22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+40 22 0:50 / /home rw,relatime shared:2 master:1 - nfs4 server:/home rw,vers=4.2
+41 40 8:2 / /home/me/on\\040disk rw - xfs /dev/sdb1 rw
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [("/home/me/.uwf", "nfs4"), ("/home/me/on disk/uwf", "xfs"), ("/homes", "ext4")],
+)
+def test_a_home_on_a_network_file_system_is_known(path: str, kind: str) -> None:
+    """Found while attacking uwf: SQLite's log needs shared memory, which a network lacks."""
+    assert kind_in(MOUNTS, path) == kind

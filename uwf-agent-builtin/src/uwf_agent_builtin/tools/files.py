@@ -1,6 +1,7 @@
 """read_file, write_file, edit_file."""
 
 import difflib
+import re
 
 from uwf_agent_builtin.tools.errors import ToolError
 from uwf_agent_builtin.tools.images import image_answer
@@ -35,7 +36,7 @@ def read_file(arguments: Arguments, context: CallContext) -> str | ImageAnswer:
     text = content.decode("utf-8-sig", "replace")
     if not text:
         return "[the file is empty]"
-    lines = text.splitlines(keepends=True)
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)  # U+2028 and the like end no line
     first = arguments.get("start_line", 1)
     wanted = lines[first - 1 : first - 1 + arguments.get("lines", READ_LINES)]
     if not wanted:
@@ -149,8 +150,8 @@ def _line_numbers(old: bytes, content: bytes) -> list[int]:
 
 def _diff(before: bytes, after: bytes, name: str) -> str:
     """A unified diff; only what changed is compared, so that a long file costs nothing."""
-    old = before.decode("utf-8", "replace").splitlines()
-    new = after.decode("utf-8", "replace").splitlines()
+    old = [line.decode("utf-8", "replace") for line in before.splitlines()]
+    new = [line.decode("utf-8", "replace") for line in after.splitlines()]
     same = 0
     while same < min(len(old), len(new)) and old[same] == new[same]:
         same += 1

@@ -201,7 +201,7 @@ _STEP_ROWS: Final[Mapping[str, Entry]] = {
 
 _STORE_ROWS: Final[Mapping[str, Entry]] = {
     "check": Row("store:check", "Check that a store can be used", (), ("--root",)),
-    "copy": Row("store:copy", "Copy or move a whole store", (), ("--move",)),
+    "copy": Row("store:copy", "Copy or move a whole store", (), ("--all", "--move")),
     "migrate": Row("store:migrate", "Create or upgrade the tables of a store"),
 }
 

@@ -100,6 +100,7 @@ def _home(engine: "Engine", _probes: Probes) -> Checks:
     from pathlib import Path
 
     from uwf_core.config.home import open_to_others
+    from uwf_core.process.mounts import network_kind
 
     home = Path(engine.home)
     if not home.exists():
@@ -108,6 +109,13 @@ def _home(engine: "Engine", _probes: Probes) -> Checks:
         yield _check("home", "warning", f"other users can read {home}", f"chmod 700 {home}")
     else:
         yield _check("home", "ok", str(home))
+    if (kind := network_kind(str(home))) is not None:
+        yield _check(
+            "home",
+            "warning",
+            f"{home} is on a network file system ({kind}), where SQLite can lose or damage a store",
+            "set UWF_HOME to a folder on a disk of this machine, or `store` to PostgreSQL",
+        )
 
 
 def _config(engine: "Engine", _probes: Probes) -> Checks:

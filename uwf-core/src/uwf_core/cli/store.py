@@ -8,6 +8,7 @@ import click
 from uwf_core.cli.command import command
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
+from uwf_core.errors import UsageError
 
 
 @command("check", "uwf store check", "uwf store check --root", "uwf store check sqlite:copy.db")
@@ -56,27 +57,40 @@ def _migrate_text(document: Mapping[str, Any], _screen: Screen) -> str:
     "copy",
     "uwf store copy sqlite:store.db postgresql://uwf@db/uwf",
     "uwf store copy --move sqlite:store.db postgresql://uwf@db/uwf",
+    "uwf store copy --all backup",
     logged=True,
 )
-@click.argument("source", metavar="FROM")
-@click.argument("target", metavar="TO")
+@click.argument("places", metavar="[FROM] TO", nargs=-1, required=True)
+@click.option("--all", "everything", is_flag=True, help="Copy the whole home to the folder TO.")
 @click.option("--move", is_flag=True, help="Refuse later writes to FROM, and use TO from now on.")
-def copy(session: Session, source: str, target: str, move: bool) -> None:
+def copy(session: Session, places: tuple[str, ...], everything: bool, move: bool) -> None:
     """Copy a whole store to an empty one.
 
     Copies every node and name as they are at one moment, and verifies each. Others may use FROM
     meanwhile; what they write later is not in the copy. Prints the store root, which both have.
     Not copied: logs, sessions of agents, worktrees, recorded files and the configuration.
 
+    --all makes a backup of the home: TO is a new folder, and gets the store, the recorded files,
+    the sessions of agents and the configuration without keys. UWF_HOME=TO uses it.
+
     --move copies once more while nobody can write (exit code 75 if a thread runs), sets `store` to
     TO in your config.yaml, and makes FROM read-only.
     """
-    from uwf_core.upkeep.stores import copy as copy_to
-    from uwf_core.upkeep.stores import move as move_to
+    from uwf_core.upkeep import stores
 
     engine = session.engine
+    if everything:
+        if move or len(places) != 1:
+            raise UsageError(
+                "--all copies the home that you use to one folder", hint="uwf store copy --all TO"
+            )
+        session.emit(stores.copy_home(engine, places[0]), _copy_text)
+        return
+    if len(places) != 2:
+        raise UsageError("give the URLs of two stores", hint="uwf store copy FROM TO")
+    source, target = places
     if not move:
-        session.emit(copy_to(engine, source, target), _copy_text)
+        session.emit(stores.copy(engine, source, target), _copy_text)
         return
 
     def switch(url: str) -> None:
@@ -84,7 +98,7 @@ def copy(session: Session, source: str, target: str, move: bool) -> None:
 
         set_value(engine.home, "store", url)
 
-    session.emit(move_to(engine, source, target, switch), _copy_text)
+    session.emit(stores.move(engine, source, target, switch), _copy_text)
 
 
 def _copy_text(document: Mapping[str, Any], screen: Screen) -> str:
@@ -95,6 +109,8 @@ def _copy_lines(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     verb = "moved" if document["moved"] else "copied"
     counts = f"{document['nodes']} nodes, {document['variables']} names"
     yield f"{screen.paint(verb, 'ok')} {counts} to {document['to']}"
+    if document["files"]:
+        yield f"{document['files']} files beside the store"
     yield f"root: {document['root']}"
     yield f"not {verb}: {', '.join(document['notCopied'])}"
     if document["moved"]:

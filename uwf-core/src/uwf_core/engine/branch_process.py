@@ -92,7 +92,7 @@ def _argv(run: "Run", child: "Head", steps: int | None) -> tuple[str, ...]:
 
 def _why(thread: str, result: ProgramResult) -> UwfError:
     """The error that a process has printed, or how it ended without one."""
-    lines = result.stderr.decode(errors="replace").splitlines()
+    lines = result.stderr.decode(errors="replace").split("\n")
     for line in reversed(lines):
         try:
             return error_of(json.loads(line)["error"])

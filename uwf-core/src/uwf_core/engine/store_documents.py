@@ -33,7 +33,10 @@ StoreCopyDocument = TypedDict(
         "variables": int,
         "added": int,
         "root": str,
+        "files": int,
         "notCopied": list[str],
     },
 )
-"""A copy: the root of both stores, and how many nodes the target lacked."""
+"""A copy: the root of both stores, how many nodes the target lacked, and how many files beside the
+store were copied.
+"""

@@ -9,6 +9,7 @@ from typing import Final
 from uwf_core.files.paths import listed
 from uwf_core.files.worktree_git import NO_LOCKS, git, lines, names
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.process.path_walk import read_regular
 
 _SHOWN: Final = 5
 _STASH: Final = "refs/stash"
@@ -88,8 +89,8 @@ def _settings(common: str) -> dict[str, str]:
     for name in (*_SETTINGS, *(f"hooks/{each}" for each in more)):
         place = os.path.join(common, name)
         if os.path.isfile(place) and not os.path.islink(place):
-            with open(place, "rb") as file:
-                found[name] = sha256(file.read(_MOST_BYTES)).hexdigest()
+            data = read_regular(name, _MOST_BYTES, within=common, cut=True)
+            found[name] = sha256(data).hexdigest()
         elif os.path.lexists(place):
             found[name] = f"link {os.readlink(place)}" if os.path.islink(place) else "other"
     return found

@@ -77,7 +77,7 @@ def tree_around(folder: str) -> UserTree | None:
     asked = ask_git(folder, "rev-parse", *words, "--default", "HEAD")
     if asked is None:
         return None
-    top, index, exclude, *commit = asked.splitlines()
+    top, index, exclude, *commit = asked.removesuffix("\n").split("\n")
     if len(commit) > 1 or not os.path.isdir(top):
         return None  # a name of several lines, or one that is not UTF-8
     return UserTree(top, *(os.path.join(folder, each) for each in (index, exclude)), *commit)

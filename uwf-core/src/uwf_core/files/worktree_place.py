@@ -8,6 +8,7 @@ from contextlib import suppress
 from uwf_core.config.repository import find_repository
 from uwf_core.files.worktree_git import lines, optional
 from uwf_core.process.git import GitFailed, user_git
+from uwf_core.process.path_walk import read_regular
 
 _POINTER = "gitdir: "
 
@@ -24,8 +25,8 @@ def entry_of(folder: str) -> str:
     Raises:
         OSError: the worktree does not name it.
     """
-    with open(os.path.join(folder, ".git"), encoding="utf-8", errors="surrogateescape") as file:
-        named = file.read().removeprefix(_POINTER).rstrip("\n")
+    named = os.fsdecode(read_regular(".git", 4096, within=folder))
+    named = named.removeprefix(_POINTER).rstrip("\n")
     return os.path.join(folder, named)
 
 
@@ -76,8 +77,8 @@ def restore_pointer(folder: str, repository: str) -> bool:
     above = os.path.join(common, "worktrees")
     for name in os.listdir(above) if os.path.isdir(above) else ():
         entry = os.path.join(above, name)
-        with suppress(OSError), open(os.path.join(entry, "gitdir"), "rb") as file:
-            named = os.fsdecode(file.read()).rstrip("\n")
+        with suppress(OSError):
+            named = os.fsdecode(read_regular("gitdir", 4096, within=entry)).rstrip("\n")
             if os.path.realpath(os.path.join(entry, named)) == os.path.realpath(pointer):
                 with open(pointer, "wb") as made:
                     made.write(os.fsencode(f"{_POINTER}{entry}\n"))

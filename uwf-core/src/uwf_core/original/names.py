@@ -178,7 +178,7 @@ def _listed(file: Path) -> Iterator[OriginalThread]:
             if found is not None:
                 yield found
     elif file.name == "history.jsonl":
-        for line in _text(file).splitlines():
+        for line in _text(file).split("\n"):
             try:
                 entry = _mapping(json.loads(line)) if line.strip() else {}
             except (ValueError, RecursionError):  # the original skips it as well

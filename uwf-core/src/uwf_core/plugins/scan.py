@@ -228,7 +228,7 @@ def _name_and_version(stem: str) -> tuple[str, str]:
 def _section_lines(text: str, groups: Container[str]) -> Iterator[tuple[str, str, str, str]]:
     """(group, name, target, extra) of each line of the requested groups."""
     group = ""
-    for line in text.splitlines():
+    for line in text.split("\n"):
         line = line.strip()
         if line.startswith("[") and line.endswith("]"):
             group = line[1:-1]
@@ -246,7 +246,7 @@ def _read_metadata(file: str) -> Distribution | None:
     fields = dict.fromkeys(("name", "version", "summary"), "")
     requires: list[str] = []
     extras: list[tuple[str, str]] = []
-    for line in data.decode("utf-8", "replace").splitlines():
+    for line in data.decode("utf-8", "replace").split("\n"):
         if not line.strip():
             break  # the description follows
         key, _, value = line.partition(":")

@@ -82,7 +82,7 @@ def probe(
         return _broken(engine, found, f"it did not load within {seconds:g} s")
     if result.end is not End.EXITED:
         return _broken(engine, found, "it printed too much while loading")
-    lines = result.stdout.decode("utf-8", "replace").splitlines()
+    lines = result.stdout.decode("utf-8", "replace").rstrip().split("\n")
     try:
         answer: Probe = json.loads(lines[-1])
     except (IndexError, ValueError):
@@ -110,7 +110,7 @@ def _probe_together(
     )
     limits = ProcessLimits(total_seconds=SECONDS, grace_seconds=GRACE_SECONDS)
     result = run_program(program, limits, cancel=cancel)
-    lines = result.stdout.decode("utf-8", "replace").splitlines()
+    lines = result.stdout.decode("utf-8", "replace").rstrip().split("\n")
     try:
         answers: list[Probe] = json.loads(lines[-1])
     except (IndexError, ValueError):  # it was ended before its last line

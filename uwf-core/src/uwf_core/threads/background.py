@@ -154,7 +154,7 @@ def _hears(reader: int) -> bool:
 def _why(thread: ThreadId, errors: Path, start: int) -> UwfError:
     """The error that the child printed on stderr, from byte `start` on, as our own."""
     try:
-        lines = errors.read_bytes()[start:].decode(errors="replace").splitlines()
+        lines = errors.read_bytes()[start:].decode(errors="replace").split("\n")
     except OSError as error:
         return StoreError(f"cannot read the errors of the background run of {thread}: {error}")
     for line in reversed(lines):

@@ -1,5 +1,8 @@
 """Whole stores: check one, migrate one, copy or move one to another place."""
 
+# ruff: noqa: PTH100, PTH112, PTH118, PTH208
+
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
@@ -8,6 +11,7 @@ from uwf_core.api.store import ManagedBackend, SnapshotBackend, StoreBackend
 from uwf_core.cas.copy_store import Copied, StoreCopy, store_root
 from uwf_core.engine.store_notices import LOG_HINT
 from uwf_core.errors import BusyError, StoreError, UsageError
+from uwf_core.process.folders import make_folder
 from uwf_core.thread.names import HEADS
 
 if TYPE_CHECKING:
@@ -65,6 +69,20 @@ def copy(engine: "Engine", source: str, target: str) -> "StoreCopyDocument":
         return _copied(old, new, done, moved=False)
 
 
+def copy_home(engine: "Engine", target: str) -> "StoreCopyDocument":
+    """Copy a whole home to an empty folder; others may use it meanwhile. Raises as `copy`."""
+    from uwf_core.upkeep.home_copy import NOT_COPIED as LEFT_OUT
+    from uwf_core.upkeep.home_copy import copy_beside_store
+
+    folder = os.path.abspath(os.path.join(engine.cwd, target))
+    if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
+        raise UsageError("the folder of the copy is not empty", where=folder)
+    make_folder(folder)
+    done = copy(engine, engine.settings.store, f"sqlite:{folder}/store.db")
+    files = copy_beside_store(engine, folder, "sqlite:store.db")
+    return {**done, "files": files, "notCopied": [*LEFT_OUT]}
+
+
 def move(
     engine: "Engine", source: str, target: str, switch: "Callable[[str], None]"
 ) -> "StoreCopyDocument":
@@ -101,6 +119,7 @@ def _copied(
         "variables": done.variables,
         "added": done.added,
         "root": done.root,
+        "files": 0,
         "notCopied": [*NOT_COPIED],
     }
 

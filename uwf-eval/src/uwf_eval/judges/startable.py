@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from uwf_core.api import read_regular
 from uwf_eval.judges.context import search_path
 from uwf_eval.task.model import Task
 
@@ -98,8 +99,8 @@ def _why_not(word: str, folder: Path | None, path: str) -> str | None:
         return f"there is no program {word!r}"
     if not os.access(file, os.X_OK) or file.is_dir():
         return f"{word!r} is not executable"
-    with file.open("rb") as content:
-        first = content.readline(256).decode("utf-8", "replace")
+    head = read_regular(str(file), 256, cut=True)
+    first = head.partition(b"\n")[0].decode("utf-8", "replace")
     interpreter = first.removeprefix("#!").split()[:1] if first.startswith("#!") else []
     if interpreter and not os.access(interpreter[0], os.X_OK):
         return f"{word!r} names the interpreter {interpreter[0]!r}, which does not exist"
