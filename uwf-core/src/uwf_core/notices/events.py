@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.calls import calling_heads
-from uwf_core.thread.head import TRIAL, first_line, read_head
+from uwf_core.thread.head import TRIAL, read_head
 from uwf_core.thread.history import unordered_events
+from uwf_core.thread.task_line import first_line
 from uwf_core.views.recorded import ThreadRecord
 from uwf_core.views.show import show_thread
 

@@ -10,10 +10,11 @@ from uwf_core.original.steps import StepWriter, failed_before, interrupted, read
 from uwf_core.original.turns import TurnChains
 from uwf_core.original.workflow import publish_original
 from uwf_core.thread.decisions import Event, cancels, ends, runs
-from uwf_core.thread.head import ORIGINAL, task_tag, to_tags
+from uwf_core.thread.head import ORIGINAL, to_tags
 from uwf_core.thread.history import inherited_steps
 from uwf_core.thread.names import event_name, head_name
 from uwf_core.thread.state import begin, fold
+from uwf_core.thread.task_line import task_tag
 from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class ThreadBuilder:
         if to is not None:
             kind = "cancelled" if to["status"] == "cancelled" else "unrouted"
             state = fold(state, self._event(thread, state.seq, kind, {"next": to}, events))
-        tags = {**to_tags(state), **task_tag(engine.store, state), ORIGINAL: original.id}
+        tags = {**to_tags(state), **task_tag(engine.store, state.start), ORIGINAL: original.id}
         return BuiltThread(thread, head, state, events, tags)
 
     def _shared(self, chain: "OriginalChain") -> int:

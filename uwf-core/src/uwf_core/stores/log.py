@@ -2,8 +2,8 @@
 without it is an older store, or an empty one.
 
 SQLite does not notice a missing log. A store therefore knows that it has one: the table `log` has
-its id, the number of its log, and whether a process had to go on without one. Each log begins with
-its number, and uwf leaves at least that much in it.
+its id, the number of its log, and whether a process had to continue without one. Each log begins
+with its number, and uwf leaves at least that much in it.
 """
 
 # Every command opens a store: pathlib is not imported for that.

@@ -5,13 +5,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from uwf_core.api.sums import FIELDS, NOTHING_RESERVED, NOTHING_USED, UsagePayload
-from uwf_core.errors import CorruptNodeError, UnknownIdError, UwfError
+from uwf_core.errors import CorruptNodeError, UnknownIdError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.decisions import Caller, OpenAttempt, Suspension, Worktree
 from uwf_core.thread.history import Step, state_of_thread
 from uwf_core.thread.names import HEADS, Status, head_name
 from uwf_core.thread.state import FOLD_VERSION, RoleSession, RoleState, ThreadState
+from uwf_core.thread.task_line import TASK, task_tag
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
@@ -35,9 +36,6 @@ SESSION_HOSTS = "sessionHosts"
 """The tag of a queued thread with the machines of its sessions: see `session_hosts.py`. Not part of
 the state.
 """
-TASK = "task"
-"""The tag with the first line of the task, for lists: they read no node. Not part of the state."""
-_LONGEST_TASK = 200
 ORIGINAL = "original"
 """The tag of a thread that came from a home of the original uwf: its id there. Such a thread is
 read-only: its steps are those of another engine. Not part of the state.
@@ -102,7 +100,7 @@ class ThreadSummary(NamedTuple):
 
 def create_head(store: "Store", ref: Ref, state: ThreadState) -> Head:
     """The head of a new thread."""
-    thread, tags = ThreadId(state.thread), {**to_tags(state), **task_tag(store, state)}
+    thread, tags = ThreadId(state.thread), {**to_tags(state), **task_tag(store, state.start)}
     variable = store.set_variable(head_name(thread), ref, tags, None)
     return Head(thread, ref, state, None, variable)
 
@@ -226,20 +224,6 @@ def origin_tags(head: "Variable") -> dict[str, str]:
     """
     tags = head.tags
     return {tag: tags[tag] for tag in _KEPT if tag in tags}
-
-
-def task_tag(store: "Store", state: ThreadState) -> dict[str, str]:
-    """The tag of the task of a thread; none if it cannot be read."""
-    try:
-        task = first_line(store.text(store.payload(state.start)["prompt"])).replace("\0", " ")
-    except (UwfError, KeyError, TypeError):
-        return {}
-    return {TASK: task if len(task) <= _LONGEST_TASK else f"{task[: _LONGEST_TASK - 1]}…"}
-
-
-def first_line(text: str) -> str:
-    """The first line of a text that is not blank."""
-    return text.strip().partition("\n")[0].rstrip()
 
 
 _Kind = TypeVar("_Kind")

@@ -16,7 +16,7 @@ from uwf_core.errors import BusyError, MissingNodeError, StoreError, UnknownIdEr
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.calls import STARTED
-from uwf_core.thread.head import mark_head, origin_tags, task_tag, to_tags
+from uwf_core.thread.head import mark_head, origin_tags, to_tags
 from uwf_core.thread.history import state_of_thread
 from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.names import (
@@ -30,6 +30,7 @@ from uwf_core.thread.names import (
     head_name,
     thread_of,
 )
+from uwf_core.thread.task_line import task_tag
 from uwf_core.upkeep.bundle_check import CheckedBundle
 from uwf_core.upkeep.verify import Report, Scope, broken_head, marking_of, verify
 from uwf_core.upkeep.verify_calls import StoreProblem, lost_name
@@ -223,7 +224,7 @@ def _is_name_of(called: Any, name: str) -> bool:
 
 def _head_tags(engine: "Engine", thread: ThreadId, head: Variable) -> dict[str, str]:
     state = state_of_thread(engine.store, thread, Ref(head.value))
-    return {**to_tags(state), **origin_tags(head), **task_tag(engine.store, state)}
+    return {**to_tags(state), **origin_tags(head), **task_tag(engine.store, state.start)}
 
 
 def _repair_heads(engine: "Engine", report: Report) -> list[str]:

@@ -12,9 +12,10 @@ from uwf_core.engine.store_notices import LOG_HINT
 from uwf_core.errors import CorruptNodeError, StoreError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.head import TASK, Head, head_of, task_tag
+from uwf_core.thread.head import Head, head_of
 from uwf_core.thread.history import differences, state_of_thread
 from uwf_core.thread.names import HEADS, head_name, prefixes_of, thread_of
+from uwf_core.thread.task_line import TASK, task_tag
 from uwf_core.upkeep.verify_calls import StoreProblem, call_problems
 from uwf_core.upkeep.verify_files import delivered_problems, files_problems
 
@@ -229,7 +230,7 @@ class _Verification:
             row = now
 
     def _wrong_task(self, head: Head) -> list[str]:
-        stored, tags = task_tag(self._engine.store, head.state), head.variable.tags
+        stored, tags = task_tag(self._engine.store, head.state.start), head.variable.tags
         is_wrong = TASK in tags and tags[TASK] != stored.get(TASK)
         return ["its task is not that of its start"] if is_wrong else []
 

@@ -18,7 +18,6 @@ from uwf_core.thread.head import (
     GIVEN_TAG,
     ORIGINAL,
     PARENT,
-    TASK,
     TRIAL,
     damaged_head,
     head_of,
@@ -28,6 +27,7 @@ from uwf_core.thread.head import (
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import running_threads
 from uwf_core.thread.names import HEADS, OPEN, STATUSES
+from uwf_core.thread.task_line import TASK
 from uwf_core.views.row import corrupt_row, row_of, used_with_calls
 
 if TYPE_CHECKING:
