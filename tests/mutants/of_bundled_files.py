@@ -50,9 +50,9 @@ BUNDLED_FILES = (
     Mutant(
         "bundled files",
         "a file may be called .git",
-        _TREES,
-        '.lower() != ".git"',
-        '.lower() != ""',
+        "files/hazards.py",
+        '.lower() == ".git"',
+        '.lower() == ""',
         _ARCHIVES,
     ),
     Mutant(

@@ -3,6 +3,8 @@
 from tests.mutants.mutant import Mutant
 
 _SNAPSHOTS = "tests/core/files/test_snapshots.py"
+_GIT = "tests/core/process/test_git.py"
+_HOSTILE = "tests/core/files/test_hostile_folders.py"
 _SAFELY = "tests/core/files/test_recorded_safely.py"
 _KEEPING = "tests/core/files/test_keeping.py"
 _DELIVERY = "tests/core/files/test_delivery_attacked.py"
@@ -88,6 +90,30 @@ RECORDED_FILES = (
         "        umask=0o077 if private else -1,\n",
         "        umask=-1,\n",
         f"{_SAFELY}::test_nobody_else_may_read_what_is_recorded",
+    ),
+    Mutant(
+        "recorded files",
+        "git opens a pipe with rules",
+        "files/hazards.py",
+        "    if entry.name in _READ_BY_GIT:\n",
+        "    if False:\n",
+        f"{_HOSTILE}::test_a_file_that_git_reads_is_looked_at_before_git_starts",
+    ),
+    Mutant(
+        "recorded files",
+        "one name that git refuses is not left out",
+        "files/hazards.py",
+        '    if entry.name != b".git" and is_refused(entry.name):\n',
+        "    if False:\n",
+        f"{_HOSTILE}::test_what_is_not_recorded_survives_a_restore",
+    ),
+    Mutant(
+        "recorded files",
+        "a git that hangs outlives the run that is stopped",
+        "process/cancel.py",
+        "        return now > self._last_until\n",
+        "        return False\n",
+        f"{_GIT}::test_a_cancelled_run_gives_its_gits_one_second_together",
     ),
     Mutant(
         "recorded files",

@@ -19,8 +19,8 @@ WORKTREES = (
         "worktrees",
         "repositories in untracked folders are committed",
         "files/worktree.py",
-        ' if each.endswith(b"/")]',
-        " if False]",
+        ' if each.endswith(b"/"))]',
+        " if False)]",
         f"{_GIT}::test_a_worktree_leaves_all_else_in_git_as_it_is",
     ),
     Mutant(

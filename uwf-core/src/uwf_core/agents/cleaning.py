@@ -134,7 +134,7 @@ def _whole(key: str, value: int | None, least: int) -> None:
 
 class WatchedSink:
     """Passes on to another sink, one call at a time, until there are too many of them or their
-    texts are too large; then `too_large` says which.
+    texts are too large; then `too_large` has what was too much.
 
     Once closed it drops what still comes: a thread that an agent left behind cannot write into a
     run that is over. An error of the other sink (a full disk) is kept in `fault`, since it is not

@@ -27,7 +27,7 @@ class EventFollower:
     cancelled because of its turns, or half a second after a cancelled one has ended, the rest is
     not read: an endless writer stays ahead of the reader. The same holds after `most_bytes`, after
     many events, and after half as many turns as a run may report: the run continues, and `unread`
-    says what is missing. `used` makes a session's total what the call used.
+    reports what is missing. `used` makes a session's total what the call used.
 
     Attributes:
         session, usage: the last ones reported.

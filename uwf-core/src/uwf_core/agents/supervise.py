@@ -270,10 +270,8 @@ class _Supervised(Generic[_CallType]):
         )
 
     def _too_large(self) -> AgentFailure:
-        return TooLarge(
-            f"{self._opened.origin} reported {self._sink.too_large}",
-            session=self._sink.last_session,
-        )
+        message = f"{self._opened.origin} reported {self._sink.too_large}"
+        return TooLarge(message, session=self._sink.last_session)
 
     def _stop(self, done: Done, word: str, reason: AgentFailure | None = None) -> None:
         """Set the cancel token and wait for the end of the call.

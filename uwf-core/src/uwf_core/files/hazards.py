@@ -31,7 +31,7 @@ _SPECIAL: Final = (
 
 
 _MOST: Final = 10_000
-"""More paths than these that cannot be recorded are no accident."""
+"""If more paths than these cannot be recorded, nothing is."""
 _LONGEST_SHOWN: Final = 200
 
 

@@ -19,8 +19,8 @@ class Cancel:
     Attributes:
         reason: why.
         working: what still ends because of it: agents, and programs with their trees.
-        groups: the process groups of short programs that run for it, such as git. Whoever ends this
-            process at once kills them first.
+        groups: the process groups of short programs that run for it, such as git. They are killed
+            before this process ends at once.
     """
 
     __slots__ = ("_event", "_last_until", "groups", "reason", "working")
