@@ -76,5 +76,6 @@ def test_every_function_fits_on_a_screen():
 def test_a_step_is_one_value_that_its_stages_fill():
     """`Attempt`; the others are what a run and a stage are given, and what the run gives back."""
     assert step_records(counted_modules()) == [
-        "Attempt", "Intent", "Outcome", "Run", "RunOptions", "Situation", "Task", "Transition"
+        "Attempt", "Intent", "Outcome", "Run", "RunOptions", "Situation", "SplitReply", "Task",
+        "Transition",
     ]  # fmt: skip

@@ -147,10 +147,19 @@ STRANGERS = (
     Mutant(
         "includes",
         "aliases are expanded without end",
-        "workflow/yaml_source.py",
+        "workflow/yaml_composer.py",
         "        if self.total > MAX_NODES:",
         "        if False:",
         "tests/core/workflow/test_yaml_source.py::test_an_alias_bomb_is_refused_at_once",
+    ),
+    Mutant(
+        "includes",
+        "a free text of an agent ends at a comment",
+        "workflow/yaml_nodes.py",
+        "        if texts is None or node.whole in texts:",
+        "        if texts is not None and node.whole in texts:",
+        "tests/core/extract/test_texts.py::"
+        "test_a_text_without_quotes_is_taken_to_its_end_wherever_it_is",
     ),
     # -- templates
     Mutant(

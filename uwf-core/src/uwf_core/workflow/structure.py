@@ -81,7 +81,7 @@ def _names(parsed: ParsedWorkflow, file: str) -> Iterator[Problem]:
 
 
 _RESERVED = (STATUS, SUSPEND, BODY, *PLACE, "$index")
-"""Fields with a meaning and checks of their own."""
+"""Fields with a fixed meaning, which other checks report."""
 
 
 def _fields(schema: YamlNode | None) -> Iterator[tuple[str, Place]]:
