@@ -101,15 +101,15 @@ def test_a_store_that_the_agent_rewrote_is_found_out(
     table: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The steps that were run are known to who ran them, whatever the store says."""
-    from uwf_eval.trial import trial as trial_module
+    from uwf_eval.trial import playing
 
-    real = trial_module.run_thread
+    real = playing.run_thread
 
     def forged(*arguments: Any) -> Any:
         finished = real(*arguments)
         return finished._replace(steps=["0000000000000"])
 
-    monkeypatch.setattr(trial_module, "run_thread", forged)
+    monkeypatch.setattr(playing, "run_thread", forged)
     trial = table.trial()
     assert trial.state == "tampered" and "differ from those that ran" in trial.tampered[0]
 

@@ -16,9 +16,10 @@ from uwf_eval.records import Trial
 from uwf_eval.run.executor import RunSettings
 from uwf_eval.task.model import Task, fixture_digest
 from uwf_eval.task.read import Origin, read_task
+from uwf_eval.trial.playing import TrialContext
 from uwf_eval.trial.tampering import stamps
 from uwf_eval.trial.thread import WorkflowCache
-from uwf_eval.trial.trial import TrialContext, run_trial
+from uwf_eval.trial.trial import run_trial
 
 RUN = "01JD000000000000000000000A"
 TASK: Mapping[str, Any] = {

@@ -160,6 +160,7 @@ class Trial:
         tampered: the changed files.
         recorded: of a trial of a recorded step: how it compares with the record.
         attempt: how often this trial was run (`resume` runs it again).
+        kept: digest of the files of a trial whose judges could not judge; `resume` judges these.
     """
 
     run: str
@@ -183,6 +184,7 @@ class Trial:
     completed_at_ms: int | None = None
     duration_ms: int = 0
     attempt: int = 0
+    kept: str = ""
 
     @property
     def spent(self) -> Usage:

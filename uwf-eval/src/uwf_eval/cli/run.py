@@ -69,14 +69,28 @@ def run(session: Session, tasks: tuple[str, ...], keep: bool, **options: Any) ->
         )
 
 
-@command("resume", "uwf-eval resume @last", "uwf-eval resume 01JC --jobs 4", logged=True)
+@command(
+    "resume",
+    "uwf-eval resume @last",
+    "uwf-eval resume 01JC --jobs 4",
+    "uwf-eval resume @last --task my-task",
+    logged=True,
+)
 @click.argument("run", metavar="RUN")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, metavar="J",
               help="Number of trials that run at the same time.")  # fmt: skip
 @click.option("--budget", metavar="B", help="Limit that replaces the run's own.")
+@click.option("--task", "tasks", multiple=True, metavar="TASK",
+              help="Corrected task, in place of the run's copy; repeatable.")  # fmt: skip
 @click.option("--keep", is_flag=True, help="Keep the folders of the trials.")
-def resume(session: Session, run: str, jobs: int, budget: str | None, keep: bool) -> int:
-    """Run the remaining trials of a run, and those with an infrastructure error."""
+def resume(
+    session: Session, run: str, jobs: int, budget: str | None, tasks: tuple[str, ...], keep: bool
+) -> int:
+    """Run the remaining trials of a run, and those with an infrastructure error.
+
+    A trial that only its judges could not judge is judged again: no agent runs. A run uses its own
+    copy of each task; --task replaces the copy by the corrected task.
+    """
     from uwf_eval.run.worker_process import first_worker
 
     with first_worker(working_folder(), session.env) as worker:
@@ -88,6 +102,6 @@ def resume(session: Session, run: str, jobs: int, budget: str | None, keep: bool
             session,
             jobs,
             worker,
-            lambda client, services: resume_run(client, run, most, services),
+            lambda client, services: resume_run(client, run, most, services, tasks),
             keep=keep,
         )

@@ -101,7 +101,7 @@ def conduct(
 
 def _watched(session: Session, prepared: Prepared) -> Progress:
     session.note(f"run {prepared.run.run}: {prepared.run.trials} trials")
-    for line in notices(prepared.run.tasks):
+    for line in [*prepared.notes, *notices(prepared.run.tasks)]:
         session.note(f"note: {line}")
     return Progress(session, prepared.run, prepared.trials)
 

@@ -44,8 +44,13 @@ class JudgeContext:
             )
         return self._scripts
 
+    @property
+    def task_copy(self) -> Path:
+        """Where the copy of the task's files is, if a judge is one of them."""
+        return self.evidence.state_dir / "task"
+
     def _copied_task(self) -> Path:
-        target = self.evidence.state_dir / "task"
+        target = self.task_copy
         fixtures = {fixture_of(self.task, case) for case in self.task.cases}
 
         def left_out(folder: str, names: list[str]) -> set[str]:

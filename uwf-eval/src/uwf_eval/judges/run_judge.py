@@ -3,11 +3,12 @@
 import shutil
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from itertools import combinations
 from math import fsum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from uwf_core.api import Cancel, JudgeReply, JudgeRequest, Usage
@@ -37,12 +38,14 @@ class _Said:
     aborted: bool = False
 
 
-def judge_all(task: Task, evidence: Evidence) -> list[JudgeResult]:
-    """Run every judge of the task in order. The error of a judge is in its result, and never stops
-    the others.
+def judge_all(
+    task: Task, evidence: Evidence, known: Mapping[str, JudgeResult] = MappingProxyType({})
+) -> list[JudgeResult]:
+    """Run every judge of the task in order that has no result yet. The error of a judge is in its
+    result, and never stops the others.
     """
     context = JudgeContext(task, evidence)
-    return [run_judge(context, spec) for spec in task.judges]
+    return [known.get(spec.name) or run_judge(context, spec) for spec in task.judges]
 
 
 def run_judge(context: JudgeContext, spec: JudgeSpec) -> JudgeResult:
@@ -60,7 +63,7 @@ def run_judge(context: JudgeContext, spec: JudgeSpec) -> JudgeResult:
         scores=tuple(scores) if repeated else (),
         agreement=agreement_of(scores) if repeated and said.error is None else None,
         data=_data(said.replies, repeated=repeated),
-        error=said.error,
+        error=said.error and _of_the_task(said.error, context),
         aborted=said.aborted,
         usage=_usage(said.replies),
         duration_ms=round((time.monotonic() - started) * 1000),
@@ -235,6 +238,13 @@ def _checked(reply: JudgeReply, spec: JudgeSpec) -> JudgeReply:
 def _error(fault: UwfError, number: int, spec: JudgeSpec) -> str:
     text = f"{fault} ({fault.hint})" if fault.hint else str(fault)
     return text if spec.repeat == 1 else f"repetition {number + 1} of {spec.repeat}: {text}"
+
+
+def _of_the_task(error: str, context: JudgeContext) -> str:
+    """The error with the paths of the task, because the judges' copy is deleted with the trial."""
+    task = context.task
+    place = task.place if task.source == "folder" else str(task.folder)
+    return error.replace(str(context.task_copy), place)
 
 
 def _data(replies: list[JudgeReply], *, repeated: bool) -> dict[str, Any]:

@@ -6,16 +6,16 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from uwf_core.api import read_regular
+from uwf_core.api import ProcessLimits, Program, read_regular, run_program
 from uwf_eval.judges.context import search_path
 from uwf_eval.task.model import Task
 
+_SECONDS: Final = 10.0
 _ENDS: Final = frozenset((";", "|", "||", "&", ";;"))
 _BEFORE_A_COMMAND: Final = frozenset(
     ("(", "{", "then", "else", "do", "exec", "command", "env", "nice", "nohup", "time", "timeout")
@@ -108,9 +108,9 @@ def _why_not(word: str, folder: Path | None, path: str) -> str | None:
 
 
 def _is_known(word: str, path: str) -> bool:
-    """Whether the shell finds a program, or has a command of its own of that name."""
+    """Whether the shell finds a program, or has such a command itself."""
     if shutil.which(word, path=path):
         return True
-    asked = ["/bin/sh", "-c", 'command -v -- "$1"', "sh", word]
-    done = subprocess.run(asked, env={"PATH": path}, capture_output=True, check=False)
-    return done.returncode == 0
+    asked = ("/bin/sh", "-c", 'command -v -- "$1"', "sh", word)
+    program = Program(argv=asked, cwd="/", env={"PATH": path})
+    return run_program(program, ProcessLimits(total_seconds=_SECONDS)).exit_code == 0

@@ -60,13 +60,14 @@ class Request:
 @record
 class Prepared:
     """A run that is ready to start: the copies of its tasks, its trials, and the base of relative
-    paths in `--agent`.
+    paths in `--agent`; `notes` are for the user.
     """
 
     run: Run
     tasks: Sequence[Task]
     trials: Sequence[Trial]
     cwd: Path
+    notes: Sequence[str] = ()
 
 
 def prepare(client: Client, request: Request, run: str, folder: RunFolder) -> Prepared:

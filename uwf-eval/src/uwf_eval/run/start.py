@@ -1,8 +1,9 @@
 """Starts a new run, or resumes one."""
 
+import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from uwf_core.api import Cancel
@@ -13,6 +14,7 @@ from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import Budget, Run, Trial
 from uwf_eval.report.groups import mean_score
+from uwf_eval.run.corrected import replace_tasks, resume_notes
 from uwf_eval.run.executor import Executor, RunSettings
 from uwf_eval.run.folder import RunFolder, run_folder
 from uwf_eval.run.prepare import Prepared, Request, prepare, reload_tasks
@@ -71,7 +73,13 @@ class RunOutcome(NamedTuple):
         }
 
     def _hint(self) -> str:
-        if any(each.state in LEFT for each in self.trials):
+        left = [each for each in self.trials if each.state in LEFT]
+        if left and all(each.failure and each.failure.kind == "judge" for each in left):
+            tasks = {each.cell.task for each in left if each.state == "infra_error"}
+            words = [f"--task {shlex.quote(each.place)}" for each in self.run.tasks
+                     if each.name in tasks and each.source != "distribution"]  # fmt: skip
+            return " ".join([f"uwf-eval resume {self.run.run}", *words])
+        if left:
             return f"uwf-eval resume {self.run.run}"
         return f"uwf-eval report {self.run.run}"
 
@@ -98,12 +106,23 @@ def start_run(client: Client, request: Request, services: RunServices) -> RunOut
 
 
 def resume_run(
-    client: Client, word: str, budget: Budget | None, services: RunServices
+    client: Client,
+    word: str,
+    budget: Budget | None,
+    services: RunServices,
+    corrected: Sequence[str] = (),
 ) -> RunOutcome:
-    """Run the remaining trials of a run, and those with an infrastructure error.
+    """Run the remaining trials of a run, and those with an infrastructure error; a trial that only
+    lacks judges is judged.
+
+    Args:
+        client: of the main store. word: names the run. budget: None: that of the run.
+        services: as for `start_run`.
+        corrected: tasks that replace the run's copies.
 
     Raises:
-        UsageError: unknown run, or no trial remains. BusyError: the run is running.
+        UsageError: unknown run, no trial remains, or a corrected task that differs in more than its
+            judges. BusyError: the run is running.
         UwfError: as `start_run`.
     """
     results = Results(client, sealed=services.sealed)
@@ -116,8 +135,12 @@ def resume_run(
             hint=f"`uwf-eval report {run.run}` shows its results",
         )
     with folder.held():
+        if corrected:
+            run, trials = replace_tasks(client, run, trials, folder, corrected)
+            results.save_run(run)
         tasks = reload_tasks(run, folder, services.env)
-        prepared = Prepared(run=run, tasks=tasks, trials=trials, cwd=folder.cwd)
+        notes = resume_notes(run, trials, folder)
+        prepared = Prepared(run=run, tasks=tasks, trials=trials, cwd=folder.cwd, notes=notes)
         return _run_trials(client, prepared, budget or run.budget, services, folder)
 
 

@@ -22,8 +22,9 @@ from uwf_eval.run.messages import decode_settings, encode_end, encode_error
 from uwf_eval.run.worker_process import encode_line
 from uwf_eval.task.model import Task
 from uwf_eval.trial.folders import TrialResult
+from uwf_eval.trial.playing import TrialContext
 from uwf_eval.trial.thread import WorkflowCache
-from uwf_eval.trial.trial import TrialContext, run_trial
+from uwf_eval.trial.trial import run_trial
 
 _STDOUT, _STDERR = 1, 2
 

@@ -8,57 +8,29 @@ leave     run teardown; import the thread into the main store
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from uwf_core.api import Cancel
-from uwf_core.api.record import record
 from uwf_core.client import Client
-from uwf_core.errors import AgentStuck
+from uwf_core.errors import AgentStuck, UwfError
 from uwf_eval.judges.api import Evidence, need_folder
 from uwf_eval.judges.run_judge import judge_all
 from uwf_eval.judges.startable import unable
 from uwf_eval.plan.budget import unknown_limits
-from uwf_eval.records import Budget, Trial
-from uwf_eval.run.executor import RunSettings
-from uwf_eval.task.model import Command, Task, fixture_of
-from uwf_eval.task.tree import TreeError, copy_tree, make_private
+from uwf_eval.records import Budget, JudgeResult, Trial
+from uwf_eval.task.model import Task, fixture_of
+from uwf_eval.task.tree import Entry, copy_tree, make_private, remove_tree, walk
 from uwf_eval.trial import recorded, tampering, verdict
-from uwf_eval.trial.environment import agent_env, agent_word, command_env, judge_env, run_commands
-from uwf_eval.trial.folders import TrialFolders, TrialResult, make_folders
-from uwf_eval.trial.thread import (
-    IN_MEMORY,
-    ThreadRun,
-    ThreadSummary,
-    WorkflowCache,
-    read_thread,
-    run_thread,
-    start_limits,
-)
+from uwf_eval.trial.environment import judge_env
+from uwf_eval.trial.folders import TrialFolders, TrialResult
+from uwf_eval.trial.kept import keep, with_kept_paths
+from uwf_eval.trial.playing import PlayedTrial, TrialContext
+from uwf_eval.trial.thread import ThreadRun, ThreadSummary, read_thread
 from uwf_eval.trial.verdict import Verdict
 from uwf_eval.trial.worktree import copy_worktree, remove_worktrees, worktree_of
-
-if TYPE_CHECKING:
-    from uwf_core.client import StepInput
-
-
-@record
-class TrialContext:
-    """What all trials of a run share.
-
-    Attributes:
-        main: a client of the main store. settings: of the run.
-        templates: the workflows.
-        cancel: stops the running trial. notice: gets lines for the user.
-    """
-
-    main: Client
-    settings: RunSettings
-    templates: WorkflowCache
-    cancel: Cancel
-    notice: Callable[[str], None]
 
 
 def run_trial(context: TrialContext, task: Task, planned: Trial) -> TrialResult:
@@ -80,30 +52,8 @@ def run_trial(context: TrialContext, task: Task, planned: Trial) -> TrialResult:
     return TrialResult(work.closed(ended), work.space)
 
 
-class _TrialRun:
-    """A running trial; `done` is its record so far."""
-
-    def __init__(self, context: TrialContext, task: Task, planned: Trial) -> None:
-        self.context = context
-        self.task = task
-        self.case = next(each for each in task.cases if each.name == planned.cell.case)
-        self.began = time.monotonic()
-        self.env = agent_env(context.settings.env, task)
-        self.done = replace(
-            planned,
-            attempt=planned.attempt + 1,
-            started_at_ms=time.time_ns() // 1_000_000,
-            failure=None,
-            tampered=(),
-            judges=(),
-        )
-        self.phase = "fixture"
-        self.space: TrialFolders | None = None
-        self.client: Client | None = None
-        self.is_set_up = False
-        self.is_imported = False
-        self.given: StepInput | None = None
-        self.unable: Mapping[str, str] = {}
+class _TrialRun(PlayedTrial):
+    """A trial from its folder to its verdict."""
 
     def attempt(self) -> Verdict:
         """Prepare, run, inspect and judge the trial.
@@ -112,6 +62,8 @@ class _TrialRun:
             AgentStuck: an agent in this process does not stop.
         """
         try:
+            if self.is_played:
+                return self._judge_kept()
             space = self._prepare()
             before = tampering.protected(space.work, self.task.protect)
             finished = self._run(space)
@@ -136,38 +88,20 @@ class _TrialRun:
             return verdict.of_thread(finished.ended)
         return verdict.of_step(finished.ended, is_made=bool(finished.steps))
 
-    def _prepare(self) -> TrialFolders:
-        if touched := self._touched():
-            raise TreeError(
-                f"the run's copy of the task was changed: {touched[0]}",
-                hint="start a new run; an agent of an earlier trial may have changed it",
-            )
-        name = f"{self.done.number}.{self.done.attempt}"
-        space = self.space = make_folders(self.context.settings.folder, self.done.run, name)
-        self._fill(space.work)
-        self.phase = "setup"
-        self.is_set_up = True
-        if self.task.setup:
-            self._run_commands(self.task.setup, space, self.context.cancel)
-        self.unable = unable(self.task, space.work, self.context.settings.env)
-        return space
-
-    def _fill(self, folder: Path) -> None:
-        """Put the files of the trial into its folder."""
+    def _judge_kept(self) -> Verdict:
+        """Judge the thread and the kept files of a trial that its judges could not judge."""
+        space = self._folders()
+        assert self.done.thread is not None
+        self.phase = "store"
+        main = self.context.main
         if self.case.step is not None:
-            given = self.given = self.context.main.unattended.step_input(self.case.step)
-            files = recorded.files_of(given, self.task, self.case)
-            self.done = replace(self.done, recorded=recorded.begun(given, files))
-        if self.has_recorded_files:
-            assert self.given is not None
-            recorded.restore(self.context.main, self.given, folder)
-        elif (fixture := fixture_of(self.task, self.case)) is not None:
-            copy_tree(fixture, folder)
-
-    @property
-    def has_recorded_files(self) -> bool:
-        """Whether the folder began with the recorded files of a step."""
-        return self.done.recorded is not None and self.done.recorded.files == "recorded"
+            self.given = main.unattended.step_input(self.case.step)
+        self.client = self._open(space, self._word())
+        main.nodes.copy_thread(self.done.thread, self.client.nodes, durable=False)
+        read = self._read()
+        start = fixture_of(self.task, self.case)
+        self.unable = unable(self.task, start, self.context.settings.env)
+        return self._judge(space, read)
 
     def _fixture(self, space: TrialFolders) -> Path | None:
         """The folder with which the trial began, for judges."""
@@ -176,64 +110,6 @@ class _TrialRun:
         folder = space.private / "recorded"
         recorded.restore(self.context.main, self.given, folder)
         return folder
-
-    def _touched(self) -> list[str]:
-        """What was changed in the run's copy of the task."""
-        stamps = self.context.settings.stamps[self.task.name]
-        return tampering.touched(self.task.folder, stamps)
-
-    def _run_commands(
-        self, commands: Sequence[Command], space: TrialFolders, cancel: Cancel
-    ) -> None:
-        run_commands(
-            commands, space.work, command_env(self.context.settings.env, self.task), cancel
-        )
-
-    def _run(self, space: TrialFolders) -> ThreadRun:
-        self.phase = "unavailable"
-        if self.given is not None:
-            return self._run_step(space, self.given)
-        cell = self.done.cell
-        word = agent_word(cell.agent, self.task, self.context.settings.cwd)
-        client = self.client = self._open(space, word)
-        self.context.templates.copy(cell.workflow, client)
-        thread = client.start(
-            cell.workflow,
-            self.case.prompt or "",
-            cwd=space.work,
-            agent=word,
-            input=self.case.input,
-            limits=start_limits(self.task.limits),
-        )["thread"]
-        self.done = replace(self.done, thread=thread)
-        return run_thread(client, thread, self.context.cancel)
-
-    def _run_step(self, space: TrialFolders, given: "StepInput") -> ThreadRun:
-        """Make a recorded step again."""
-        main, cell = self.context.main, self.done.cell
-        word = recorded.word_of(given, cell.agent, self.task, self.context.settings.cwd)
-        client = self.client = self._open(space, word)
-        files = self.done.recorded.files if self.done.recorded is not None else "none"
-        thread = recorded.begin(client, main, given, cell.workflow, space.work, files)
-        self.done = replace(self.done, thread=thread)
-        return recorded.run(client, thread, given, word, self.context.cancel)
-
-    def _open(self, space: TrialFolders, word: str | None) -> Client:
-        """Open the trial's store. The cell's model is an option for agents that have their own
-        models, and a configured model for all others.
-        """
-        model, main = self.done.cell.model, self.context.main
-        own = model is not None and main.installation.takes_model(word, space.work)
-        return Client.open(
-            cwd=space.work,
-            env=self.env,
-            store=IN_MEMORY,
-            default_model=None if own else model,
-            agent_options={"model": model} if own else None,
-            pass_env=tuple(self.task.env),
-            durable=False,
-            beside=main,
-        )
 
     def _inspect(self, space: TrialFolders, before: Mapping[str, str]) -> list[str]:
         """The protected files that the agent changed; all its processes have ended by now."""
@@ -273,9 +149,10 @@ class _TrialRun:
         assert self.client is not None and self.done.thread is not None
         if self.done.recorded is not None and not self.task.judges:
             return recorded.verdict_of(self.done.recorded)
+        seen: list[Entry] | None = None
         if need_folder(self.task):
-            make_private(space.private)
             self._copy_work(space)
+            seen = list(walk(space.judged))
         if any(judge.entry is not None for judge in self.task.judges):
             self._write_store(space)
         evidence = Evidence(
@@ -290,13 +167,39 @@ class _TrialRun:
             unable=self.unable,
             cancel=self.context.cancel,
         )
-        results = judge_all(self.task, evidence)
-        if self.context.cancel.is_set():
-            return verdict.INTERRUPTED
+        results = judge_all(self.task, evidence, self._known())
         self.done = replace(self.done, judges=tuple(results))
         # Judges have run code of the agent since the inspection.
         touched = self._touched()
-        return self._tampered(touched) if touched else verdict.of_judges(results)
+        if touched and not self.context.cancel.is_set():
+            return self._tampered(touched)
+        ended = verdict.UNJUDGED if self.context.cancel.is_set() else verdict.of_judges(results)
+        return self._keep(space, ended, seen) if ended.failure else ended
+
+    def _known(self) -> Mapping[str, JudgeResult]:
+        """The results of judges that have judged this trial already."""
+        if not self.is_played or self.planned.task_digest != self.task.digest:
+            return {}
+        return {each.name: each for each in self.planned.judges if each.error is None}
+
+    def _keep(self, space: TrialFolders, ended: Verdict, seen: "list[Entry] | None") -> Verdict:
+        """Keep the files of a trial that judges could not judge, until they can.
+
+        Args:
+            ended: the verdict. seen: what was in the judges' copy of the files before they ran.
+        """
+        if ended.failure is None or ended.failure.kind != "judge":
+            return ended
+        try:
+            if seen is None and not self.is_played:
+                self._copy_work(space)
+            digest = self.planned.kept if self.is_played else keep(self.kept, space, seen)
+        except (OSError, UwfError) as error:
+            self.context.notice(f"cannot keep the files of trial {self.done.number}: {error}")
+            return ended if ended.state == "infra_error" else verdict.INTERRUPTED
+        results, ended = with_kept_paths(self.done.judges, ended, space, self.kept)
+        self.done = replace(self.done, judges=results, kept=digest)
+        return ended
 
     def _worktree(self) -> Path | None:
         """The folder in which the thread worked, if that is not the trial's."""
@@ -305,6 +208,10 @@ class _TrialRun:
 
     def _copy_work(self, space: TrialFolders) -> None:
         """Copy the files to judge, to where the agent has no access."""
+        make_private(space.private)
+        if self.is_played:
+            copy_tree(self.kept, space.judged, strict=False)
+            return
         own = self._worktree()
         if own is None:
             copy_tree(space.work, space.judged, strict=False)
@@ -333,7 +240,9 @@ class _TrialRun:
 
     def import_thread(self, ended: Verdict) -> Verdict:
         """Import the thread into the main store; if that fails, the trial has no score."""
-        if self.done.head is None or ended.state == "not_run":
+        if self.is_imported or self.done.head is None:
+            return ended
+        if ended.state == "not_run" and not self.done.kept:
             return ended
         assert self.client is not None and self.done.thread is not None
         try:
@@ -354,6 +263,8 @@ class _TrialRun:
         if self.client is not None:
             remove_worktrees(self.client)
             self.client.close()
+        if not self.done.kept:
+            remove_tree(self.kept)
 
     def closed(self, ended: Verdict) -> Trial:
         """The record to store."""
@@ -366,6 +277,6 @@ class _TrialRun:
             passed=passed,
             failure=ended.failure,
             completed_at_ms=time.time_ns() // 1_000_000,
-            duration_ms=round(1000 * (time.monotonic() - self.began)),
+            duration_ms=self.done.duration_ms + round(1000 * (time.monotonic() - self.began)),
             **changes,
         )

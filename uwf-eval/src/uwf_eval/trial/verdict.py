@@ -44,6 +44,10 @@ class Verdict(NamedTuple):
 
 INTERRUPTED: Final = Verdict("not_run", Failure(kind="interrupted", message="it was interrupted"))
 
+UNJUDGED: Final = Verdict(
+    "not_run", Failure(kind="judge", message="it was interrupted while it was judged")
+)
+
 
 def of_step(ended: ThreadOutcome, *, is_made: bool) -> Verdict | None:
     """The verdict of a trial of one step: None if the step was made, wherever it leads."""
