@@ -27,8 +27,8 @@ WRITER = """\
 import json, pathlib, sys
 for name, text in json.loads(pathlib.Path("edits.json").read_text()):
     file = pathlib.Path(name)
-    old = file.read_text() if file.exists() else ""
-    file.write_text(text if isinstance(text, str) else old.replace(*text))
+    changed = text if isinstance(text, str) else file.read_text().replace(*text)
+    file.write_text(changed)
 print(json.dumps({"output": {"$status": "written", "draft": sys.argv[1]}}))
 """
 
@@ -47,7 +47,11 @@ class Office(Project):
 
     def run(self, draft: str, edits: list[Any], **given: str) -> CommandOutcome:
         """Run the workflow, with a writer that replaces texts in the draft."""
-        (self.folder / "edits.json").write_text(json.dumps([[draft, each] for each in edits]))
+        return self.run_edits(draft, [[draft, each] for each in edits], **given)
+
+    def run_edits(self, draft: str, edits: list[Any], **given: str) -> CommandOutcome:
+        """Run the workflow, with a writer that edits files."""
+        (self.folder / "edits.json").write_text(json.dumps(edits))
         command = json.dumps({"command": sys.executable, "args": ["writer.py", draft]})
         self.config(f"agents: {{office-agent: {command}}}\n")
         inputs = [f"--input={name}={value}" for name, value in given.items()]
@@ -91,15 +95,15 @@ def texts(file: Path) -> list[tuple[str, str]]:
 
 def test_without_a_document_a_new_one_is_written(office: Office):
     text = "# Notice\n\nWe close\nat five.\n\n- Ring twice.\n\n1. Wait.\n\n## More\n"
-    done = office.run("document.draft.md", [text], prompt="Write a notice.")
+    done = office.run("document-1/draft.md", [text], prompt="Write a notice.")
     assert (done.exit_code, done.document["status"]) == (0, "completed"), done.stderr
     assert office.results() == [
         ("reader", "generate"),
         ("writer", "written"),
         ("builder", "generated"),
     ]
-    assert office.output(3)["document"] == "document.docx"
-    assert texts(office.folder / "document.docx") == [
+    assert office.output(3)["document"] == "document-1/document.docx"
+    assert texts(office.folder / "document-1" / "document.docx") == [
         ("Heading 1", "Notice"),
         ("Normal", "We close at five."),
         ("List Bullet", "Ring twice."),
@@ -108,12 +112,10 @@ def test_without_a_document_a_new_one_is_written(office: Office):
     ]
 
 
-def test_an_edit_leaves_the_original_as_it_is_and_writes_two_files_beside_it(
-    office: Office, letter: Path
-):
+def test_an_edit_leaves_the_original_as_it_is_and_writes_new_files(office: Office, letter: Path):
     before = letter.read_bytes()
     edits = [["See you soon.", "See you at ten.\n\nYours"], ["- Bring your own cup.\n\n", ""]]
-    done = office.run("letter.draft.md", edits, prompt="Name ten.", inputDocx="letter.docx")
+    done = office.run("letter-1/draft.md", edits, prompt="Name ten.", inputDocx="letter.docx")
     assert (done.exit_code, done.document["status"]) == (0, "completed"), done.stderr
     assert office.results() == [
         ("reader", "edit"),
@@ -122,9 +124,9 @@ def test_an_edit_leaves_the_original_as_it_is_and_writes_two_files_beside_it(
         ("differ", "different"),
     ]
     assert letter.read_bytes() == before
-    assert office.output(4)["diff"] == "letter.diff.docx"
+    assert office.output(4)["diff"] == "letter-1/diff.docx"
     assert office.output(4)["changes"] == 3
-    modified = office.folder / "letter.modified.docx"
+    modified = office.folder / "letter-1/modified.docx"
     assert texts(modified) == [
         ("Heading 1", "Opening hours"),
         ("Normal", "We open at nine every day."),
@@ -134,7 +136,7 @@ def test_an_edit_leaves_the_original_as_it_is_and_writes_two_files_beside_it(
     document = Document(str(modified))
     assert [run.bold for run in document.paragraphs[1].runs] == [None, True, None]
     assert document.tables[0].cell(0, 0).text == "in a table"
-    shown = [run for each in Document(str(office.folder / "letter.diff.docx")).paragraphs
+    shown = [run for each in Document(str(office.folder / "letter-1/diff.docx")).paragraphs
              for run in each.runs]  # fmt: skip
     struck = " ".join(run.text.strip() for run in shown if run.font.strike)
     added = " ".join(run.text.strip() for run in shown if run.font.underline)
@@ -145,19 +147,45 @@ def test_a_document_elsewhere_keeps_its_files_together(office: Office, letter: P
     folder = office.folder.parent / "elsewhere"
     folder.mkdir()
     moved = letter.rename(folder / "-my letter.docx")
-    draft = str(folder / "-my letter.draft.md")
+    draft = "-my letter-1/draft.md"
     done = office.run(draft, [["nine", "ten"]], prompt="Ten.", inputDocx=str(moved))
     assert done.document["status"] == "completed", done.stderr
-    assert sorted(each.name for each in folder.iterdir()) == [
-        "-my letter.diff.docx",
-        "-my letter.docx",
-        "-my letter.draft.md",
-        "-my letter.modified.docx",
+    assert [each.name for each in folder.iterdir()] == ["-my letter.docx"]
+    assert sorted(each.name for each in (office.folder / "-my letter-1").iterdir()) == [
+        "diff.docx",
+        "draft.md",
+        "modified.docx",
+        "original.docx",
     ]
 
 
+def test_the_original_is_stored_and_no_two_threads_share_a_file(office: Office, letter: Path):
+    before = letter.read_bytes()
+    for number, word in enumerate(("ten", "eleven"), 1):
+        draft = f"letter-{number}/draft.md"
+        done = office.run(draft, [["nine", word]], prompt="Later.", inputDocx="letter.docx")
+        assert done.document["status"] == "completed", done.stderr
+        files = office.uwf("step", "list", "@last").document["steps"][1]["step"]
+        out = office.folder.parent / f"delivered-{number}"
+        assert office.uwf("step", "files", files, "-o", str(out)).exit_code == 0
+        assert (out / f"letter-{number}" / "original.docx").read_bytes() == before
+    modified = [texts(office.folder / f"letter-{n}" / "modified.docx")[1][1] for n in (1, 2)]
+    assert modified == ["We open at ten every day.", "We open at eleven every day."]
+
+
+@pytest.mark.parametrize("which", ["letter.docx", "letter-1/original.docx"])
+def test_an_original_that_has_changed_is_a_failed_check(office: Office, letter: Path, which: str):
+    draft = "letter-1/draft.md"
+    edits = [[draft, ["nine", "ten"]], [which, "changed"]]
+    done = office.run_edits(draft, edits, prompt="Ten.", inputDocx="letter.docx")
+    assert (done.exit_code, done.document["status"]) == (3, "suspended"), done.stderr
+    assert office.results()[2] == ("builder", "changed")
+    assert which in office.output(3)["reason"]
+    assert not (office.folder / "letter-1" / "modified.docx").exists()
+
+
 def test_an_edit_that_changes_nothing_goes_back_to_the_writer(office: Office, letter: Path):
-    done = office.run("letter.draft.md", [], prompt="Change it.", inputDocx="letter.docx")
+    done = office.run("letter-1/draft.md", [], prompt="Change it.", inputDocx="letter.docx")
     assert (done.exit_code, done.document["suspendReason"]) == (5, "limit")
     assert office.results()[2:6] == [
         ("builder", "modified"),
@@ -165,7 +193,7 @@ def test_an_edit_that_changes_nothing_goes_back_to_the_writer(office: Office, le
         ("writer", "written"),
         ("builder", "modified"),
     ]
-    assert not (office.folder / "letter.diff.docx").exists()
+    assert not (office.folder / "letter-1/diff.docx").exists()
 
 
 def test_a_draft_that_is_missing_is_rejected_with_the_reason(office: Office):
@@ -177,7 +205,7 @@ def test_a_draft_that_is_missing_is_rejected_with_the_reason(office: Office):
 
 def test_an_error_of_a_program_is_not_a_difference(office: Office):
     (office.folder / "letter.docx").write_text("this is not a Word file")
-    done = office.run("letter.draft.md", [], prompt="Edit.", inputDocx="letter.docx")
+    done = office.run("letter-1/draft.md", [], prompt="Edit.", inputDocx="letter.docx")
     assert (done.exit_code, done.document["suspendReason"]) == (6, "failure")
     differ = [sys.executable, "programs/diff_docx.py", "--original=letter.docx"]
     ended = subprocess.run(differ, cwd=office.folder, capture_output=True, text=True, check=False)
@@ -193,13 +221,15 @@ def test_another_differ_takes_the_place_of_the_program(office: Office, letter: P
     tool.chmod(0o755)
     file = office.folder / ".workflow" / "edit-docx.yaml"
     [old] = re.findall(r"argv: .*diff_docx.*", file.read_text())
-    new = 'argv: [./docx-diff, "./{{original}}", "./{{modified}}", "./{{original}}.diff.docx"]'
+    new = 'argv: [./docx-diff, "./{{original}}", "./{{modified}}", "./{{modified}}.diff.docx"]'
     file.write_text(file.read_text().replace(old, new))
     added = office.uwf("workflow", "add", ".workflow/edit-docx.yaml", "--allow-programs")
     assert "edit-docx runs for differ: ./docx-diff" in added.stderr
-    done = office.run("letter.draft.md", [["nine", "ten"]], prompt="Ten.", inputDocx="letter.docx")
+    done = office.run(
+        "letter-1/draft.md", [["nine", "ten"]], prompt="Ten.", inputDocx="letter.docx"
+    )
     assert done.document["status"] == "completed", done.stderr
-    assert office.output(4)["diff"] == "./letter.docx.diff.docx"
+    assert office.output(4)["diff"] == "./letter-1/modified.docx.diff.docx"
 
 
 TEXT = st.text("ab ", min_size=1, max_size=8).map(str.split).filter(bool).map(" ".join)
@@ -214,7 +244,7 @@ def test_a_modified_document_has_the_text_of_the_draft_whatever_was_edited(old: 
         patch.syspath_prepend(str(EXAMPLE / "programs"))
         build = importlib.import_module("build_docx").build
         lines = importlib.import_module("docx_lines")
-        original, draft = Path(name, "a.docx"), Path(name, "a.draft.md")
+        original, draft = Path(name, "original.docx"), Path(name, "draft.md")
         document = Document()
         for style, text in old:
             document.add_paragraph(text, style=style)

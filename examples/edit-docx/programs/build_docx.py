@@ -1,8 +1,9 @@
-"""The builder: `build_docx.py --draft=FILE.draft.md [--original=FILE.docx]`.
+"""The builder: `build_docx.py --draft=FOLDER/draft.md [--original=FILE.docx]`.
 
-With an original it writes FILE.modified.docx beside it: the original, in which only the paragraphs
-that differ from the draft are changed; exit code 0. Without one it writes FILE.docx; exit code 3.
-If the draft is missing or empty, exit code 4. The original is only read.
+With an original it writes FOLDER/modified.docx: the original, in which only the paragraphs that
+differ from the draft are changed; exit code 0. Without one it writes FOLDER/document.docx; exit
+code 3. If the draft is missing or empty, exit code 4. If the original is not what the reader copied
+to FOLDER/original.docx, exit code 5. The original is only read.
 """
 
 from argparse import Namespace
@@ -10,13 +11,12 @@ from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from program import run
+from program import DRAFT, ORIGINAL, run
 
 if TYPE_CHECKING:
     from docx_lines import Line
 
-MODIFIED, GENERATED, REJECTED = 0, 3, 4
-DRAFT = ".draft.md"
+MODIFIED, GENERATED, REJECTED, CHANGED = 0, 3, 4, 5
 
 
 def build(options: Namespace) -> tuple[int, dict[str, Any]]:
@@ -24,15 +24,28 @@ def build(options: Namespace) -> tuple[int, dict[str, Any]]:
     from docx_lines import read_markdown
 
     draft = Path(options.draft)
-    if not draft.name.endswith(DRAFT) or not draft.is_file():
-        return REJECTED, {"reason": f"there is no file {options.draft!r}; its name ends in {DRAFT}"}
+    if draft.name != DRAFT or not draft.is_file():
+        return REJECTED, {"reason": f"there is no file {options.draft!r}; its name is {DRAFT}"}
     lines = read_markdown(draft)
     if not lines:
         return REJECTED, {"reason": f"{draft} is empty"}
     if not options.original:
         return GENERATED, {"document": str(_generate(draft, lines))}
-    original = Path(options.original)
-    return MODIFIED, {"original": str(original), "modified": str(_modify(original, lines))}
+    original, read = Path(options.original), draft.with_name(ORIGINAL)
+    reason = _change(original, read)
+    if reason:
+        return CHANGED, {"reason": reason}
+    return MODIFIED, {"original": str(read), "modified": str(_modify(read, lines))}
+
+
+def _change(original: Path, read: Path) -> str | None:
+    """Why the original is not the document that the reader read."""
+    for file in (original, read):
+        if not file.is_file():
+            return f"{file} is missing"
+    if original.read_bytes() != read.read_bytes():
+        return f"{original} and {read} differ, but {read} was copied from it"
+    return None
 
 
 def _generate(draft: Path, lines: "list[Line]") -> Path:
@@ -41,7 +54,7 @@ def _generate(draft: Path, lines: "list[Line]") -> Path:
     document = Document()
     for line in lines:
         document.add_paragraph(line.text, style=line.style)
-    file = draft.with_name(draft.name.removesuffix(DRAFT) + ".docx")
+    file = draft.with_name("document.docx")
     document.save(str(file))
     return file
 
@@ -66,7 +79,7 @@ def _modify(original: Path, lines: "list[Line]") -> Path:
         )
         for line in wanted[len(replaced) :]:
             after = _insert(document, old, after, line)
-    file = original.with_suffix(".modified.docx")
+    file = original.with_name("modified.docx")
     document.save(str(file))
     return file
 

@@ -1,6 +1,6 @@
 """The differ: `diff_docx.py --original=A.docx --modified=B.docx`, like `diff`: exit code 0 if the
-texts are the same, 1 if they differ. Then A.diff.docx, beside the original, shows deleted text
-struck out in red and new text underlined in green.
+texts are the same, 1 if they differ. Then diff.docx, beside the modified document, shows deleted
+text struck out in red and new text underlined in green.
 """
 
 from argparse import Namespace
@@ -22,13 +22,12 @@ def diff(options: Namespace) -> tuple[int, dict[str, Any]]:
     from docx import Document
     from docx_lines import changes, lines_of
 
-    original = Path(options.original)
-    old, new = lines_of(Document(str(original))), lines_of(Document(options.modified))
+    old, new = lines_of(Document(options.original)), lines_of(Document(options.modified))
     found = changes(old, new)
     different = sum(max(len(each.old), len(each.new)) for each in found if not each.is_same)
     if not different:
         return SAME, {}
-    file = original.with_suffix(".diff.docx")
+    file = Path(options.modified).with_name("diff.docx")
     document = Document()
     for change in found:
         _show(document, change, old, new)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 ERROR = 2
+DRAFT, ORIGINAL = "draft.md", "original.docx"
+"""Files of the folder of a thread."""
 
 
 def run(play: Callable[[Namespace], tuple[int, Mapping[str, Any]]], options: Sequence[str]) -> None:
