@@ -24,7 +24,7 @@ ROW = {
     *("thread", "workflow", "workflowName", "cwd", "head", "status", "currentRole"),
     *("suspendedRole", "suspendMessage", "suspendReason", "done", "steps", "usage", "running"),
     *("startedAtMs", "updatedAtMs", "depth", "parent", "original"),
-    "tags",
+    *("tags", "task"),
 }
 SHOWN = ROW | {
     *("worktree", "compacted", "files", "result"),
