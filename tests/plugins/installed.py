@@ -4,7 +4,6 @@ The wheel `uwf-core` that they install has no code: it adds the packages of the 
 tests to the import path. So nothing needs an index, and the code is that of the checkout.
 """
 
-import json
 import os
 import shutil
 import subprocess
@@ -145,10 +144,3 @@ def _core(folder: Path) -> Path:
     return build_wheel(
         folder / "wheels", "uwf-core", entries, files, requires=(), version=uwf_core.__version__
     )
-
-
-def changes(outcome: CommandOutcome) -> list[tuple[str, str, str]]:
-    """(change, name, status) of each plugin that an installation changed."""
-    assert outcome.exit_code == 0, outcome
-    plugins = json.loads(outcome.stdout)["plugins"]
-    return [(each["change"], each["name"], each["status"]) for each in plugins]

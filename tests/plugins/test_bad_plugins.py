@@ -49,7 +49,7 @@ def test_a_step_with_it_fails_with_the_right_code_and_names_it(bad, installation
     said = done.stdout + done.stderr
     if bad.name in DIED:
         said = installation.uwf("plugin", "list").stderr
-        assert f"uwf plugin block {bad.name}" in said
+        assert f"uwf config set --add plugins.block {bad.name}" in said
     if bad.group == "uwf.agents":
         assert f"{bad.distribution} 1.2" in said
     assert installation.exec_on(thread, "mock") == "completed", "it cannot go on with another one"
@@ -137,7 +137,7 @@ def test_a_blocked_plugin_is_never_imported(installation):
     installation.uwf("config", "set", "plugins.block", "[leaves]")
     again = installation.uwf("thread", "exec", installation.thread(), "--agent", "leaves")
     assert again.exit_code == 2
-    assert again.error["hint"] == "uwf plugin unblock leaves"
+    assert again.error["hint"] == "next: uwf config set --remove plugins.block leaves"
 
 
 def test_the_command_that_the_hint_names_blocks_it_and_keeps_what_is_blocked_already(installation):

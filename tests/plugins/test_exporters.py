@@ -82,7 +82,7 @@ def test_an_unknown_name_lists_the_installed_ones_and_how_to_install_more(instal
     assert done.exit_code == 2
     assert done.error["message"] == "unknown format 'nothing-like-it'"
     assert "odd" in done.error["hint"]
-    assert "uwf plugin install" in done.error["hint"]
+    assert "install another one: " in done.error["hint"]
     near = installation.uwf("thread", "export", thread, "--format", "odf")
     assert "did you mean odd?" in near.error["hint"]
 

@@ -1,13 +1,14 @@
 """A model protocol from a wheel: what `uwf plugin new model` writes plays a role once installed."""
 
 import json
+import subprocess
 import threading
 import tomllib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from installed import changes, make_environment
+from installed import make_environment, program
 from wheels import build_wheel
 
 import uwf_agent_builtin
@@ -86,8 +87,11 @@ def environment(tmp_path_factory):
     folder = tmp_path_factory.mktemp("acme")
     made = make_environment("uv", folder)
     wheels = [written(folder / "wheels"), builtin(folder / "wheels")]
-    added = changes(made.uwf("plugin", "install", *map(str, wheels)))
-    assert ("added", "acme", "ready") in added
+    python = made.uwf_program.with_name("python")
+    command = [program("uv"), "pip", "install", "--quiet", "--python", python, *wheels]
+    subprocess.run(command, env=made.env, check=True, timeout=120)
+    rows = made.uwf("plugin", "list").document["plugins"]
+    assert ("acme", "ready") in [(each["name"], each["status"]) for each in rows]
     return made
 
 

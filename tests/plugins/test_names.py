@@ -42,7 +42,7 @@ def test_whoever_claims_a_name_of_the_core_is_shadowed_and_the_core_wins(install
     (plugin,) = checked.document["plugins"]
     assert plugin["status"] == "shadowed"
     assert "thief 1.2" in plugin["reason"]
-    assert "uwf plugin block thief" in plugin["hint"]
+    assert "uwf config set --add plugins.block thief" in plugin["hint"]
 
 
 def test_doctor_names_the_shadowed_one_until_it_is_blocked(installation):
@@ -86,7 +86,9 @@ def test_an_odd_name_is_rejected_with_the_distribution(installation, name):
     assert plugin["status"] == "broken"
     assert "thief 1.2" in plugin["reason"]
     assert ascii(name) in plugin["reason"]
-    assert plugin["hint"].endswith("uwf plugin block thief"), "its own name cannot be typed"
+    assert plugin["hint"].endswith("uwf config set --add plugins.block thief"), (
+        "its own name cannot be typed"
+    )
     checks = installation.uwf("doctor", UWF_BLOCK_PLUGINS=OTHERS).document["checks"]
     assert "uwf plugin check thief" in [each["hint"] for each in checks]
     text = installation.uwf("plugin", "list", "--format", "text").stdout

@@ -125,7 +125,7 @@ def test_a_broken_plugin_is_one_error_with_its_name_distribution_cause_and_cure(
     assert "'test'" in message
     assert "uwf-agent-test 1.2" in message
     assert cause in message
-    assert "uwf plugin block" in (failure.value.hint or "")
+    assert "uwf config set --add plugins.block" in (failure.value.hint or "")
     assert failure.value.exit_code == 1
 
 

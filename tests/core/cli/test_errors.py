@@ -191,10 +191,8 @@ def test_terminal_escapes_in_a_notice_are_neutralised(uwf, project, monkeypatch)
         ("list", "did you mean `uwf thread list` or `uwf step list` or `uwf workflow list`?"),
         ("show", "did you mean `uwf thread show` or `uwf step show` or `uwf workflow show`?"),
         ("start", "did you mean `uwf thread start`?"),
-        ("install", "did you mean `uwf plugin install`?"),
         ("help", "did you mean `uwf --help`?"),
         ("version", "did you mean `uwf --version`?"),
-        ("upgrade", "did you mean `uwf plugin install NAME --upgrade`?"),
         ("demmo", "did you mean demo?"),
     ],
 )

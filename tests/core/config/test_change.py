@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from uwf_core.api.environment import is_secret_name
-from uwf_core.config.change import set_value
+from uwf_core.config.change import change_list, set_value
 from uwf_core.config.keys import key_text, parse_key
 from uwf_core.config.secrets import secrets
 from uwf_core.config.show import get_setting, settings_document, settings_rows
@@ -39,6 +39,34 @@ def test_a_value_is_written_and_read_back(world: World, key: str, text: str, val
     assert set_value(str(world.home), key, text) == value
     assert world.file.read_text().startswith("# mine\nstore: memory:x # here\n")
     assert get_setting(world.settings(), key) == value
+
+
+def test_a_text_is_added_to_a_list_once_and_removed_again(world: World) -> None:
+    world.config("# mine\nplugins: {block: [a, b]} # here\n")
+    home = str(world.home)
+    for _ in range(2):
+        change_list(home, "plugins.block", "c", add=True)
+        assert get_setting(world.settings(), "plugins.block") == ["a", "b", "c"]
+    change_list(home, "plugins.block", "a", add=False)
+    assert get_setting(world.settings(), "plugins.block") == ["b", "c"]
+    assert world.file.read_text().startswith("# mine\n")
+
+
+@pytest.mark.parametrize(
+    ("key", "item", "add", "message"),
+    [
+        ("plugins.block", "c", False, "'c' is not in plugins.block"),
+        ("defaultAgent", "mock", True, "defaultAgent is not a list of texts"),
+        ("plugins.blok", "c", True, "plugins.blok"),
+    ],
+)
+def test_a_list_that_cannot_be_changed_stays_as_it_was(
+    world: World, key: str, item: str, add: bool, message: str
+) -> None:
+    world.config("plugins: {block: [a, b]}\n")
+    with pytest.raises(ConfigError, match=message):
+        change_list(str(world.home), key, item, add=add)
+    assert world.file.read_text() == "plugins: {block: [a, b]}\n"
 
 
 def test_the_first_setting_makes_a_private_file_in_a_private_folder(world: World) -> None:

@@ -182,7 +182,7 @@ def test_if_the_process_dies_in_a_plugin_the_next_command_names_it(site: Site) -
     setup = "from uwf_core.plugins import guards"
     (said,) = site.value(crashed, setup)
     assert "demo-one 1.0" in said
-    assert said.endswith("block it: uwf plugin block one")
+    assert said.endswith("block it: uwf config set --add plugins.block one")
     assert site.value(crashed, setup) == []
 
 

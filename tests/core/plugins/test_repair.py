@@ -17,7 +17,6 @@ from uwf_core.plugins.repair import (
     install_line,
     install_method,
     repair_line,
-    uninstall_command,
 )
 
 
@@ -88,7 +87,6 @@ def test_with_uv_tool_each_keeps_its_version_and_its_place(
     assert shlex.split(install_line("demo", method)) == [*core, *words, "--with", "demo"]
     assert [*install_command(["a==3"], method)] == [*core, "--with", "a==3"]
     assert [*install_command(["/new/a-3.whl"], method)] == [*core, "--with", "/new/a-3.whl"]
-    assert [*uninstall_command(["A"], method)] == core
 
 
 def test_a_receipt_of_another_format_still_gives_a_command(tmp_path: Path) -> None:

@@ -29,7 +29,10 @@ def test_a_plugin_is_blocked_by_its_name_or_its_distribution_and_never_imported(
     assert error["code"] == "plugin"
     assert error["exitCode"] == 2
     assert "blocked" in error["message"]
-    assert error["hint"] == f"uwf plugin unblock {'one' if name == 'one' else 'demo-one'}"
+    assert (
+        error["hint"]
+        == f"next: uwf config set --remove plugins.block {'one' if name == 'one' else 'demo-one'}"
+    )
 
 
 def test_a_blocked_built_in_is_blocked_like_any_other(site: Site) -> None:

@@ -1,4 +1,4 @@
-"""Plugins: list, check, block, write; the installer runs only where it changes nothing."""
+"""Plugins: list, check, block, write."""
 
 from tests.walkthrough.checking import Uwf, check
 
@@ -12,13 +12,13 @@ def a_plugin_is_ready_or_says_why_not(uwf: Uwf) -> None:
     uwf("plugin check no-such-plugin", code=2, fails="no-such-plugin")
 
 
-@check("plugin block", "plugin unblock")
+@check("config set")
 def a_blocked_plugin_is_never_loaded(uwf: Uwf) -> None:
-    uwf("plugin block diff-size", has={"plugins.0.changed": True})
+    uwf("config set --add plugins.block diff-size", has={"value": ["diff-size"]})
     uwf("plugin check diff-size", code=2, has={"plugins.0.status": "blocked"})
     found = {each["name"]: each["status"] for each in uwf("plugin list")["plugins"]}
     uwf.same("the status", found["diff-size"], "blocked")
-    uwf("plugin unblock diff-size", has={"plugins.0.changed": True, "plugins.0.blockedBy": []})
+    uwf("config set --remove plugins.block diff-size", has={"value": []})
     uwf("plugin check diff-size", has={"ready": True})
 
 
@@ -32,16 +32,3 @@ def a_new_plugin_is_a_complete_distribution(uwf: Uwf) -> None:
             compile(text, name, "exec")
     uwf.expect('"uwf.agents"' in (folder / "pyproject.toml").read_text(), "no entry point")
     uwf("plugin new agent walk --dir .", code=2, fails="uwf-agent-walk")
-
-
-@check("plugin install", "plugin uninstall")
-def the_installer_is_called_for_this_environment(uwf: Uwf) -> None:
-    wheel = uwf.folder / "walk-1.0-py3-none-any.whl"
-    wheel.write_bytes(b"")
-    shown = uwf("plugin install --dry-run", f"./{wheel.name}", has={"dryRun": True})
-    uwf.same("the wheel", shown["command"][-1], str(wheel))
-    uwf("plugin install", f"./{wheel.name}", code=1, fails=wheel.name)
-    shown = uwf("plugin uninstall --dry-run uwf-eval", has={"dryRun": True})
-    uwf.same("the distribution", shown["command"][-1], "uwf-eval")
-    uwf("plugin uninstall no-such-plugin", code=2, fails="unknown plugin")
-    uwf("plugin uninstall --dry-run uwf-core", code=2, fails="uwf-core")

@@ -15,7 +15,6 @@
     │   ├── CollisionError                   another payload already has this reference
     │   └── StoreVersionError                written by a newer uwf
     ├── BundleError                 exit 4   an invalid bundle
-    ├── InstallError                exit 1   a plugin could not be installed or uninstalled
     ├── LimitReached                exit 5   a limit leaves no room for a step
     ├── BusyError                   exit 75  a held lock, or a wait that timed out
     │   └── LeaseLostError                   a lock that another process has taken over
@@ -186,12 +185,6 @@ class BundleError(UwfError):
 
     code = "invalid-bundle"
     exit_code = ExitCode.INVALID
-
-
-class InstallError(UwfError):
-    """The installer of this environment could not install or uninstall a plugin."""
-
-    code = "install"
 
 
 class LimitReached(UwfError):

@@ -285,5 +285,5 @@ def _broken(origin: str, cause: str) -> PluginBroken:
     return PluginBroken(
         f"{origin} is broken: {cause}",
         hint="`uwf plugin list` shows its origin: correct or reinstall it, install another version "
-        "of it, or block it (uwf plugin block NAME) and use another agent",
+        "of it, or block it (uwf config set --add plugins.block NAME) and use another agent",
     )

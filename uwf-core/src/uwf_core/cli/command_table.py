@@ -211,14 +211,9 @@ _AGENT_ROWS: Final[Mapping[str, Entry]] = {
 }
 
 _PLUGIN_ROWS: Final[Mapping[str, Entry]] = {
-    "block": Row("plugin_block:block", "Never load a plugin", ("plugin",)),
     "check": Row(
         "plugin:check", "Load a plugin and check whether it is ready", ("plugin",),
         ("--timeout=text",),
-    ),
-    "install": Row(
-        "plugin_install:install", "Install plugins with the installer of this uwf", _FILE,
-        ("--upgrade", "--dry-run"),
     ),
     "list": Row(
         "plugin:list_", "List all plugins with version, status and reason", (), ("--all", "--hooks")
@@ -226,10 +221,6 @@ _PLUGIN_ROWS: Final[Mapping[str, Entry]] = {
     "new": Row(
         "plugin_new:new", "Write a new plugin that passes its tests", ("kind",),
         ("--dir=dir",),
-    ),
-    "unblock": Row("plugin_block:unblock", "Stop blocking a plugin", ("blocked",)),
-    "uninstall": Row(
-        "plugin_install:uninstall", "Uninstall plugins", ("distribution",), ("--dry-run",)
     ),
 }  # fmt: skip
 

@@ -34,22 +34,30 @@ def get(session: Session, key: str) -> None:
     session.emit({"key": key, "value": value}, lambda each, _: _value_text(each["value"], _))
 
 
-@command("set", "uwf config set defaultAgent hermes", "uwf config set limits.runSeconds 600")
+@command(
+    "set", "uwf config set defaultAgent hermes", "uwf config set limits.runSeconds 600",
+    "uwf config set --add plugins.block noisy-observer",
+)  # fmt: skip
 @click.argument("key", metavar="KEY")
 @click.argument("value", metavar="VALUE")
-def set_(session: Session, key: str, value: str) -> None:
+@click.option("--add", "change", flag_value="add", help="Add VALUE to the list at KEY.")
+@click.option("--remove", "change", flag_value="remove", help="Remove VALUE from the list at KEY.")
+def set_(session: Session, key: str, value: str, change: str | None) -> None:
     """Change one setting of your config.yaml; the rest of the file stays unchanged.
 
     VALUE is text where the key takes text, else YAML: [a, b], {use: mock}, 5, or null to unset.
     The result is validated before it is written: agents, models, extractors and observers must
     exist, and an agent must have the options.
     """
-    from uwf_core.config.change import config_path, set_value
+    from uwf_core.config.change import change_list, config_path, set_value
     from uwf_core.config.show import get_setting
     from uwf_core.engine.names import check_change
 
     engine = session.engine
-    set_value(engine.home, key, value, lambda path, new: check_change(engine, path, new))
+    if change is None:
+        set_value(engine.home, key, value, lambda path, new: check_change(engine, path, new))
+    else:
+        change_list(engine.home, key, value, add=change == "add")
     shown = get_setting(session.reopened().settings, key)
     document = {"key": key, "value": shown, "file": config_path(engine.home)}
     session.emit(document, lambda each, _: f"{each['key']} in {each['file']}")

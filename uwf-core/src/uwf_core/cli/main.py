@@ -44,8 +44,6 @@ ELSEWHERE = {
     "ps": "uwf thread list --status running",
     "logs": "uwf log list",
     "init": "uwf workflow new NAME",
-    "update": "uwf plugin install NAME --upgrade",
-    "upgrade": "uwf plugin install NAME --upgrade",
 }
 """Commands that other programs have at their top, and what does that here."""
 _NOUNS = 3
@@ -86,6 +84,11 @@ class Root(Group):
         from uwf_core.plugins.plugins import near_hint
         from uwf_core.plugins.scan import COMMANDS as GROUP
 
+        if word in ("install", "update", "upgrade"):
+            from uwf_core.plugins.repair import install_line, repair_line
+
+            line_of = install_line if word == "install" else repair_line
+            return f"uwf leaves that to your installer: {line_of('DISTRIBUTION')}"
         if meant := self._said_elsewhere(word):
             return f"did you mean {' or '.join(meant)}?"
         return near_hint(word, self.list_commands(ctx), (GROUP,)) or super().suggest(ctx, word)

@@ -64,18 +64,33 @@ def apply_changes(home: str, changes: Sequence[Change]) -> None:
     _change(home, lambda _: changes)
 
 
-def edit_value(home: str, path: Path, edit: Callable[[Any], Any]) -> None:
-    """Set the value at `path` to `edit` of the one in the user's config.yaml (None if there is
-    none), in one step: concurrent edits of one value are all kept.
+def change_list(home: str, key: str, item: str, *, add: bool) -> None:
+    """Add a text to the list of texts at a dotted key, or remove it, in one step: concurrent
+    changes of one list are all kept.
 
     Raises:
-        ConfigError: the file or the result is invalid, or the file cannot be changed.
+        ConfigError: the key takes no list of texts, the text to remove is not in the list, or the
+            file or the result is invalid; then nothing was written.
     """
-    file = config_path(home)
+    path, file = known_path(key), config_path(home)
+    shape = shape_at(path)
+    if shape is None or shape.schema().get("items", {}).get("type") != "string":
+        raise ConfigError(
+            f"{key} is not a list of texts", where=key, hint=f"next: uwf config set {key} VALUE"
+        )
 
     def changed(text: str) -> Sequence[Change]:
         leaf = read_settings(text.encode(), file).get(path)
-        return [Change(path, edit(None if leaf is None else leaf.value))]
+        old: list[str] = [] if leaf is None else leaf.value
+        if not add and item not in old:
+            raise ConfigError(
+                f"{item!r} is not in {key}",
+                where=file,
+                hint=f"it has: {', '.join(old) or 'nothing'}; `uwf config show --origin` lists the "
+                "other places of the setting",
+            )
+        without = [each for each in old if each != item]
+        return [Change(path, [*without, item] if add else without)]
 
     _change(home, changed)
 

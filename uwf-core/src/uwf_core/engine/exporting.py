@@ -95,6 +95,7 @@ def open_exporter(engine: "Engine", name: str) -> OpenExporter:
 
 def _unknown(engine: "Engine", name: str) -> PluginError:
     from uwf_core.plugins.plugins import near_hint
+    from uwf_core.plugins.repair import install_line
     from uwf_core.plugins.status import Status
 
     plugins = engine.plugins.list((EXPORTERS,))
@@ -103,7 +104,7 @@ def _unknown(engine: "Engine", name: str) -> PluginError:
     return PluginError(
         f"unknown format {name!r}",
         hint=f"{f'{near}; ' if near else ''}exporters: {', '.join(known) or 'none'}; "
-        "install another one: uwf plugin install DISTRIBUTION",
+        f"install another one: {install_line('DISTRIBUTION')}",
     )
 
 

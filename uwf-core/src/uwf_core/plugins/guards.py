@@ -145,7 +145,7 @@ class CrashedLoad(NamedTuple):
         return (
             f"a command crashed while loading {self.name!r} of "
             f"{f'{self.distribution} {self.version}'.rstrip()}; "
-            f"if it happens again, block it: uwf plugin block {self.name}"
+            f"if it happens again, block it: uwf config set --add plugins.block {self.name}"
         )
 
 

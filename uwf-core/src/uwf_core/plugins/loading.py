@@ -78,7 +78,7 @@ def cure(found: EntryPoint) -> str:
     repair = f"repair it: {repair_line(found.distribution)}"
     return (
         f"{f'correct {printable(found.file)}' if found.file else repair}; "
-        f"or block it: uwf plugin block {name_to_type(found)}"
+        f"or block it: uwf config set --add plugins.block {name_to_type(found)}"
     )
 
 

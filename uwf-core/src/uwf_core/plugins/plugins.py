@@ -74,11 +74,6 @@ _ADAPTERS = {
 """The distributions of well-known names, to suggest their installation."""
 
 
-def adapter_of(name: str) -> str | None:
-    """The distribution of a well-known plugin of that name, None if there is none."""
-    return next((each for (_, known), each in _ADAPTERS.items() if known == name), None)
-
-
 def program_of(agent: EntryPoint) -> tuple[str, str] | None:
     """The program that a well-known agent starts and what installs it; None if unknown."""
     return _PROGRAMS.get(agent.name) if _is_ours(agent) else None
@@ -356,7 +351,8 @@ def _not_ready(plugin: Plugin, blocked: Collection[str]) -> PluginError:
     if plugin.status is Status.DUPLICATE:
         return PluginError(
             f"the {noun} {name!r} is {plugin.reason}",
-            hint=f"block one of them: uwf plugin block {plugin.found.distribution}",
+            hint="block one of them: "
+            f"uwf config set --add plugins.block {plugin.found.distribution}",
         )
     origin = plugin.found.origin
     if plugin.status is Status.UNTRUSTED:
@@ -367,11 +363,12 @@ def _not_ready(plugin: Plugin, blocked: Collection[str]) -> PluginError:
     if plugin.status is Status.SHADOWED:
         return PluginError(
             f"the {noun} {name!r} ({origin}) is shadowed: {plugin.reason}",
-            hint=f"block it: uwf plugin block {plugin.found.distribution}",
+            hint=f"block it: uwf config set --add plugins.block {plugin.found.distribution}",
         )
     return PluginError(
         f"the {noun} {name!r} ({origin}) is blocked",
-        hint=f"uwf plugin unblock {name if name in blocked else plugin.found.distribution}",
+        hint="next: uwf config set --remove plugins.block "
+        f"{name if name in blocked else plugin.found.distribution}",
     )
 
 

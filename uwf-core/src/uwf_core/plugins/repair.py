@@ -1,4 +1,4 @@
-"""The commands that install, repair and remove a distribution in the way this uwf was installed.
+"""The commands that install and repair a distribution in the way this uwf was installed.
 
 pip, pipx and `uv tool` each have their own; a second `uv tool install --with` drops what the
 first one had, so there every earlier `--with` is named again. The lines that messages suggest are
@@ -73,16 +73,6 @@ def install_command(
         return ("pipx", "inject", *force, method.package.name, *requirements)
     newest = ("--upgrade",) if upgrade else ()
     return (*_pip(method, "install"), *newest, *requirements)
-
-
-def uninstall_command(names: Sequence[str], method: InstallMethod) -> Command:
-    """Remove distributions."""
-    if method.tool == "uv-tool":
-        return _uv_tool(method, _without(method, names), upgrade=False)
-    if method.tool == "pipx":
-        return ("pipx", "uninject", method.package.name, *names)
-    yes = ("--yes",) if method.tool == "pip" else ()
-    return (*_pip(method, "uninstall"), *yes, *names)
 
 
 def install_line(distribution: str, method: InstallMethod | None = None) -> str:
