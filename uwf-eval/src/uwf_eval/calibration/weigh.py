@@ -67,7 +67,8 @@ def check_identities(known: RunTask, judges: Sequence[RunJudge]) -> None:
             raise UsageError(
                 f"the judge {each.name!r} of task {known.name!r} is not the one with which the run "
                 "began: its prompt, model or options have changed",
-                hint="set modelOverrides.judge back, or start a new run",
+                hint="set modelOverrides.judge back, start a new run, or judge the rest with the "
+                f"new one: uwf-eval resume RUN --task {known.place}",
             )
 
 
