@@ -6,7 +6,7 @@ from acp_wire import Wire
 from uwf_agent_acp.protocol.client import AcpClient, TokenCounts
 from uwf_agent_acp.protocol.errors import BadAnswer, ConnectionClosed, RpcError
 
-HELLO = {"id": 0, "result": {"protocolVersion": 1, "agentInfo": {"name": "a", "version": "2"}}}
+HELLO = {"id": 1, "result": {"protocolVersion": 1, "agentInfo": {"name": "a", "version": "2"}}}
 
 
 class Listener:
@@ -26,7 +26,7 @@ def client_of(*answers, listener=None, services=None):
     return AcpClient(wire, listener or Listener(), services), wire
 
 
-def answered(result, id_=0):
+def answered(result, id_=1):
     return {"jsonrpc": "2.0", "id": id_, "result": result}
 
 
@@ -77,7 +77,7 @@ def test_a_service_that_fails_is_answered_before_its_fault_is_raised():
 
 def test_a_permission_is_asked_for_by_kind_and_answered_by_id():
     ask = {
-        "id": 0,
+        "id": 1,
         "method": "session/request_permission",
         "params": {
             "sessionId": "s",
@@ -94,7 +94,7 @@ def test_a_permission_is_asked_for_by_kind_and_answered_by_id():
 
 def test_a_permission_without_a_choice_is_cancelled():
     ask = {
-        "id": 0,
+        "id": 1,
         "method": "session/request_permission",
         "params": {"toolCall": {}, "options": []},
     }
@@ -123,14 +123,14 @@ def test_noise_unknown_messages_and_late_answers_are_passed_over():
 
 
 def test_an_error_is_raised_with_its_code():
-    client, _ = client_of({"id": 0, "error": {"code": -32603, "message": "no", "data": {"a": 1}}})
+    client, _ = client_of({"id": 1, "error": {"code": -32603, "message": "no", "data": {"a": 1}}})
     with pytest.raises(RpcError, match="no") as error:
         client.new_session("/w")
     assert error.value.code == -32603
 
 
 def test_an_error_of_no_known_form_is_an_error_all_the_same():
-    client, _ = client_of({"id": 0, "error": "broken"})
+    client, _ = client_of({"id": 1, "error": "broken"})
     with pytest.raises(RpcError, match="broken"):
         client.new_session("/w")
 

@@ -114,7 +114,7 @@ def test_a_request_that_is_given_up_ends_and_its_late_answer_is_dropped(sides):
     threading.Timer(0.05, pending.abandon).start()
     with pytest.raises(Abandoned):
         server.finish(pending, "session/request_permission")
-    here.write(b'{"id": 0, "result": {}}\n')
+    here.write(b'{"id": 1, "result": {}}\n')
     here.leave()
     thread.join(10)
     assert not thread.is_alive()

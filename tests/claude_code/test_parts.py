@@ -5,6 +5,8 @@ import os
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from uwf_agent_claude_code.arguments import command_line, narrowed
 from uwf_agent_claude_code.environment import bypass_problem, environment, temporary_folder
@@ -242,10 +244,37 @@ def test_a_result_without_is_error_is_no_success():
     assert failure_of_result(found, RunEvents(ONE, is_resumed=False)) is not None
 
 
-def test_of_two_results_the_last_one_counts():
+SUCCESS = {"type": "result", "subtype": "success", "is_error": False, "result": "first"}
+LATER = st.sampled_from(
+    [
+        {**SUCCESS, "result": "second"},
+        {**SUCCESS, "result": ""},
+        {"type": "result", "subtype": "error_during_execution", "is_error": True, "num_turns": 0},
+        {"type": "result", "subtype": "success", "is_error": True, "result": "API Error: 500"},
+        {"type": "system", "subtype": "init", "session_id": "another", "tools": ["Bash"]},
+        {"type": "system", "subtype": "api_retry", "error": "rate_limit", "retry_delay_ms": 10**7},
+        {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected"}},
+        {"type": "assistant", "message": {"id": "w", "content": [{"type": "text", "text": "up"}]}},
+        {"type": "user", "message": {"content": "a background task has finished"}},
+    ]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(["", " \n"]) | st.none(), st.lists(LATER, max_size=6))
+def test_whatever_follows_the_first_success_with_a_reply_changes_nothing(empty, later):
+    stream = Stream(Plan(ONE), Sink(), ["Read"])
+    before = [] if empty is None else [{**SUCCESS, "result": empty}]
+    for line in (*before, SUCCESS, *later):
+        stream.feed(json.dumps(line).encode())
+    assert stream.result.text == "first"
+    assert (stream.later is not None) == any(line.get("is_error") for line in later)
+
+
+def test_a_result_without_a_reply_may_be_continued():
     stream = Stream(Plan(ONE), Sink(), None)
-    for text in ("first", "second"):
-        line = {"type": "result", "subtype": "success", "is_error": False, "result": text}
+    failed = {**SUCCESS, "is_error": True}
+    for line in ({**SUCCESS, "result": ""}, failed, {**SUCCESS, "result": "second"}):
         stream.feed(json.dumps(line).encode())
     assert stream.result.text == "second"
 

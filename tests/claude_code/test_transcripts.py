@@ -160,7 +160,7 @@ def test_agents_that_the_model_started_are_counted(version):
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_run_that_was_ended_used_at_least_what_its_messages_report(version):
     played = Played(f"{version}/success")
-    played.run.stream.result = None
+    played.run.stream.result = played.run.stream.counted = None
     usage = used(played.run, played.plan)
     assert (usage.turns, usage.is_exact("turns")) == (2, True)
     assert usage.input_tokens == Played(f"{version}/success").usage.input_tokens

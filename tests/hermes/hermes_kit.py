@@ -14,7 +14,7 @@ from uwf_agent_acp.agent.turn_builder import TurnBuilder
 from uwf_agent_acp.protocol.client import AcpClient, PromptEnd
 from uwf_agent_hermes.agent import HermesAgent
 from uwf_agent_hermes.options import HermesOptions
-from uwf_core.api import AgentContext, AgentRequest, RunLimits
+from uwf_core.api import FIRST_ID, AgentContext, AgentRequest, RunLimits
 from uwf_testing.harness import RecordingSink
 
 HERE = Path(__file__).resolve().parent
@@ -87,7 +87,8 @@ class Heard(NamedTuple):
 def heard(name: str, version: str) -> Heard:
     """A recorded case of one prompt, without a process: the ids are those of the recording."""
     lines = transcript(name, version)
-    wire = Wire(*(line[2:].encode() for line in lines if line.startswith("< ")))
+    first = next(json.loads(line[2:])["id"] for line in lines if line.startswith("> "))
+    wire = Wire(*(_with_id_of_today(line, first) for line in lines if line.startswith("< ")))
     teller = TurnBuilder(RecordingSink(), lambda request: request.option("reject_once"))
     client = AcpClient(wire, teller)
     client.initialize("uwf", "1")
@@ -97,3 +98,11 @@ def heard(name: str, version: str) -> Heard:
     end = client.prompt(session.id, "Do it.")
     log = "\n".join(line[2:] for line in lines if line.startswith("! "))
     return Heard(end, teller, session.id, log)
+
+
+def _with_id_of_today(line: str, first: int) -> bytes:
+    """What Hermes said; our requests counted from `first` when it was recorded."""
+    message = json.loads(line[2:]) if line.startswith("< {") else {}
+    if "method" not in message and isinstance(message.get("id"), int):
+        return json.dumps({**message, "id": message["id"] - first + FIRST_ID}).encode()
+    return line[2:].encode()

@@ -43,7 +43,7 @@ def answer(id_: object, method: str, params: dict) -> None:
         os.write(1, b"\xff\xfe{[\n" + b"null\n[]\n7\n" + b'{"id": 1.5}\n')
     if f"wrong-id-at-{method}" == BEHAVIOUR:
         say({"id": 999, "result": {"sessionId": "evil", "stopReason": "refusal"}})
-        say({"id": str(id_), "result": {"sessionId": "evil", "stopReason": "refusal"}})
+        say({"id": f"{id_}0", "result": {"sessionId": "evil", "stopReason": "refusal"}})
     if f"nonsense-at-{method}" == BEHAVIOUR:
         say({"id": id_, "result": [1, 2]})
         return

@@ -62,7 +62,14 @@ def serve(request):
             say({"id": "s1", "method": "sampling/createMessage", "params": {}})
             say({"id": "s2", "method": "ping"})
             say({"id": 0.0, "result": {"tools": []}})
-        answer(request, {"protocolVersion": "1999-01-01", "capabilities": {}, "serverInfo": {}})
+        answer(
+            request,
+            {
+                "protocolVersion": sys.argv[2] if sys.argv[2:] else "2024-11-05",
+                "capabilities": {},
+                "serverInfo": {},
+            },
+        )
     elif method == "tools/list":
         if HOW == "endless":
             answer(request, {"tools": [], "nextCursor": "again"})

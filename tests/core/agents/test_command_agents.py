@@ -400,7 +400,6 @@ def test_a_crash_tells_the_end_of_stderr_with_nothing_unprintable(
 @pytest.mark.parametrize(
     ("scenario", "kind", "words"),
     [
-        ("crash_after_reply", Crashed, "exit code 4"),
         ("killed", Crashed, "SIGKILL"),
         ("nothing", EmptyReply, "printed nothing"),
         ("blank", EmptyReply, "returned nothing"),

@@ -27,6 +27,7 @@ from uwf_core.api import (
     AgentReply,
     AgentRequest,
     AskRequest,
+    ChildProgram,
     ProgramResult,
     TurnSink,
     Unavailable,
@@ -34,7 +35,8 @@ from uwf_core.api import (
 
 _LINES_PER_REPLY = 6
 """How much it may print for one answer: each text and each result of a tool comes twice."""
-_AFTER_RESULT_SECONDS = 30.0
+_AFTER_RESULT_SECONDS = 5.0
+"""It ends within this after a reply, or continues after a result that is none."""
 _NO_SCHEMA = "unknown option '--json-schema'"
 
 
@@ -149,26 +151,34 @@ def _run(
         child = call.start_program(argv, stdin=_stdin(prompt), first_signal=signal.SIGINT)
     except Unavailable as failure:
         raise start_problem(options.command, call.env.get("PATH")) or failure from failure
+    ended = _follow(child, stream)
+    if task.schema is not None and stream.init is None and _NO_SCHEMA in _words(ended):
+        stream.turns.note(f"this version of {WHO} takes no schema; its text is read")
+        return _run(call, options, plan, task._replace(schema=None), sink)
+    return Run(stream, ended)
+
+
+def _follow(child: ChildProgram, stream: Stream) -> ProgramResult:
+    """Read the output to its end; a program that stays after its result is stopped."""
     timers = list[Timer]()
 
     def feed(data: bytes) -> None:
+        was_received = stream.is_received
+        stream.feed(data)
+        if was_received:
+            return  # what comes now gives it no more time
         while timers:
             timers.pop().cancel()
-        stream.feed(data)
-        if stream.result is not None:  # what it says is said: it need not be waited for long
+        if stream.result is not None:
             timers.append(Timer(_AFTER_RESULT_SECONDS, child.stop))
             timers[0].daemon = True
             timers[0].start()
 
     try:
-        ended = child.run(feed)
+        return child.run(feed)
     finally:
         for timer in timers:
             timer.cancel()
-    if task.schema is not None and stream.init is None and _NO_SCHEMA in _words(ended):
-        stream.turns.note(f"this version of {WHO} takes no schema; its text is read")
-        return _run(call, options, plan, task._replace(schema=None), sink)
-    return Run(stream, ended)
 
 
 def _stdin(prompt: str) -> bytes:

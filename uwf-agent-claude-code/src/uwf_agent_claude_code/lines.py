@@ -133,6 +133,16 @@ class Result(NamedTuple):
         """The only thing that is success."""
         return not self.is_error and self.subtype == "success"
 
+    @property
+    def is_reply(self) -> bool:
+        """Whether it has the model's words, and not those of a hook that blocked the prompt."""
+        return self.structured is not None or bool(self.turns != 0 and self.text.strip())
+
+    @property
+    def counts_something(self) -> bool:
+        """Whether it reports any use of a model."""
+        return not all(each.is_zero for each in (self.tokens, *self.models.values()))
+
 
 class Blocked(NamedTuple):
     """A hook of the user's settings blocked the prompt (its words), or the end of a turn (None)."""

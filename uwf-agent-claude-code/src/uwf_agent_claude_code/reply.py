@@ -13,7 +13,16 @@ from uwf_agent_claude_code.sessions import Plan
 from uwf_agent_claude_code.stream import Stream
 from uwf_agent_claude_code.transcripts import find_transcript
 from uwf_agent_claude_code.usage import usage_of, usage_without_result
-from uwf_core.api import AgentFailure, AgentReply, EmptyReply, End, ProgramResult, Usage
+from uwf_core.api import (
+    AgentFailure,
+    AgentReply,
+    EmptyReply,
+    End,
+    ProgramResult,
+    Usage,
+    failure_of,
+    received,
+)
 
 WHO = "Claude Code"
 
@@ -28,9 +37,9 @@ class Run(NamedTuple):
 def used(run: Run, plan: Plan) -> Usage:
     """What it used: at least what its messages report where it printed no result."""
     stream, took = run.stream, run.ended.duration_ms
-    if stream.result is None:
+    if stream.counted is None:
         return usage_without_result(stream.messages.values(), stream.turns_seen, took)
-    return usage_of(stream.result, plan.ledger, stream.turns_seen, took)
+    return usage_of(stream.counted, plan.ledger, stream.turns_seen, took)
 
 
 def reply_of(run: Run, plan: Plan, usage: Usage, folder: Path, *, is_typed: bool) -> AgentReply:
@@ -53,10 +62,12 @@ def reply_of(run: Run, plan: Plan, usage: Usage, folder: Path, *, is_typed: bool
         structured = unwrapped(result.structured)
     elif is_typed:
         stream.turns.note(f"{WHO} delivered no object; its text is read")
-    if structured is None and not result.text.strip():
+    # Its last turn may be only a use of a tool, such as its list of tasks.
+    text = result.text if result.text.strip() else stream.turns.last_text
+    if structured is None and not text:
         raise EmptyReply(f"{WHO} delivered nothing", session=plan.session)
-    return AgentReply(
-        text=result.text if structured is None else None,
+    reply = AgentReply(
+        text=text if structured is None else None,
         structured=structured,
         session=result.session,
         continuation="new" if plan.resumes is None else "continued",
@@ -68,6 +79,18 @@ def reply_of(run: Run, plan: Plan, usage: Usage, folder: Path, *, is_typed: bool
         denials=result.denials,
         mark=None if transcript is None else transcript.last,
     )
+    return received(reply, _later_fault(run))
+
+
+def _later_fault(run: Run) -> str | AgentFailure | None:
+    """What went wrong after the result."""
+    later = run.stream.later
+    if later is not None:
+        words = later.text or "; ".join(later.errors)
+        return f"{WHO} reported {later.subtype}" + (f": {words}" if words else "")
+    if run.ended.end is End.CANCELLED:
+        return f"{WHO} did not end after its result, and was stopped"
+    return failure_of(run.ended, WHO)
 
 
 def _failure(run: Run, plan: Plan) -> AgentFailure:

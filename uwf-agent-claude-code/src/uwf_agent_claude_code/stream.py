@@ -43,6 +43,13 @@ class Stream:
         self.turns = Turns(sink)
         self.init: Init | None = None
         self.result: Result | None = None
+        """The first success that has a reply; until there is one, the last result if no line
+        followed it.
+        """
+        self.counted: Result | None = None
+        """The last result that counts what was used."""
+        self.later: Result | None = None
+        """A result that is not a success, after `result` was one."""
         self.model: str | None = None
         self.messages: dict[str, Tokens] = {}
         self._own_messages: dict[str, None] = {}
@@ -62,9 +69,19 @@ class Stream:
         line = read_line(data)
         if line is None:
             return
-        # More than one result: it continued by itself, and the last one counts.
+        if self.is_received:
+            self._take_later(line)
+            return
+        # Until a reply is received it may continue by itself, and what it says then counts.
         self.result = line if isinstance(line, Result) else None
+        self.counted = self.result
         self._take(line)
+
+    @property
+    def is_received(self) -> bool:
+        """Whether a result line has a complete reply: nothing that comes later changes it."""
+        result = self.result
+        return result is not None and result.is_success and result.is_reply
 
     def events(self) -> RunEvents:
         """The events besides the result."""
@@ -99,6 +116,21 @@ class Stream:
             case Limited():
                 self._until_ms = line.until_ms
             case Result():
+                pass
+
+    def _take_later(self, line: Line) -> None:
+        match line:
+            case Message() if line.model != SYNTHETIC and not line.error:
+                self._count(line)
+                self.turns.message(line)
+            case Message():
+                self.turns.message(line)
+            case Results():
+                self.turns.results(line)
+            case Result():
+                self.counted = line if line.counts_something else self.counted
+                self.later = self.later if line.is_success else line
+            case _:
                 pass
 
     def _count(self, message: Message) -> None:

@@ -20,6 +20,12 @@ class Turns:
         self._of_message: dict[str, int] = {}
         self._of_call: dict[str, int] = {}
 
+    @property
+    def last_text(self) -> str:
+        """The text of the last message of the session's own model that has one."""
+        texts = (turn.text for turn in reversed(self._turns) if turn.role == "assistant")
+        return next((text for text in texts if text.strip()), "")
+
     def message(self, message: Message) -> None:
         """A block of a message: its turn grows, or begins."""
         if message.is_inner or message.model == SYNTHETIC:

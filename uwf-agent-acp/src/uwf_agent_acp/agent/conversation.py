@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 from uwf_agent_acp.agent.failures import failure_of_error
@@ -18,11 +17,14 @@ from uwf_core.api import (
     AgentReply,
     BadRequest,
     Call,
+    End,
     MaxTurns,
     SessionLost,
     TimedOut,
     TurnSink,
     Unavailable,
+    failure_of,
+    received,
 )
 
 
@@ -76,12 +78,15 @@ class AgentConversation:
                 opened = self._opened(program, info)
                 self._profile.check_ready()
                 end = program.prompt(opened.state.id, self._profile.prompt_text(text))
-                self._close(program, info, opened.state.id)
+                stopped = self._stopped()
+                if stopped is not None:
+                    raise stopped
+                fault = self._end_turn(program, info, opened.state.id)
             except AcpError as error:
                 raise self._broken(error) from error
             finally:
                 self._turns.finish()
-            return self._reply(end, opened, info)
+            return self._reply(end, opened, info, fault)
 
     def fork(self, session: str) -> str:
         """The id of a copy of `session`.
@@ -99,7 +104,7 @@ class AgentConversation:
                 meta = self._profile.meta(self._call)
                 forked = program.client.fork_session(session, self._call.cwd, meta)
                 self._profile.check_fork(forked, session)
-                self._close(program, info, forked.id)
+                self._end_turn(program, info, forked.id)
             except AcpError as error:
                 raise self._broken(error) from error
         return forked.id
@@ -178,12 +183,9 @@ class AgentConversation:
             ) from error
         raise SessionLost(f"{self._who} announces no loading of sessions", session=session)
 
-    def _close(self, program: AcpProcess, info: AgentInfo, session: str) -> None:
-        """Let the agent store the session before its process ends, where it announces that."""
-        if info.can("close") and program.ended is None:
-            # After an error the next load shows whether it has kept the session.
-            with suppress(RpcError):
-                program.client.close_session(session)
+    def _end_turn(self, program: AcpProcess, info: AgentInfo, session: str) -> str | None:
+        """Let the agent end its turn, and store the session where it announces that."""
+        return program.end_turn(session if info.can("close") else None)
 
     def _ask_a_person(self, session: str, asked: str) -> None:
         self._keep_question(session or self._session or "", asked)
@@ -220,10 +222,9 @@ class AgentConversation:
         hint = self._profile.setup_hint
         return self._stopped() or failure_of_error(self._who, error, result, self._session, hint)
 
-    def _reply(self, end: PromptEnd, opened: _Opened, info: AgentInfo) -> AgentReply:
-        stopped = self._stopped()
-        if stopped is not None:
-            raise stopped
+    def _reply(
+        self, end: PromptEnd, opened: _Opened, info: AgentInfo, fault: str | None
+    ) -> AgentReply:
         usage = self._profile.usage(
             self._profile.counts(end, self._turns.metas),
             turns=self._turns.turns,
@@ -237,7 +238,7 @@ class AgentConversation:
         failure = failure or self._profile.failure_of_end(end, text, result, session)
         if failure is not None:
             raise failure
-        return AgentReply(
+        reply = AgentReply(
             text=text,
             session=session,
             continuation="new" if opened.proof is None else "continued",
@@ -248,3 +249,5 @@ class AgentConversation:
             stop_reason=self._profile.stop_reason(end, result),
             denials=tuple(self._policy.denials),
         )
+        by_itself = failure_of(result, self._who) if result.end is End.EXITED else None
+        return received(reply, by_itself, fault)

@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Self
@@ -22,11 +22,14 @@ from uwf_agent_acp import __version__
 from uwf_agent_acp.agent.profile import Profile
 from uwf_agent_acp.protocol.client import AcpClient, AgentInfo, Listener, PromptEnd
 from uwf_agent_acp.protocol.connection import Service
+from uwf_agent_acp.protocol.errors import AcpError, RpcError
 from uwf_core.api import Call, Cancel, ChildProgram, ProgramResult, Unavailable
 
 _LINGER_SECONDS = 1.0
 _POLITE_SECONDS = 2.0
 _TICK_SECONDS = 0.05
+_QUIET_SECONDS, _LATE_SECONDS = 0.15, 2.0
+"""What agents still send after they have answered a prompt comes within this."""
 _WIRE_BYTES = 64 * 1024 * 1024
 _WIRE_PER_REPLY = 4
 
@@ -70,7 +73,7 @@ class AcpProcess:
         except BaseException:
             self._temporary.cleanup()
             raise
-        self.client = AcpClient(self._child, listener, services)
+        self.client = AcpClient(_Wire(self._child), listener, services)
         self._watcher = threading.Thread(
             target=self._watch, name=f"watch {profile.name}", daemon=True
         )
@@ -110,6 +113,25 @@ class AcpProcess:
         finally:
             self._prompting = None
             self._answered.set()
+
+    def end_turn(self, session: str | None) -> str | None:
+        """Take what the agent still says after its answer, and let it close the session, if any, in
+        a limited time. Return what went wrong; the answer is received, whatever it is.
+        """
+        overdue = f"it did not close its session within {_POLITE_SECONDS:g} s"
+        timer = threading.Timer(_POLITE_SECONDS, self._stop.set, (overdue,))
+        try:
+            self.client.drain(_QUIET_SECONDS, _LATE_SECONDS)
+            timer.start()
+            if session is not None and self.ended is None:
+                self.client.close_session(session)
+        except RpcError:
+            return None  # the next load shows whether it has kept the session
+        except AcpError:
+            return overdue if self._stop.reason == overdue else None
+        finally:
+            timer.cancel()
+        return None
 
     def end_prompt(self) -> None:
         """End the running prompt; called from within a listener.
@@ -161,6 +183,17 @@ class AcpProcess:
                 self.client.cancel(session)
             self._answered.wait(min(_POLITE_SECONDS, self._call.limits.grace_seconds / 2))
         self._stop.set(self.ended or "stopped")
+
+
+class _Wire:
+    """The program as a channel of the protocol."""
+
+    def __init__(self, child: ChildProgram) -> None:
+        self.write = child.write
+        self._child = child
+
+    def lines(self) -> Iterator[bytes | None]:
+        return self._child.lines_or_silence(_TICK_SECONDS)
 
 
 def _own(call: Call, stop: Cancel) -> Call:

@@ -43,6 +43,7 @@ class TurnBuilder:
         self._session: str | None = None
         self._turn = Turn(index=0, role="assistant")
         self._text: list[str] = []
+        self._earlier = ""
         self._reasoning: list[str] = []
         self._size = 0
         self._told_at = 0.0
@@ -58,8 +59,9 @@ class TurnBuilder:
 
     @property
     def final_text(self) -> str:
-        """The text since the last use of a tool."""
-        return "" if self._turn.tool_calls else "".join(self._text)
+        """The last text of the model: some use a tool after it, such as a list of tasks."""
+        text = "".join(self._text)
+        return text if text.strip() else self._earlier
 
     @property
     def turns(self) -> int:
@@ -141,6 +143,7 @@ class TurnBuilder:
 
     def _begin_turn(self) -> None:
         self._tell()
+        self._earlier = self.final_text
         self._turn = Turn(index=self._turn.index + 1, role="assistant")
         self._text, self._reasoning, self._size = [], [], 0
         self._has_results, self._told_at = False, 0.0

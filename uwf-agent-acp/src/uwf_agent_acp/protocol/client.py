@@ -254,6 +254,10 @@ class AcpClient:
             raise BadAnswer("session/prompt was answered without a stopReason")
         return PromptEnd(reason, read_counts(answer.get("usage")), _meta(answer))
 
+    def drain(self, quiet_seconds: float, most_seconds: float) -> None:
+        """Take what the agent still sends, until it is quiet for so long or the time is over."""
+        self._connection.drain(quiet_seconds, most_seconds)
+
     def cancel(self, session: str) -> None:
         """Ask to end the prompt under way; it is answered with `cancelled`. By any thread."""
         self._connection.notify("session/cancel", {"sessionId": session})

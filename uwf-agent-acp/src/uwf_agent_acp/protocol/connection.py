@@ -6,6 +6,7 @@ answers that its services have promised.
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol
 
@@ -20,6 +21,7 @@ from uwf_agent_acp.protocol.errors import (
 )
 from uwf_agent_acp.protocol.wire import (
     Id,
+    Message,
     Noise,
     Notification,
     Request,
@@ -27,6 +29,7 @@ from uwf_agent_acp.protocol.wire import (
     parse,
     render,
 )
+from uwf_core.api.json_rpc import FIRST_ID, request_number
 
 
 class Channel(Protocol):
@@ -35,8 +38,10 @@ class Channel(Protocol):
     def write(self, data: bytes) -> None:
         """Queue bytes for the peer; called by any thread."""
 
-    def lines(self) -> Iterator[bytes]:
-        """The peer's lines as they come, until it closes its output."""
+    def lines(self) -> Iterator[bytes | None]:
+        """The peer's lines as they come, until it closes its output; None now and then while no
+        line comes, which only `Connection.drain` needs.
+        """
 
 
 Answer = Callable[[Any], None]
@@ -87,12 +92,12 @@ class Connection:
         self._lines = channel.lines()
         self._services = services
         self._on_notification = on_notification
-        self._next_id = 0
+        self._next_id = FIRST_ID
         self._noise = ""
         self._writing = threading.Lock()
         # The thread that holds it reads. Reentrant, since a service may send a request itself.
         self._reading = threading.RLock()
-        self._waiting: dict[Id, PendingRequest] = {}
+        self._waiting: dict[int, PendingRequest] = {}
         self._is_closed = False
 
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -152,7 +157,20 @@ class Connection:
         not a message is answered with an error.
         """
         with self._reading:
-            self._read(until=None)
+            self._read(lambda _is_silent: False, is_server=True)
+
+    def drain(self, quiet_seconds: float, most_seconds: float) -> None:
+        """Serve the peer until it has sent nothing for `quiet_seconds`, at most `most_seconds`."""
+        began = heard = time.monotonic()
+
+        def is_over(is_silent: bool) -> bool:
+            nonlocal heard
+            now = time.monotonic()
+            heard = heard if is_silent else now
+            return now - heard >= quiet_seconds or now - began >= most_seconds
+
+        with self._reading:
+            self._read(is_over)
 
     def _await(self, waiter: PendingRequest) -> None:
         """Read until the answer is there, or wait for it where another thread reads."""
@@ -160,33 +178,38 @@ class Connection:
             waiter.is_over.wait()
             return
         try:
-            self._read(until=waiter)
+            self._read(lambda _is_silent: waiter.is_over.is_set())
         finally:
             self._reading.release()
 
-    def _read(self, until: PendingRequest | None) -> None:
+    def _read(self, is_over: Callable[[bool], bool], *, is_server: bool = False) -> None:
+        """Read until `is_over`, which is asked after each line, and each silence (True)."""
         for line in self._lines:
-            message = parse(line)
-            match message:
-                case Response():
-                    self._settle(message)
-                case Request():
-                    self._serve_one(message)
-                case Notification():
-                    self._on_notification(message.method, _mapping(message.params))
-                case Noise():
-                    self._noise = message.text or self._noise
-                    if until is None:
-                        error = RpcError(PARSE_ERROR, f"not a message: {message.text[:100]!r}")
-                        self._answer(None, error)
-            if until is not None and until.is_over.is_set():
+            if line is not None:
+                self._take(parse(line), is_server)
+            if is_over(line is None):
                 return
         self._close()
 
+    def _take(self, message: Message, is_server: bool) -> None:
+        match message:
+            case Response():
+                self._settle(message)
+            case Request():
+                self._serve_one(message)
+            case Notification():
+                self._on_notification(message.method, _mapping(message.params))
+            case Noise():
+                self._noise = message.text or self._noise
+                if is_server:
+                    error = RpcError(PARSE_ERROR, f"not a message: {message.text[:100]!r}")
+                    self._answer(None, error)
+
     def _settle(self, response: Response) -> None:
         """Deliver an answer; one that nobody waits for is late or wrong, and dropped."""
+        number = request_number(response.id)
         with self._writing:
-            waiter = self._waiting.pop(response.id, None)
+            waiter = None if number is None else self._waiting.pop(number, None)
         if waiter is not None:
             waiter.response = response
             waiter.is_over.set()

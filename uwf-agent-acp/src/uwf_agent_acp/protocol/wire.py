@@ -6,9 +6,11 @@ Source: https://agentclientprotocol.com/protocol/transports#stdio
 import json
 from typing import Any, NamedTuple
 
+from uwf_core.api.json_rpc import error_of
+
 NOISE_CHARACTERS = 500
 
-Id = int | str | None
+Id = int | float | str | None
 
 
 class Request(NamedTuple):
@@ -52,13 +54,13 @@ def parse(line: bytes) -> Message:
     if not isinstance(value, dict):
         return _noise(line)
     method, id_ = value.get("method"), value.get("id")
-    if isinstance(id_, bool) or not isinstance(id_, int | str | None):
+    if isinstance(id_, bool) or not isinstance(id_, Id) or (isinstance(id_, float) and id_ % 1):
         return _noise(line)
     if isinstance(method, str):
         params = value.get("params")
-        return Request(id_, method, params) if "id" in value else Notification(method, params)
-    if "id" in value and ("result" in value or value.get("error") is not None):
-        return Response(id_, value.get("result"), value.get("error"))
+        return Notification(method, params) if id_ is None else Request(id_, method, params)
+    if method is None and "id" in value and ("result" in value or "error" in value):
+        return Response(id_, value.get("result"), error_of(value))
     return _noise(line)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import queue
+import re
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -9,12 +10,26 @@ from typing import Any
 
 import httpx
 
-from uwf_agent_builtin.mcp.connection import PROTOCOL, Deadline, McpError, result_of
-from uwf_core.api import AgentInterrupted
+from uwf_agent_builtin.mcp.connection import (
+    Deadline,
+    McpError,
+    handshake,
+    messages_of,
+    no_answer,
+    result_of,
+)
+from uwf_core.api import FIRST_ID, AgentInterrupted, is_answer, is_call
+from uwf_core.llm.sse import SseParser
 
 _ANSWER_BYTES = 4 * 1024 * 1024
-_SESSION = "mcp-session-id"
+_SESSION, _VERSION = "mcp-session-id", "mcp-protocol-version"
+_NO_SESSION = re.compile(rb"session", re.IGNORECASE)
 _WAIT_SECONDS = 0.05
+_SAID_BYTES = 300
+
+
+class _SessionEnded(McpError):
+    """The server does not know the session of a request, which it has not processed."""
 
 
 class HttpConnection:
@@ -33,10 +48,21 @@ class HttpConnection:
         }
         if token:
             self._headers["authorization"] = f"Bearer {token}"
-        self._next_id = 0
+        self._next_id = FIRST_ID
 
     def request(self, method: str, params: Mapping[str, Any], until: Deadline) -> dict[str, Any]:
-        """As `Connection.request`."""
+        """As `Connection.request`. If the server has ended the session, such as by a restart, the
+        request is repeated once, in a new one.
+        """
+        try:
+            return self._request(method, params, until)
+        except _SessionEnded:
+            for name in (_SESSION, _VERSION):
+                self._headers.pop(name, None)
+            handshake(self, until)
+            return self._request(method, params, until)
+
+    def _request(self, method: str, params: Mapping[str, Any], until: Deadline) -> dict[str, Any]:
         id_, self._next_id = self._next_id, self._next_id + 1
         message = {"id": id_, "method": method, "params": params}
         # A thread waits for the server, so that this one can stop waiting.
@@ -53,6 +79,10 @@ class HttpConnection:
         if isinstance(found, McpError):
             raise found
         return found
+
+    def agree(self, version: str) -> None:
+        """Name the version in each request."""
+        self._headers[_VERSION] = version
 
     def notify(self, method: str) -> None:
         """Send a notification; its answer has no content."""
@@ -82,11 +112,13 @@ class HttpConnection:
         answer: "queue.Queue[dict[str, Any] | McpError]",
     ) -> None:
         try:
+            odd_id = None
             for found in self._post(message, method, seconds):
-                if found.get("id") == message["id"] and found.get("method") is None:
+                if is_answer(found, message["id"]):
                     answer.put(result_of(found, method))
                     return
-            answer.put(McpError(f"did not answer {method}"))
+                odd_id = odd_id if is_call(found) else found.get("id")
+            answer.put(no_answer(method, odd_id=odd_id))
         except McpError as fault:
             answer.put(fault)
         except Exception as fault:  # the connection was closed meanwhile
@@ -101,8 +133,10 @@ class HttpConnection:
                 "POST", self._url, content=body, headers=self._headers, timeout=seconds
             ) as response:
                 if response.status_code != httpx.codes.OK:
-                    raise McpError(f"answered {method} with HTTP {response.status_code}")
-                self._keep_session(response)
+                    raise self._rejection(response, method)
+                session = response.headers.get(_SESSION)
+                if session:
+                    self._headers[_SESSION] = session
                 yield from _messages(response, method)
         except httpx.TimeoutException as fault:
             raise McpError(f"did not answer {method} within {seconds:g} s") from fault
@@ -110,34 +144,40 @@ class HttpConnection:
             what = f"{type(fault).__name__} {fault}".strip()
             raise McpError(f"failed at {method}: {what[:300]}") from fault
 
-    def _keep_session(self, response: httpx.Response) -> None:
-        session = response.headers.get(_SESSION)
-        if session:
-            self._headers[_SESSION] = session
-        self._headers["mcp-protocol-version"] = PROTOCOL
+    def _rejection(self, response: httpx.Response, method: str) -> McpError:
+        status, said = response.status_code, b""
+        for piece in response.iter_bytes():
+            said += piece
+            if len(said) > _SAID_BYTES:
+                break
+        # The protocol has 404 for this; servers made after an example of its SDK answer 400.
+        is_unknown = status == 404 or (status == 400 and _NO_SESSION.search(said))
+        words = " ".join(said.decode("utf-8", "replace").split())[:_SAID_BYTES]
+        error = f"answered {method} with HTTP {status}" + (f": {words}" if words else "")
+        return (_SessionEnded if is_unknown and _SESSION in self._headers else McpError)(error)
 
 
 def _messages(response: httpx.Response, method: str) -> Iterator[dict[str, Any]]:
-    """The messages of an answer: one, or those of its events."""
-    is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
-    data, size = b"", 0
+    """The messages of an answer: one, or those of its events. Its first bytes decide which."""
+    events, is_json, data, size = SseParser(), None, b"", 0
     for piece in response.iter_bytes():
         size += len(piece)
-        data += piece
         if size > _ANSWER_BYTES:
             raise McpError(f"answered {method} with more than {_ANSWER_BYTES} bytes")
-        while is_stream and (cut := data.find(b"\n")) >= 0:
-            line, data = data[:cut].strip(), data[cut + 1 :]
-            if line.startswith(b"data:"):
-                yield from _message(line[5:])
-    if not is_stream:
-        yield from _message(data)
+        data += piece
+        if is_json is None and data.strip():
+            is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+        if is_json is False:
+            for event in events.feed(data):
+                yield from _message(event.data)
+            data = b""
+    for event in events.finish():
+        yield from _message(event.data)
+    yield from _message(data)
 
 
-def _message(data: bytes) -> Iterator[dict[str, Any]]:
+def _message(data: bytes | str) -> list[dict[str, Any]]:
     try:
-        message = json.loads(data)
+        return messages_of(json.loads(data))
     except (ValueError, RecursionError):
-        return
-    if isinstance(message, dict):
-        yield message
+        return []

@@ -6,7 +6,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
-from uwf_agent_builtin import __version__
 from uwf_agent_builtin.mcp.connection import (
     Connection,
     Deadline,
@@ -51,7 +50,7 @@ def open_servers(
                 connection = _connect(server, call)
                 opened.callback(connection.close)
                 until = Deadline(server.seconds, call.cancel)
-                handshake(connection, __version__, until)
+                handshake(connection, until)
                 found = _Listing(prefix, server, connection)
                 found.read(until)
             except McpError as fault:
@@ -112,8 +111,7 @@ class _Listing:
 
     def _add(self, listed: Any) -> None:
         fields = listed if isinstance(listed, Mapping) else {}
-        own, given = fields.get("name"), fields.get("inputSchema")
-        parameters: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+        own, parameters = fields.get("name"), _completed(fields.get("inputSchema"))
         about = fields.get("description")
         if not isinstance(own, str) or not own.strip():
             self._leave_out(own, "it has no name")
@@ -135,6 +133,14 @@ class _Listing:
     def _leave_out(self, name: Any, why: str) -> None:
         if len(self.problems) < 20:
             self.problems.append(f"the tool {self._prefix}{str(name)[:80]!r} is left out: {why}")
+
+
+def _completed(schema: Any) -> Any:
+    """The schema of a tool's arguments; one that is missing is that of no arguments."""
+    if schema is not None and not isinstance(schema, Mapping):
+        return schema
+    given = {name: value for name, value in (schema or {}).items() if value is not None}
+    return {"type": "object", "properties": {}, **given}
 
 
 def _fault(parameters: Any) -> str | None:

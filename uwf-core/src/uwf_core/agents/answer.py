@@ -4,6 +4,7 @@ from uwf_core.agents.wire import CommandError, CommandReply, NoJson, read_reply
 from uwf_core.api.agent import AgentReply, Continuation, Usage
 from uwf_core.api.fields import FieldFault
 from uwf_core.api.record import replace
+from uwf_core.api.reply import received
 from uwf_core.errors import (
     AgentFailure,
     Crashed,
@@ -43,19 +44,22 @@ class Ended(NamedTuple):
 def reply_of(ended: Ended) -> CommandReply:
     """The reply on the last line of stdout; it may report an error (`check_error`).
 
+    What the program did after it had printed that line does not change the reply.
+
     Raises:
-        AgentFailure: there is none, or the program failed and its reply has no error.
+        AgentFailure: there is none, or the program failed and its reply has neither an output nor
+            an error.
     """
-    failure = _failure(ended)
-    if failure is not None and ended.result.end is not End.EXITED:
-        raise failure
+    failure = failure_of(ended.result, ended.who, session=ended.session)
+    if ended.result.end is End.TOO_LARGE and failure is not None:
+        raise failure  # its last line was never seen
     try:
         reply = _last_line(ended)
     except AgentFailure as fault:
         if failure is not None:
             raise failure from fault
         raise
-    if failure is not None and reply.error is None:
+    if failure is not None and reply.error is None and not reply.output:
         raise failure
     return reply
 
@@ -84,7 +88,7 @@ def agent_reply(reply: CommandReply, ended: Ended) -> AgentReply:
     usage = reply.usage or ended.usage or Usage()
     if usage.duration_ms is None:
         usage = replace(usage, duration_ms=ended.result.duration_ms)
-    return AgentReply(
+    found = AgentReply(
         text=reply.output if isinstance(reply.output, str) else None,
         structured=reply.output if isinstance(reply.output, dict) else None,
         session=session,
@@ -97,7 +101,11 @@ def agent_reply(reply: CommandReply, ended: Ended) -> AgentReply:
         denials=reply.denials,
         mark=reply.mark,
         tool_list=reply.tool_list,
+        notices=reply.notices,
     )
+    if ended.result.end is End.CANCELLED:  # who stopped it has the reason
+        return received(found)
+    return received(found, failure_of(ended.result, ended.who))
 
 
 def malformed(ended: Ended, fault: FieldFault) -> Crashed:
@@ -110,7 +118,8 @@ def malformed(ended: Ended, fault: FieldFault) -> Crashed:
 
 
 def _last_line(ended: Ended) -> CommandReply:
-    lines = ended.result.stdout.rstrip().splitlines()
+    stdout = ended.result.stdout[: ended.result.before_stop]
+    lines = stdout.rstrip().splitlines()
     if not lines:
         raise EmptyReply(
             f"{ended.who} printed nothing{_last_words(ended)}",
@@ -122,7 +131,7 @@ def _last_line(ended: Ended) -> CommandReply:
     except FieldFault as fault:
         raise malformed(ended, fault) from fault
     except NoJson as fault:
-        cut = fault.cut and not ended.result.stdout.endswith(b"\n")
+        cut = fault.cut and not stdout.endswith(b"\n")
         line = excerpt(lines[-1].decode(errors="backslashreplace"))
         raise (Truncated if cut else Crashed)(
             f"the last line that {ended.who} printed {fault}: {line}",
@@ -130,10 +139,6 @@ def _last_line(ended: Ended) -> CommandReply:
             hint="the last line on stdout must be one JSON object, such as "
             '{"output": "---\\n$status: done\\n---\\n"}',
         ) from fault
-
-
-def _failure(ended: Ended) -> AgentFailure | None:
-    return failure_of(ended.result, ended.who, session=ended.session)
 
 
 def _last_words(ended: Ended) -> str:

@@ -28,6 +28,7 @@ from uwf_core.api.agent import (
 )
 from uwf_core.api.fields import FieldFault
 from uwf_core.api.record import replace
+from uwf_core.api.reply import received
 from uwf_core.cas.schemas import CompiledSchema
 from uwf_core.errors import (
     AgentFailure,
@@ -207,11 +208,16 @@ class _Supervised(Generic[_CallType]):
                 self._sink.close()
         if self._sink.fault is not None:
             raise self._sink.fault
+        if self._sink.too_large:
+            raise self._too_large() from self._outcome.error
+        reply: Any = self._outcome.result
+        if isinstance(reply, AgentReply) and reply.is_received:
+            return received(reply, None if reply.notices else reason)  # type: ignore[return-value]
         if reason is not None:
             raise reason from self._outcome.error
         if self._outcome.error is not None:
             raise self._failure(self._outcome.error) from self._outcome.error
-        return self._outcome.result  # type: ignore[return-value]
+        return reply  # type: ignore[no-any-return]
 
     def _work(self, method: Callable[[_CallType, TurnSink], object]) -> None:
         try:
@@ -229,8 +235,6 @@ class _Supervised(Generic[_CallType]):
             if reason is not None:
                 self._stop(done, reason.kind.word, reason)
                 return reason
-        if self._sink.too_large:
-            return self._too_large()
         if self._outer.is_set() and isinstance(self._outcome.error, AgentFailure):
             return self._interrupted()
         return None

@@ -64,6 +64,7 @@ class CommandReply:
         str | None, "The place in the session after this reply; a fork gets it as `at`."
     ] = None
     tool_list: Annotated[str | None, "The tools that came from servers, as text."] = None
+    notices: Annotated[tuple[str, ...], "What a person has to know besides the reply."] = ()
 
 
 @record

@@ -24,6 +24,7 @@ _HOME = {
     ),
     "uwf_core.api.fields": "read_options",
     "uwf_core.api.hookspecs": "hookimpl",
+    "uwf_core.api.json_rpc": "FIRST_ID error_of is_answer is_call request_number",
     "uwf_core.api.judge": "Judge JudgeReply JudgeRequest JudgeSpec",
     "uwf_core.api.moments": "moment_ms plausible_ms wait_ms",
     "uwf_core.api.permission": "decisions_of permission_form",
@@ -32,6 +33,7 @@ _HOME = {
         "RecordedSaying RecordedStep RecordedThread RecordedTurn RecordedWorkflow"
     ),
     "uwf_core.api.models": "ModelProtocolSpec",
+    "uwf_core.api.reply": "received",
     "uwf_core.api.redact": "Redactor",
     "uwf_core.api.requirements": "require_command require_model",
     "uwf_core.api.store": (
@@ -79,6 +81,11 @@ if TYPE_CHECKING:
     from uwf_core.api.extract import *  # noqa: F403
     from uwf_core.api.fields import read_options as read_options
     from uwf_core.api.hookspecs import hookimpl as hookimpl
+    from uwf_core.api.json_rpc import FIRST_ID as FIRST_ID
+    from uwf_core.api.json_rpc import error_of as error_of
+    from uwf_core.api.json_rpc import is_answer as is_answer
+    from uwf_core.api.json_rpc import is_call as is_call
+    from uwf_core.api.json_rpc import request_number as request_number
     from uwf_core.api.judge import *  # noqa: F403
     from uwf_core.api.models import ModelProtocolSpec as ModelProtocolSpec
     from uwf_core.api.moments import moment_ms as moment_ms
@@ -88,6 +95,7 @@ if TYPE_CHECKING:
     from uwf_core.api.permission import permission_form as permission_form
     from uwf_core.api.reading import *  # noqa: F403
     from uwf_core.api.redact import Redactor as Redactor
+    from uwf_core.api.reply import received as received
     from uwf_core.api.requirements import require_command as require_command
     from uwf_core.api.requirements import require_model as require_model
     from uwf_core.api.store import *  # noqa: F403

@@ -428,6 +428,8 @@ class AgentReply:
         mark: the place in the session after this reply, if `fork` can copy the session up to there.
         tool_list: the tools that came from servers (such as MCP), as text. uwf records it, and
             reports a list that has changed since the last step of the role.
+        is_received: the agent's protocol has marked the reply as complete; set by `received`.
+        notices: what a person has to know besides the reply; stored with the step.
     """
 
     text: str | None = None
@@ -442,6 +444,8 @@ class AgentReply:
     denials: tuple[str, ...] = ()
     mark: str | None = None
     tool_list: str | None = None
+    is_received: bool = False
+    notices: tuple[str, ...] = ()
 
 
 @runtime_checkable

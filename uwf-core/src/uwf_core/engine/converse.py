@@ -83,6 +83,8 @@ def _call(run: "Run", attempt: "Attempt", agent: "OpenAgent", request: AgentRequ
         attempt.session = next((each for each in seen if each and each != others), None)
         raise
     crash_points.reach("reply")
+    for notice in reply.notices:
+        attempt.note(run, run.engine.redactor.text(notice))
     attempt.spend(priced(reply.usage, request.model))
     attempt.session = _keepable(run, reply.session)
     attempt.mark = attempt.session and _keepable(run, reply.mark)

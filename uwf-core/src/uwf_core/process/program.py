@@ -68,8 +68,19 @@ class ChildProgram:
         What follows the last line end is given too if the program ended by itself: it is cut off
         where we ended it. Each iterator begins at the first line.
         """
+        return (line for line in self.lines_or_silence(None) if line is not None)
+
+    def lines_or_silence(self, seconds: float | None) -> Iterator[bytes | None]:
+        """As `lines`, with None each time that no line was complete for `seconds`."""
         start = 0
-        while (found := self._pump.next_line(start)) is not None:
+        while True:
+            try:
+                found = self._pump.next_line(start, seconds)
+            except TimeoutError:
+                yield None
+                continue
+            if found is None:
+                return
             line, start = found
             yield line
 
@@ -104,6 +115,7 @@ class ChildProgram:
             duration_ms=pump.duration_ms(),
             left_behind=pump.left_behind,
             outlived=pump.outlived,
+            before_stop=pump.before_stop,
         )
 
     def __enter__(self) -> Self:

@@ -49,6 +49,7 @@ class Pump:
         self.ended_at: float | None = None
         self.left_behind = False
         self.outlived = False
+        self.before_stop: int | None = None
         self.heard_at = self.started_at = time.monotonic()
         self.stderr = bytearray()
         self._running = running
@@ -93,16 +94,24 @@ class Pump:
         if self.fault is not None:
             raise self.fault
 
-    def next_line(self, start: int) -> tuple[bytes, int] | None:
-        """The line of stdout at `start` and where the next one begins; None after the last."""
+    def next_line(self, start: int, seconds: float | None = None) -> tuple[bytes, int] | None:
+        """The line of stdout at `start` and where the next one begins; None after the last.
+
+        Raises:
+            TimeoutError: no line was complete within `seconds`.
+        """
         scanned = start
+        until = None if seconds is None else time.monotonic() + seconds
         with self.changed:
             while (at := self.stdout.find(b"\n", scanned)) < 0:
                 if self.stdout_over:
                     tail = bytes(self.stdout[start:])
                     return (tail, start + len(tail)) if tail and self.end is None else None
                 scanned = len(self.stdout)
-                self.changed.wait()
+                left = None if until is None else until - time.monotonic()
+                if left is not None and left <= 0:
+                    raise TimeoutError
+                self.changed.wait(left)
             return bytes(self.stdout[start:at]), at + 1
 
     def stderr_tail(self) -> bytes:
@@ -285,6 +294,7 @@ class Pump:
 
     def _stop(self, end: End) -> None:
         self.end = end
+        self.before_stop = len(self.stdout)
         self._expect_end()
         try:
             os.write(self._running.control, STOP)

@@ -73,6 +73,7 @@ class ProgramResult:
             kernel).
         outlived: a process that the program started had not ended before it; it may have written
             to the same output, even last. (On macOS: of its process group only.)
+        before_stop: how much of stdout came before we asked it to end; None if it ended by itself.
     """
 
     exit_code: int
@@ -82,3 +83,4 @@ class ProgramResult:
     duration_ms: int
     left_behind: bool = False
     outlived: bool = False
+    before_stop: int | None = None
