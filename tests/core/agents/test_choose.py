@@ -132,6 +132,29 @@ def test_a_blank_or_a_separator_makes_a_command_line(word: str, command: tuple[s
     assert choice.capabilities == frozenset()
 
 
+@pytest.mark.parametrize("word", ["uwf-hermes", "/usr/bin/uwf-hermes"])
+def test_the_own_program_of_an_installed_agent_is_that_agent(word: str) -> None:
+    """The configurations of the original name them so."""
+    known = catalog(mine=Alias(command=word, options={"maxTurns": 3}))
+    known = known._replace(on_path=lambda: {"uwf-hermes": "/usr/bin/uwf-hermes"})
+    for each in (word, "mine"):
+        choice = resolve_agent(each, known)
+        assert (choice.kind, choice.plugin, choice.name) == ("plugin", "hermes", "hermes")
+        assert recorded_agent(word, known).plugin == "hermes"
+    assert resolve_agent("mine", known).options == {"maxTurns": 3}
+
+
+@pytest.mark.parametrize(
+    ("command", "args"),
+    [("uwf-hermes", ("x",)), ("/opt/uwf-hermes", ()), ("uwf-other", ()), ("hermes", ())],
+)
+def test_another_program_of_a_similar_name_stays_a_command(
+    command: str, args: tuple[str, ...]
+) -> None:
+    known = catalog(mine=Alias(command=command, args=args))
+    assert resolve_agent("mine", known).command == (command, *args)
+
+
 def test_a_command_line_needs_no_look_at_what_is_installed() -> None:
     def look() -> Collection[str]:
         raise AssertionError("nobody needs to know")

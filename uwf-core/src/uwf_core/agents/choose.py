@@ -191,9 +191,10 @@ def resolve_agent(word: str, catalog: AgentCatalog, *, source: str = "--agent") 
         return _command_line(word, catalog, source)
     if word in catalog.aliases:
         return _aliased(word, catalog, source)
-    if word in catalog.installed():
-        where = f"agents -> {word}"
-        return Choice(kind="plugin", word=word, source=source, name=word, plugin=word, where=where)
+    plugin = word if word in catalog.installed() else _own_program((word,), catalog)
+    if plugin is not None:
+        where = f"agents -> {plugin}"
+        return Choice("plugin", word, source, plugin, plugin=plugin, where=where)
     name = PREFIX + word.removeprefix(PREFIX)
     if program := catalog.on_path().get(name):
         # The path may differ on another machine, so steps record only the name.
@@ -236,7 +237,23 @@ def _command_line(word: str, catalog: AgentCatalog, source: str) -> Choice:
         ) from fault
     if not argv or not argv[0]:
         raise UsageError(f"{word!r} has no program", where=source, hint="next: uwf agent list")
+    plugin = _own_program(argv, catalog)
+    if plugin is not None:
+        return Choice("plugin", word, source, plugin, plugin=plugin, where=f"agents -> {plugin}")
     return _command(word, source, argv, catalog.folder)
+
+
+def _own_program(argv: Sequence[str], catalog: AgentCatalog) -> str | None:
+    """The installed agent whose own program `uwf-NAME` a command is, as the configurations of the
+    original name them; None if it is another command. As a program it would lack what an agent
+    declares: the model, its checks.
+    """
+    name = posixpath.basename(argv[0])
+    plugin = name.removeprefix(PREFIX)
+    if len(argv) != 1 or plugin == name or plugin not in catalog.installed():
+        return None
+    is_same = argv[0] in (name, catalog.on_path().get(name))
+    return plugin if is_same else None
 
 
 def _command(word: str, source: str, argv: Sequence[str], folder: str) -> Choice:
@@ -256,27 +273,30 @@ def _command(word: str, source: str, argv: Sequence[str], folder: str) -> Choice
 def _aliased(word: str, catalog: AgentCatalog, source: str) -> Choice:
     alias = catalog.aliases[word]
     where = f"agents -> {word}"
+    use = alias.use
     if alias.command is not None:
+        use = _own_program((alias.command, *alias.args), catalog)
+    if alias.command is not None and use is None:
         choice = _command(word, source, (alias.command, *alias.args), catalog.folder)
         return _declared(choice, alias, where)
-    if alias.use is None:
+    if use is None:
         raise ConfigError(
             f"the alias {word!r} has neither `use` nor `command`",
             where=where,
             hint="write `use: NAME` or `command: PROGRAM`",
         )
-    if alias.use not in catalog.installed():
+    if use not in catalog.installed():
         raise ConfigError(
-            f"unknown agent {alias.use!r} in the alias {word!r}",
+            f"unknown agent {use!r} in the alias {word!r}",
             where=f"{where} -> use",
-            hint=_near(alias.use, catalog.installed()),
+            hint=_near(use, catalog.installed()),
         )
     return Choice(
         kind="plugin",
         word=word,
         source=source,
-        name=alias.use,
-        plugin=alias.use,
+        name=use,
+        plugin=use,
         options=alias.options,
         where=where,
         env=tuple(alias.env),

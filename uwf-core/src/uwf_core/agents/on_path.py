@@ -9,6 +9,9 @@ from collections.abc import Collection, Iterator
 
 from uwf_core.agents.choose import PREFIX
 
+_NO_AGENTS = frozenset((PREFIX, "uwf-eval"))
+"""Names that are not those of agents, among them the command of a distribution of uwf."""
+
 
 def agents_on_path(path: str, working_folders: Collection[str]) -> dict[str, str]:
     """The executables by file name; the first entry of `path` that has a name wins."""
@@ -30,7 +33,7 @@ def _programs(folder: str) -> Iterator[tuple[str, str]]:
         name = entry.name
         # Another name could not be given as one word.
         is_word = name.isprintable() and not any(map(str.isspace, name))
-        is_agent = is_word and name.startswith(PREFIX) and name != PREFIX
+        is_agent = is_word and name.startswith(PREFIX) and name not in _NO_AGENTS
         # False for a loop of links, at which `entry.is_file` and `Path.is_file` may raise:
         if is_agent and os.path.isfile(entry.path) and os.access(entry.path, os.X_OK):  # noqa: PTH113
             yield name, entry.path

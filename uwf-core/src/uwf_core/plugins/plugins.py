@@ -84,6 +84,17 @@ def requirement_of(agent: EntryPoint) -> str | None:
     return _REQUIRED.get(agent.name) if _is_ours(agent) else None
 
 
+def needs_of_program(program: str) -> tuple[str | None, str | None]:
+    """What the program `uwf-NAME` of a well-known agent needs, in this or another installation: its
+    requirement (see `requirement_of`), and the program that it runs.
+    """
+    name = program.rpartition("/")[2]
+    if not name.startswith("uwf-"):
+        return None, None
+    agent = name.removeprefix("uwf-")
+    return _REQUIRED.get(agent), _PROGRAMS.get(agent, (None,))[0]
+
+
 def _is_ours(agent: EntryPoint) -> bool:
     return normalised(agent.distribution) == _ADAPTERS.get((AGENTS, agent.name))
 

@@ -47,7 +47,7 @@ def readiness(engine: "Engine", choice: "Choice", found: Probe | None) -> Readin
     if choice.plugin is None or found is None:
         from uwf_core.views.installed import command_problem
 
-        problem = command_problem(choice)
+        problem = command_problem(engine, choice)
         return {
             "agent": choice.word,
             "resolved": choice.name,

@@ -90,8 +90,9 @@ def _wrong_row(name: str, alias: "AgentSetting", error: UsageError, default: boo
 def _row(engine: "Engine", name: str, choice: "Choice", plugin: Any) -> AgentRow:
     is_command = choice.plugin is None
     if is_command:
-        problem = command_problem(choice)
-        status = "ready" if problem is None else NOT_INSTALLED
+        problem = command_problem(engine, choice)
+        is_there = _program_problem(choice.command[0]) is None
+        status = "ready" if problem is None else NOT_CONFIGURED if is_there else NOT_INSTALLED
     else:
         status, problem = _plugin_state(engine, plugin, choice.options)
     return {
@@ -114,13 +115,13 @@ def _plugin_state(
     and not configured where it would refuse to run. `options` may name another program, as the
     options of the adapters do.
     """
-    from uwf_core.plugins.plugins import program_of
+    from uwf_core.plugins.plugins import program_of, requirement_of
     from uwf_core.plugins.status import Status
 
     if plugin.status is not Status.READY:
         return plugin.status.value, plugin.reason or None
     try:
-        _check_requirement(engine, plugin, options)
+        _check_requirement(engine, requirement_of(plugin.found), options)
     except UwfError as error:
         return NOT_CONFIGURED, "; ".join(filter(None, (error.message, error.hint)))
     program, install = program_of(plugin.found) or (None, None)
@@ -131,15 +132,16 @@ def _plugin_state(
     return NOT_INSTALLED, f"{problem}; {install}" if named == program else problem
 
 
-def _check_requirement(engine: "Engine", plugin: "Plugin", options: Mapping[str, Any]) -> None:
+def _check_requirement(
+    engine: "Engine", requirement: str | None, options: Mapping[str, Any]
+) -> None:
     """Raises:
     UwfError: the agent would refuse to run with these options and the default model.
     """
     from uwf_core.api.requirements import require_command, require_model
-    from uwf_core.plugins.plugins import requirement_of
 
     settings = engine.settings
-    match requirement_of(plugin.found):
+    match requirement:
         case "command":
             require_command(options.get("command"))
         case "model":  # its protocol may be a plugin, which is not loaded here
@@ -147,9 +149,28 @@ def _check_requirement(engine: "Engine", plugin: "Plugin", options: Mapping[str,
             require_model(None if name is None else settings.model(name))
 
 
-def command_problem(choice: "Choice") -> str | None:
-    """Why a command cannot be started, None if its program is there."""
-    return _program_problem(choice.command[0])
+def command_problem(engine: "Engine", choice: "Choice") -> str | None:
+    """Why a command cannot run, None if its program is there. Of uwf's own programs the
+    requirements are known, also where they are of another installation.
+    """
+    from uwf_core.plugins.plugins import needs_of_program
+
+    program = choice.command[0]
+    requirement, runs = needs_of_program(program)
+    problem = _program_problem(program)
+    if problem is None and runs is not None:
+        problem = _program_problem(str(choice.options.get("command") or runs))
+    if problem is None and (requirement or runs) and choice.command[1:]:
+        return f"{program!r} takes no arguments; remove them, or use `options`"
+    if problem is not None or requirement != "model":
+        return problem
+    if "model" not in choice.capabilities:
+        return f"{program!r} gets no model; declare `capabilities: [model]` in its alias"
+    try:
+        _check_requirement(engine, "model", {})
+    except UwfError as error:
+        return "; ".join(filter(None, (error.message, error.hint)))
+    return None
 
 
 def _program_problem(program: str) -> str | None:
