@@ -209,7 +209,7 @@ def sums(found: Iterable[Counted]) -> dict[str, list[int]]:
 
 
 def grown(now: Mapping[str, Sequence[int]], allowed: Mapping[str, Sequence[int]]) -> list[str]:
-    """What is more than `allowed`: rooms, and distributions as the sum of theirs."""
+    """What is more than `allowed`: rooms, and distributions as the sum of their rooms."""
     units = ("lines of code", "expressions")
     return [
         f"{room}: {value:,} {unit}, {value - most:,} more than the recorded {most:,}"
@@ -259,7 +259,7 @@ def figures(found: Sequence[Module]) -> Iterator[Figure]:
     twice = repeated_classes(found)
     yield Figure("class names twice in a distribution", len(twice), "names", 0)
     carried = step_records(found)
-    yield Figure("records from exec to the stored step", len(carried), "records", 8,
+    yield Figure("records from exec to the stored step", len(carried), "records", 9,
                  ", ".join(carried))  # fmt: skip
     inner = sum(len(list(each.inner_imports())) for each in found)
     yield Figure("imports inside functions", inner, "imports")

@@ -76,6 +76,7 @@ def texts_of(path: Path) -> Iterator[Paragraph]:
             isinstance(node, ast.Constant)
             and isinstance(node.value, str)
             and id(node) not in inside
+            and not node.value.isidentifier()  # a key, not a sentence
         ):
             yield from paragraphs(node.value, node.lineno)
 

@@ -23,7 +23,7 @@ _TAG = re.compile(r"\{\{.*?\}\}")
 
 def check_comments(root: YamlNode) -> Iterator[Problem]:
     """Each plain text in a key for sentences whose end is a comment to YAML, but hardly to its
-    writer: it goes on with a digit, a letter or a template. A template that is lost is an error.
+    writer: it continues with a digit, a letter or a template. A template that is lost is an error.
     """
     stack: list[tuple[str, YamlNode]] = [("", root)]
     while stack:
