@@ -23,6 +23,23 @@ RUNS = (
         "",
         "tests/crash/test_kill.py::test_what_a_killed_run_has_left_behind_is_ended_by_the_next_command[uwf]",
     ),
+    # -- received replies
+    Mutant(
+        "received",
+        "a reply is lost where its program stays",
+        "agents/supervise.py",
+        " and reply.is_received:",
+        " and False:",
+        "tests/reports/test_agents.py::test_a_reply_that_was_received_is_kept_whatever_its_program_does_then",
+    ),
+    Mutant(
+        "received",
+        "an exit code undoes the last line of a command",
+        "agents/answer.py",
+        "    if ended.result.end is End.TOO_LARGE and failure is not None:",
+        "    if failure is not None:",
+        "tests/reports/test_agents.py::test_a_reply_that_was_received_is_kept_whatever_its_program_does_then",
+    ),
     # -- routing
     Mutant(
         "routing",

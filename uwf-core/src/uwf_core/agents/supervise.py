@@ -206,10 +206,9 @@ class _Supervised(Generic[_CallType]):
             finally:
                 self._outer.working.discard(self)
                 self._sink.close()
-        if self._sink.fault is not None:
-            raise self._sink.fault
-        if self._sink.too_large:
-            raise self._too_large() from self._outcome.error
+        lost = self._too_large() if self._sink.too_large else self._sink.fault
+        if lost is not None:
+            raise lost from self._outcome.error
         reply: Any = self._outcome.result
         if isinstance(reply, AgentReply) and reply.is_received:
             return received(reply, None if reply.notices else reason)  # type: ignore[return-value]
@@ -240,9 +239,7 @@ class _Supervised(Generic[_CallType]):
         return None
 
     def _reason_to_stop(self, deadline: float) -> AgentFailure | None:
-        now = time.monotonic()
-        session = self._sink.last_session
-        origin = self._opened.origin
+        now, session, origin = time.monotonic(), self._sink.last_session, self._opened.origin
         if self._outer.is_set():
             return self._interrupted()
         if self._sink.too_large:
