@@ -10,6 +10,7 @@ from tests.core.worktrees import finished, git, repository, worktree_project
 
 from uwf_core.client import Client
 from uwf_core.config.trust import trust
+from uwf_core.errors import RoutingFailed
 
 AGENT = """\
 version: 1
@@ -29,6 +30,19 @@ graph:
   worker:
     done: {role: $END, prompt: Done.}
     asks: {role: $SUSPEND, prompt: What now?}
+"""
+ONLY_CALL = """\
+version: 1
+name: calls
+roles:
+  work: {workflow: alone}
+graph:
+  $START:
+    new: {role: work, prompt: Begin.}
+    resume: {role: work, prompt: Again.}
+  work:
+    done: {role: $END, prompt: Done.}
+    failed: {role: $END, prompt: Failed.}
 """
 MAKE = (
     "git init -q && echo fix > f && git add -A && git -c user.name=A -c user.email=a commit -qm x"
@@ -68,13 +82,24 @@ echo '{{"output": {{"$status": "{status}"}}}}'
 
 def played(root: Path, *lines: str, status: str = "done"):
     """A project, the thread in which an agent ran these lines, and the document of the run."""
+    project = prepared(root)
+    return (project, *plays(project, root, *lines, status=status))
+
+
+def prepared(root: Path):
+    """A project with the workflow `agent`."""
     project = worktree_project(root, "true")
     project.workflow("agent", AGENT)
     git(project.folder, "add", "-A")
     git(project.folder, "commit", "-qm", "workflow")
+    return project
+
+
+def plays(project, root: Path, *lines: str, status: str = "done"):
+    """The thread in which an agent ran these lines, and the document of the run."""
     with project.client() as uwf:
         thread = uwf.start("agent", "Go.", agent=agent(root, *lines, status=status))["thread"]
-        return project, thread, uwf.exec(thread, until_done=True).document
+        return thread, uwf.exec(thread, until_done=True).document
 
 
 def worktree_of(uwf: Client, thread: str) -> Path:
@@ -257,15 +282,27 @@ OUTSIDE = {
     "configuration": ("git config alias.x status", ".git/config"),
     "hook": ("echo x > ../../../project/.git/hooks/pre-push", ".git/hooks/pre-push"),
     "exclude": ("echo x > ../../../project/.git/info/exclude", ".git/info/exclude"),
+    "untracked": ("echo mine > ../../../project/notes/todo.txt", "notes/todo.txt"),
+    "ignored": ("echo mine > ../../../project/.env", ".env"),
+    "not bare": ("git config core.bare true", ".git/config"),
+    "your settings": ("echo >> $HOME/.gitconfig", "~/.gitconfig"),
 }
 
 
 @pytest.mark.parametrize("what", OUTSIDE)
-def test_what_an_agent_changes_outside_is_a_notice(tmp_path, what):
+def test_what_an_agent_changes_outside_is_a_notice(tmp_path, what, monkeypatch):
     """anthropics/claude-code #95820 (kind: worktrees)."""
+    user = tmp_path / "user"
+    user.mkdir()
+    monkeypatch.setenv("HOME", str(user))
     line, name = OUTSIDE[what]
-    _, _, document = played(tmp_path, line)
-    [notice] = document["steps"][0]["notices"]
+    project = prepared(tmp_path)
+    (project.folder / ".git" / "info" / "exclude").write_text(".env\n")
+    (project.folder / ".env").write_text("KEY=1\n")
+    (project.folder / "notes").mkdir()
+    (project.folder / "notes" / "todo.txt").write_text("Buy milk.\n")
+    _, document = plays(project, tmp_path, f"{line}")
+    notice = document["steps"][0]["notices"][-1]
     assert "changed outside of the worktree" in notice and name in notice
 
 
@@ -273,6 +310,106 @@ def test_a_step_that_stays_in_its_worktree_has_no_notice(tmp_path):
     line = "echo 1 > b; git add b; git commit -qm b; git status; git gc -q; echo 2 > c"
     _, _, document = played(tmp_path, line)
     assert (document["status"], document["steps"][0]["notices"]) == ("completed", [])
+
+
+MARKS = {
+    "commit": f"{TWO_SIDES}; git merge side; git add -A; git commit -qm merged",
+    "stash pop": f"{OPERATIONS['unmerged']}; git add -A",
+}
+
+
+@pytest.mark.parametrize("how", MARKS)
+def test_marks_of_a_conflict_that_a_role_took_for_files_are_a_notice(tmp_path, how):
+    """A variant of core-aix/agitrack #13 (kind: worktrees): git knows no conflict any more."""
+    _, _, document = played(tmp_path, MARKS[how])
+    assert document["status"] == "completed"
+    assert "marks of a conflict are in a.txt" in document["steps"][0]["notices"][-1]
+
+
+def test_a_name_that_git_refuses_is_a_notice(tmp_path):
+    """A variant of gsd-build/gsd-2 #2616 (kind: worktrees)."""
+    _, _, document = played(tmp_path, "mkdir .GIT; echo 1 > .GIT/x; echo 1 > b")
+    [notice] = document["steps"][0]["notices"]
+    assert ".GIT/x (git refuses this name)" in notice
+
+
+@pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
+def test_a_change_that_git_was_told_not_to_see_is_seen(tmp_path, flag):
+    """A variant of `thread-rm-ignored-files` (kind: worktrees)."""
+    project, thread, _ = played(tmp_path, f"git update-index {flag} a.txt; echo work > a.txt")
+    shown = project.uwf("thread", "diff", thread)
+    assert [each["path"] for each in shown.document["files"]] == ["a.txt"]
+    with project.client() as uwf:
+        own = worktree_of(uwf, thread)
+        [kept] = uwf.remove(thread)["worktrees"]
+    assert kept["reason"] == "it has uncommitted changes"
+    assert (own / "a.txt").read_text() == "work\n"
+
+
+ELSEWHERE = {
+    "HEAD": "git symbolic-ref HEAD refs/heads/main",
+    "branch": "b=$(git symbolic-ref HEAD); git checkout -q --detach; git symbolic-ref $b "
+    "refs/heads/main",
+    "other": "git switch -qc other",
+}
+
+
+@pytest.mark.parametrize("what", ELSEWHERE)
+def test_uwf_commits_to_no_branch_of_the_user(tmp_path, what):
+    """A variant of anthropics/claude-code #95820 (kind: worktrees)."""
+    project = worktree_project(tmp_path, f"{ELSEWHERE[what]}; echo work > work.txt")
+    project.workflow("calls", ONLY_CALL)
+    git(project.folder, "add", "-A")
+    git(project.folder, "commit", "-qm", "workflow")
+    before = git(project.folder, "rev-parse", "main")
+    with project.client() as uwf:
+        root = finished(uwf, "calls")
+        child = uwf.step(uwf.steps(root)[1]["step"])["session"]
+    assert git(project.folder, "rev-parse", "main") == before
+    assert git(project.folder, "show", f"uwf/{child}:work.txt") == "work"
+    if what == "other":
+        assert git(project.folder, "rev-parse", "other") == before
+
+
+LOST = {
+    "pruned": ("rm -r $(git rev-parse --git-dir)", "worktree repair"),
+    "garbage": ("echo garbage > .git", "was replaced and is of no repository"),
+    "pipe": ("rm .git; mkfifo .git", "was replaced and is of no repository"),
+    "deleted branch": ("git update-ref -d $(git symbolic-ref HEAD)", "git update-ref refs/heads/"),
+}
+
+
+@pytest.mark.parametrize("what", LOST)
+def test_a_worktree_that_git_has_lost_is_named_with_its_cause_and_the_cure(tmp_path, what):
+    """A variant of gsd-build/gsd-2 #2616 (kind: worktrees)."""
+    line, cure = LOST[what]
+    project, thread, document = played(tmp_path, f"echo work > work.txt; {line}", "true")
+    own = project.home / "worktrees" / thread
+    assert cure in document["suspendMessage"]
+    if what == "deleted branch":
+        words = document["suspendMessage"].partition("(")[2].partition(")")[0].split()
+        subprocess.run(words, cwd=own, check=True)
+    elif what != "pruned":
+        (own / ".git").rename(tmp_path / "other.git")
+    if what != "pruned":
+        with project.client() as uwf:
+            assert uwf.exec(thread, until_done=True).document["status"] == "completed"
+    assert (own / "work.txt").read_text() == "work\n"
+
+
+def test_a_worktree_whose_repository_was_moved_goes_on_after_the_command_that_is_named(tmp_path):
+    """A variant of gsd-build/gsd-2 #2616 (kind: worktrees)."""
+    project, thread, document = played(tmp_path, "true", status="asks")
+    assert document["status"] == "suspended"
+    own, moved = project.home / "worktrees" / thread, tmp_path / "moved"
+    project.folder.rename(moved)
+    project.folder.mkdir()
+    with project.client() as uwf:
+        with pytest.raises(RoutingFailed, match=f"git -C REPOSITORY worktree repair {own}"):
+            uwf.resume(thread, "Go on.")
+        git(moved, "worktree", "repair", str(own))
+        agent(tmp_path, "echo 1 > b")
+        assert uwf.resume(thread, "Go on.").document["status"] == "completed"
 
 
 def in_submodule(root: Path, *, extension: bool) -> Path:

@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.core.worktrees import git, repository
 
-from uwf_core.files.only_copies import has_changes
-from uwf_core.files.worktree import changes_since, patch_since
+from uwf_core.files.worktree import changes_since, has_changes, patch_since
 from uwf_core.process.git import GitFailed, user_git
 
 CHOICES = {

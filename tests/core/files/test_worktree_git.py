@@ -23,12 +23,12 @@ from tests.zoo.repositories import (
     submodule,
 )
 
-from uwf_core.files.only_copies import has_changes
 from uwf_core.files.worktree import (
     add_worktree,
     commit_of_state,
     commit_worktree,
     find_working_tree,
+    has_changes,
     has_folder,
     making_worktree,
     remove_worktree,

@@ -10,7 +10,7 @@ from uwf_core.api.extract import ExtractProblem
 from uwf_core.engine.nodes import save_event
 from uwf_core.errors import RoutingFailed, UsageError, WrongStateError
 from uwf_core.files.surroundings import changes_outside, surroundings_of
-from uwf_core.files.unfinished import changed_submodules, find_unfinished
+from uwf_core.files.unfinished import changed_submodules, doubtful, find_unfinished
 from uwf_core.files.worktree import (
     WorkingTree,
     add_worktree,
@@ -192,7 +192,7 @@ def before_step(run: "Run", attempt: "Attempt") -> None:
             hint="correct that setting, then repeat the command",
         ) from error
     with suppress(GitFailed, OSError):  # such as a folder of the user that is gone
-        attempt.outside = surroundings_of(own.folder, own.origin, run.engine.home)
+        attempt.outside = surroundings_of(own.origin, run.engine.home)
 
 
 def unfinished_work(run: "Run", attempt: "Attempt") -> "tuple[ExtractProblem, ...]":
@@ -237,10 +237,13 @@ def after_step(run: "Run", attempt: "Attempt") -> None:
         return
     attempt.outside = None
     try:
-        after = surroundings_of(own.folder, own.origin, run.engine.home)
-        notices = [*changes_outside(before, after, own.branch), *changed_submodules(own.folder)]
+        after = surroundings_of(own.origin, run.engine.home)
+        notices = changes_outside(before, after, own.branch)
     except (GitFailed, OSError) as error:
         notices = [f"what changed outside of the worktree is not known: {error}"]
+    if is_worktree(own.folder):
+        with suppress(GitFailed):  # then the step has failed with the cause
+            notices += [*changed_submodules(own.folder), *doubtful(own.folder, own.base)]
     for each in notices:
         attempt.note(run, each)
 

@@ -8,19 +8,12 @@ from typing import Final
 from uwf_core.files.paths import listed, shown
 from uwf_core.files.surroundings import stashes_of
 from uwf_core.files.unfinished import operations
-from uwf_core.files.worktree_git import NO_LOCKS, git, names
+from uwf_core.files.worktree import has_changes
+from uwf_core.files.worktree_git import NO_LOCKS, names
 from uwf_core.process.git import ask_git
 
 _SHOWN: Final = 5
-_CHANGES: Final = (
-    *("status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=none"),
-)
 _IGNORED: Final = ("ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory")
-
-
-def has_changes(folder: str) -> bool:
-    """Whether anything in a worktree is uncommitted; ignored files do not count."""
-    return bool(git(folder, *_CHANGES, env=NO_LOCKS))
 
 
 def only_copies(folder: str, branch: str) -> list[str]:

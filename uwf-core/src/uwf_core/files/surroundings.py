@@ -6,15 +6,19 @@ import os
 from hashlib import sha256
 from typing import Final
 
+from uwf_core.config.repository import find_repository
 from uwf_core.files.paths import listed
-from uwf_core.files.worktree_git import NO_LOCKS, git, lines, names
+from uwf_core.files.worktree_git import NO_LOCKS, git, lines, names, optional
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.process.path_walk import read_regular
+from uwf_core.process.git import GitFailed
+from uwf_core.process.path_walk import ANYWHERE, read_regular
 
 _SHOWN: Final = 5
 _STASH: Final = "refs/stash"
 _OWN: Final = "refs/heads/uwf/"
-_STATUS: Final = ("status", "--porcelain", "-z", "--untracked-files=normal")
+_STATUS: Final = (*("status", "--porcelain", "-z", "--untracked-files=all", "--ignored=matching"),)
+_IGNORED: Final = "!!"
+_OF_THE_USER: Final = ("~/.gitconfig", "~/.config/git/config")
 _SETTINGS: Final = ("config", "config.worktree", "info/attributes", "info/exclude")
 _MOST_BYTES: Final = 1_000_000
 
@@ -24,40 +28,47 @@ class OutsideState(NamedTuple):
 
     Attributes:
         checkout: the top folder of the user's working tree. head: what is checked out there.
-        files: its files that differ from its commit or index: their state and time.
+        files: its files that differ from its commit or index, and those that it ignores: their
+            state and time; None if git cannot read them.
         refs: the references of the repository, without those of uwf. stashes: by their commit.
-        settings: the files of the repository that decide what git does, and their digests.
+        settings: the files that decide what git does there, and their digests.
     """
 
     checkout: str
-    head: tuple[str, ...]
-    files: dict[str, str]
+    head: str | None
+    files: dict[str, str] | None
     refs: dict[str, str]
     stashes: dict[str, str]
     settings: dict[str, str]
 
 
-def surroundings_of(folder: str, origin: str, without: str) -> OutsideState:
+def surroundings_of(origin: str, without: str) -> OutsideState:
     """What surrounds a worktree now.
 
     Args:
-        folder: of the worktree. origin: a folder in the working tree of the user.
-        without: the folder of uwf.
+        origin: a folder in the working tree of the user. without: the folder of uwf.
 
     Raises:
         GitFailed, OSError: it cannot be read.
     """
-    words = ("rev-parse", "--path-format=absolute", "--show-toplevel")
-    [checkout] = lines(origin, *words)
-    [common] = lines(folder, "rev-parse", "--path-format=absolute", "--git-common-dir")
-    listed = lines(folder, "for-each-ref", "--format=%(objectname) %(refname)")
+    found = find_repository(origin)
+    if found is None:
+        raise GitFailed(f"{origin!r} is in no repository")
+    checkout = found.top
+    [common] = lines(checkout, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    listed = lines(checkout, "for-each-ref", "--format=%(objectname) %(refname)")
     refs = {each.partition(" ")[2]: each.partition(" ")[0] for each in listed}
+    branch = optional(checkout, "symbolic-ref", "--quiet", "HEAD")
+    try:
+        files = _files(checkout, without)
+    except GitFailed:  # such as after `git config core.bare true`
+        files = None
     return OutsideState(
         checkout,
-        tuple(lines(checkout, "rev-parse", "--symbolic-full-name", "HEAD")),
-        _files(checkout, without),
+        branch or optional(checkout, "rev-parse", "HEAD"),
+        files,
         {name: each for name, each in refs.items() if not name.startswith(_OWN)},
-        _stashes(folder) if _STASH in refs else {},
+        _stashes(checkout) if _STASH in refs else {},
         _settings(common),
     )
 
@@ -86,13 +97,17 @@ def _settings(common: str) -> dict[str, str]:
     found = dict[str, str]()
     hooks = os.path.join(common, "hooks")
     more = sorted(os.listdir(hooks)) if os.path.isdir(hooks) else []
-    for name in (*_SETTINGS, *(f"hooks/{each}" for each in more)):
-        place = os.path.join(common, name)
-        if os.path.isfile(place) and not os.path.islink(place):
-            data = read_regular(name, _MOST_BYTES, within=common, cut=True)
+    inside = (*_SETTINGS, *(f"hooks/{each}" for each in more))
+    places = {f".git/{each}": os.path.join(common, each) for each in inside}
+    places |= {each: os.path.realpath(os.path.expanduser(each)) for each in _OF_THE_USER}
+    for name, place in places.items():
+        if os.path.islink(place):
+            found[name] = f"link {os.readlink(place)}"
+        elif os.path.isfile(place):
+            data = read_regular(place, _MOST_BYTES, within=ANYWHERE, cut=True)
             found[name] = sha256(data).hexdigest()
         elif os.path.lexists(place):
-            found[name] = f"link {os.readlink(place)}" if os.path.islink(place) else "other"
+            found[name] = "other"
     return found
 
 
@@ -116,11 +131,13 @@ def changes_outside(before: OutsideState, after: OutsideState, branch: str) -> l
     if gone:
         which = "; ".join(f"{before.stashes[each]} ({each[:12]})" for each in gone[:_SHOWN])
         found.append(f"an entry was taken out of the stash of {after.checkout}: {which}")
+    if after.files is None and before.files is not None:
+        found.append(f"git cannot read the working tree {after.checkout} any more")
     outside = [
-        *_named("", before.files, after.files),
+        *_named(before.files or {}, _known(before, after)),
         *([b"HEAD"] if before.head != after.head else []),
-        *_named("", {**before.refs, _STASH: ""}, {**after.refs, _STASH: ""}),
-        *_named(".git/", before.settings, after.settings),
+        *_named({**before.refs, _STASH: ""}, {**after.refs, _STASH: ""}),
+        *_named(before.settings, after.settings),
     ]
     if outside:
         found.append(
@@ -136,9 +153,23 @@ def _is_of_another(text: str, branch: str) -> bool:
     return at.startswith(branch.partition("/")[0] + "/") and at != branch
 
 
-def _named(prefix: str, before: dict[str, str], after: dict[str, str]) -> list[bytes]:
+def _known(before: OutsideState, after: OutsideState) -> dict[str, str]:
+    """The files afterwards, without new ones that are ignored: any program of the user makes such
+    files at any time.
+    """
+    old = before.files or {}
+    if after.files is None:
+        return old
+    return {
+        path: state
+        for path, state in after.files.items()
+        if path in old or not state.startswith(_IGNORED)
+    }
+
+
+def _named(before: dict[str, str], after: dict[str, str]) -> list[bytes]:
     changed = [each for each in sorted({*before, *after}) if before.get(each) != after.get(each)]
-    return [os.fsencode(prefix + each) for each in changed]
+    return [os.fsencode(each) for each in changed]
 
 
 def stashes_of(folder: str, branch: str) -> list[str]:

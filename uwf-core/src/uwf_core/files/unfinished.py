@@ -4,10 +4,12 @@ import os
 from shlex import quote
 from typing import Final
 
+from uwf_core.files.hazards import refused_by_user_git, words_of
 from uwf_core.files.paths import listed, shown
 from uwf_core.files.worktree_git import NO_LOCKS, names, optional
 from uwf_core.files.worktree_place import check_place, entry_of, is_worktree
 from uwf_core.process.git import GitFailed, ask_git
+from uwf_core.process.path_walk import read_regular
 
 _OPERATIONS: Final = (
     ("MERGE_HEAD", "merge", "commit the result (git commit), or give it up (git merge --abort)"),
@@ -21,6 +23,8 @@ _OPERATIONS: Final = (
 )
 """Of git: what each leaves in the folder of a worktree, its name, and how to end it."""
 _LINK: Final = b"160000 "
+_MARK: Final = "^(<<<<<<<|>>>>>>>) "
+_LONGEST_LIST: Final = 1_000
 
 
 def check_finished(folder: str, branch: str) -> None:
@@ -70,7 +74,13 @@ def operations(folder: str) -> list[str]:
 def _beside_branch(folder: str, branch: str) -> list[str]:
     """Commits of the branch that the worktree does not have, so that its files lack their work."""
     head = optional(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    tip = optional(folder, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}")
+    name = f"refs/heads/{branch}"
+    if head is None and optional(folder, "symbolic-ref", "--quiet", "HEAD") == name:
+        return [
+            f"the branch {branch} of the worktree {folder} was deleted: make it again at its last "
+            f"commit (git update-ref {name} {_last_commit(folder)})"
+        ]
+    tip = optional(folder, "rev-parse", "--verify", "--quiet", name)
     if head is None:
         return [
             f"the worktree {folder} is at a new branch without a commit: commit the work to the "
@@ -82,6 +92,16 @@ def _beside_branch(folder: str, branch: str) -> list[str]:
         f"the worktree {folder} is at {head[:12]}, which does not contain the branch {branch}: "
         f"merge it there (git merge {branch}), or check it out (git checkout {branch})"
     ]
+
+
+def _last_commit(folder: str) -> str:
+    """What a worktree was last at, by its own log."""
+    try:
+        log = read_regular("logs/HEAD", within=entry_of(folder))
+        old, new = log.splitlines()[-1].decode().split()[:2]
+    except (OSError, IndexError, ValueError):
+        return "COMMIT"
+    return new if new.strip("0") else old
 
 
 def _nested(folder: str) -> list[str]:
@@ -121,6 +141,21 @@ def _submodules(folder: str) -> set[bytes]:
         return set()  # there is no such file
 
 
+def doubtful(folder: str, base: str) -> list[str]:
+    """What may not be meant in the files of a worktree: marks of a conflict in files that differ
+    from a commit, and names that no commit can have.
+    """
+    words = ("diff", "--name-only", "-z", "--diff-filter=d", f"-G{_MARK}", base, "--")
+    found, marked = list[str](), names(folder, *words, env=NO_LOCKS)
+    if marked:
+        found.append(f"marks of a conflict are in {listed(marked)} in {folder}")
+    others = names(folder, "ls-files", "--others", "--exclude-standard", "-z", env=NO_LOCKS)
+    refused = refused_by_user_git(others)
+    if refused:
+        found.append(f"not on the branch, in {folder}: {words_of(refused, _LONGEST_LIST)}")
+    return found
+
+
 def changed_submodules(folder: str) -> list[str]:
     """What is in the submodules of a worktree alone: changes that are not committed there, and
     commits that no remote repository has, as far as is known here.
@@ -148,9 +183,27 @@ def _not_a_worktree(folder: str, branch: str) -> str:
         return f"the worktree {folder} of the branch {branch} is gone"
     if not os.path.lexists(os.path.join(folder, ".git")):
         return f"{folder} is not a worktree of the branch {branch} any more: git has forgotten it"
-    commits = (ask_git(folder, "rev-list", "--count", "--all") or "no").strip()
+    lost = f"{folder} is not a worktree of the branch {branch} any more: "
+    entry = _lost_entry(folder)
+    if entry is not None:
+        return (
+            f"{lost}{entry}, which its .git names, is not there: if the repository was moved, `git "
+            f"-C REPOSITORY worktree repair {quote(folder)}` connects both again; if git has "
+            "forgotten the worktree, take the files out of that folder: they are still there"
+        )
+    commits = ask_git(folder, "rev-list", "--count", "--all")
+    what = "and is of no repository" if commits is None else "by that of another repository with "
+    what += "" if commits is None else f"{commits.strip()} commits"
     return (
-        f"{folder} is not a worktree of the branch {branch} any more: its .git was replaced by "
-        f"that of another repository with {commits} commits, so its files are on no branch: move "
+        f"{lost}its .git was replaced {what}, so its files are on no branch: move "
         f"{folder}/.git to another folder, and uwf restores that of the worktree"
     )
+
+
+def _lost_entry(folder: str) -> str | None:
+    """The folder that the `.git` file of a worktree names, if it is not there."""
+    try:
+        entry = entry_of(folder)
+    except OSError:
+        return None
+    return None if os.path.isdir(entry) else entry

@@ -199,6 +199,7 @@ def commit_worktree(folder: str, branch: str, message: str) -> str:
         GitFailed: also if its work is not finished: see `unfinished.find_unfinished`.
     """
     check_finished(folder, branch)
+    _go_to_branch(folder, branch)
     _show_hidden(folder)
     refused = _add_all(folder, NO_LOCKS)
     if refused:
@@ -206,17 +207,27 @@ def commit_worktree(folder: str, branch: str, message: str) -> str:
     if lines(folder, "diff-index", "--cached", "--name-only", "HEAD"):
         words = ("--quiet", "--no-verify", "--no-gpg-sign", "--allow-empty", "-m", message)
         git(folder, "commit", *words, env=_identity(folder))
+    return lines(folder, "rev-parse", "HEAD")[0]
+
+
+def _go_to_branch(folder: str, branch: str) -> None:
+    """Let HEAD be the branch of the worktree, and the branch the commit that is checked out: a
+    commit of uwf is never added to another branch, which may be that of the user.
+    """
+    name, message = f"refs/heads/{branch}", ("-m", "uwf: follow HEAD")
     [head] = lines(folder, "rev-parse", "HEAD")
-    name = f"refs/heads/{branch}"
+    if optional(folder, "symbolic-ref", "--quiet", name) is not None:
+        git(folder, "symbolic-ref", "--delete", name)
     tip = optional(folder, "rev-parse", "--verify", "--quiet", name)
     if tip != head:
-        git(folder, "update-ref", "-m", "uwf: follow HEAD", name, head, *([tip] if tip else []))
-    return head
+        git(folder, "update-ref", "--no-deref", *message, name, head, *([tip] if tip else []))
+    if optional(folder, "symbolic-ref", "--quiet", "HEAD") != name:
+        git(folder, "symbolic-ref", *message, "HEAD", name)
 
 
-def _show_hidden(folder: str) -> None:
+def _show_hidden(folder: str, env: Mapping[str, str] = NO_ENV) -> None:
     """Let git look at files that an index marks as unchanged or skipped."""
-    flagged = names(folder, "ls-files", "-v", "-z", env=NO_LOCKS)
+    flagged = names(folder, "ls-files", "-v", "-z", env={**NO_LOCKS, **env})
     top = os.fsencode(folder)
     hidden = [
         line[2:]
@@ -224,7 +235,14 @@ def _show_hidden(folder: str) -> None:
         if line[:1].islower() or (line[:1] == b"S" and os.path.lexists(os.path.join(top, line[2:])))
     ]
     for flag in ("--no-assume-unchanged", "--no-skip-worktree") if hidden else ():
-        git(folder, "update-index", flag, "-z", "--stdin", stdin=b"\0".join(hidden) + b"\0")
+        given = b"\0".join(hidden) + b"\0"
+        git(folder, "update-index", flag, "-z", "--stdin", env=env, stdin=given)
+
+
+def has_changes(folder: str) -> bool:
+    """Whether anything in a worktree is uncommitted; ignored files do not count."""
+    with _all_shown(folder) as env:
+        return bool(git(folder, *_CHANGES, env=env))
 
 
 class FileChange(NamedTuple):
@@ -257,6 +275,9 @@ def patch_since(folder: str, base: str) -> bytes:
         return git(folder, *_DIFF, "--stat=100", "--patch", "--binary", base, env=env)
 
 
+_CHANGES: Final = (
+    *("status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=none"),
+)
 _DIFF: Final = (
     *("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames"),
     *("--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=dirty"),
@@ -325,11 +346,19 @@ def _add_all(
 
 
 @contextmanager
-def _with_untracked(folder: str) -> Iterator[Mapping[str, str]]:
-    """Variables that name a copy of the index in which untracked files are known, for one block."""
+def _all_shown(folder: str) -> Iterator[Mapping[str, str]]:
+    """Variables that name a copy of the index in which no file is hidden, for one block."""
     [index] = lines(folder, "rev-parse", "--path-format=absolute", "--git-path", "index")
     with _copied(index) as copy:
         env = {"GIT_INDEX_FILE": copy, **NO_LOCKS}
+        _show_hidden(folder, env)
+        yield env
+
+
+@contextmanager
+def _with_untracked(folder: str) -> Iterator[Mapping[str, str]]:
+    """The same, with a copy in which untracked files are known."""
+    with _all_shown(folder) as env:
         _add_all(folder, env, kind="--intent-to-add")
         yield env
 

@@ -26,8 +26,9 @@ def entry_of(folder: str) -> str:
         OSError: the worktree does not name it.
     """
     named = os.fsdecode(read_regular(".git", 4096, within=folder))
-    named = named.removeprefix(_POINTER).rstrip("\n")
-    return os.path.join(folder, named)
+    if not named.startswith(_POINTER):
+        raise OSError(f"{folder}/.git names no folder of git")
+    return os.path.join(folder, named.removeprefix(_POINTER).rstrip("\n"))
 
 
 def check_place(folder: str) -> None:
