@@ -143,7 +143,7 @@ def test_a_limit_ends_the_turn_and_the_next_prompt_grants_it_again(desk: Desk):
     editor = desk.editor("letter", **FORMS)
     session = editor.new(desk.folder)
     assert editor.prompt(session, "To Ada")["stopReason"] == "max_turn_requests"
-    assert "grants the same allowance" in editor.said()
+    assert "`/continue` to grant the same allowance" in editor.said()
     assert editor.prompt(session, "Go on")["stopReason"] == "end_turn"
     assert desk.show(session)["suspendReason"] == "role"
 

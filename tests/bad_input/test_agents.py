@@ -16,7 +16,7 @@ FAULTS = {
     "missing": ("unavailable", 6),
     "folder": ("unavailable", 6),
     "crash": ("crashed", 6),
-    "crash_after_reply": ("crashed", 6),
+    "crash_after_reply": ("invalid_output", 4),
     "killed": ("crashed", 6),
     "nothing": ("empty", 6),
     "blank": ("empty", 6),

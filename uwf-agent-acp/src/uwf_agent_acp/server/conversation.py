@@ -326,7 +326,7 @@ class Conversation:
         elif reason == "role":
             self._say(f"**{shown['suspendedRole']} asks:** {message}")
         elif reason == "limit":
-            self._say(f"{message} Write `{CONTINUE}` to grant the same allowance and continue.")
+            self._say(f"{message}. Write `{CONTINUE}` to grant the same allowance and continue.")
         elif reason is not None:
             self._say(f"{shown['suspendedRole']}: {message}. Your next message continues it.")
 
