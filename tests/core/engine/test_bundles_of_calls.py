@@ -209,9 +209,10 @@ def test_a_damaged_name_of_a_call_is_repaired_from_its_event(
     project: Project, root: str, uwf: Client
 ) -> None:
     uwf.exec(root, count=2)
-    uwf.close()
+    # While uwf has the store open, since SQLite deletes the log when the last one closes it.
     with closing(sqlite3.connect(project.home / "store.db")) as file, file:
         file.execute("UPDATE variable SET updated = updated + 1 WHERE name LIKE '@uwf/call/%'")
+    uwf.close()
     with project.client() as reader:
         assert problems(reader, repair=True) == []
         assert reader.exec(root, until_done=True).document["status"] == "completed"
