@@ -285,6 +285,22 @@ def shallow(at: Path) -> Path:
     return at
 
 
+def partial(at: Path) -> Path:
+    """A clone without the files of older commits, and with some of this one."""
+    two_sides(at.parent / "whole")
+    git(at.parent / "whole", "config", "uploadpack.allowFilter", "true")
+    words = ("clone", "-q", "--filter=blob:none", "--sparse")
+    git(at.parent, *words, f"file://{at.parent}/whole", str(at))
+    return at
+
+
+def of_bare(at: Path) -> Path:
+    """The folder is a worktree of a bare repository."""
+    git(two_sides(at.parent / "whole"), "clone", "-q", "--bare", ".", str(at.parent / "bare"))
+    git(at.parent / "bare", "worktree", "add", "-q", str(at), "main")
+    return at
+
+
 def borrowing(at: Path) -> Path:
     """A clone that takes its objects from another repository."""
     two_sides(at.parent / "whole")
@@ -348,6 +364,16 @@ def special_files(at: Path) -> Path:
     return at
 
 
+def refused(at: Path) -> Path:
+    """Names that git refuses, and a pipe below other folders."""
+    repository(at)
+    for name in (".GIT", "deep/.Git", "git~1"):
+        (at / name).mkdir(parents=True)
+        (at / name / "config").write_text("x\n")
+    os.mkfifo(at / "deep" / "pipe")
+    return at
+
+
 def skipped(at: Path) -> Path:
     """Git was told not to look at two changed files."""
     repository(at, **{"b.txt": "b\n", "c.txt": "c\n"})
@@ -386,10 +412,11 @@ ZOO: dict[str, Animal] = {
         *map(Animal, (in_merge, in_rebase, in_cherry_pick, in_stash_pop, in_bisect, detached)),
         *map(Animal, (split_index, index_locked, hooked, signing, shallow, borrowing, packed)),
         *map(Animal, (replaced, links, odd_names, in_submodule, in_submodule_with_extension)),
-        *map(Animal, (configured,)),
+        *map(Animal, (configured, partial, of_bare)),
         Animal(submodule, hidden=("sub/",)),
         Animal(nested, hidden=("inside/", "none/")),
         Animal(worktree_inside, hidden=("trees/",)),
+        Animal(refused, hidden=(".GIT/", "deep/", "git~1/")),
         Animal(special_files, hidden=("pipe", "socket")),
         Animal(skipped, hidden=("b.txt", "c.txt")),
         Animal(filter_missing, rejected="filter-of-elsewhere: not found"),

@@ -7,6 +7,7 @@ import os
 from functools import lru_cache
 from typing import Final
 
+from uwf_core.files.paths import place_in
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.git import ask_git, user_git
 from uwf_core.process.path_walk import ANYWHERE, read_regular
@@ -72,13 +73,15 @@ class UserRules(NamedTuple):
 
 
 def tree_around(folder: str) -> UserTree | None:
-    """The working tree in which a folder lies, None if there is none."""
+    """The working tree in which a folder lies, None if there is none. `core.worktree` can name any
+    other folder for it: then there is none.
+    """
     words = ("--show-toplevel", "--git-path", "index", "--git-path", "info/exclude")
     asked = ask_git(folder, "rev-parse", *words, "--default", "HEAD")
     if asked is None:
         return None
     top, index, exclude, *commit = asked.removesuffix("\n").split("\n")
-    if len(commit) > 1 or not os.path.isdir(top):
+    if len(commit) > 1 or not os.path.isdir(top) or place_in(top, folder) is None:
         return None  # a name of several lines, or one that is not UTF-8
     return UserTree(top, *(os.path.join(folder, each) for each in (index, exclude)), *commit)
 
