@@ -2,7 +2,10 @@
 
 import shlex
 import shutil
+import sqlite3
 import subprocess
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -66,19 +69,85 @@ def test_a_store_without_its_log_is_reported_by_everything_that_judges_it(projec
     assert "next: uwf store migrate" in opened.stderr
 
 
+def grown(project: Project) -> Project:
+    """A project whose log was long, was copied into the file, and is short."""
+    with project.client() as client, client._engine.store.transaction():
+        for number in range(500):
+            client._engine.store.put_text(f"{number} " * 3000)
+    assert 32 <= (project.home / "store.db-wal").stat().st_size < 2_000_000
+    return project
+
+
+def holds_everything(project: Project, threads: int) -> None:
+    for words in (("cas", "verify"), ("store", "check"), ("doctor",)):
+        ended = project.uwf(*words)
+        assert "store.db-wal" not in ended.stdout + ended.stderr, words
+    listed = project.uwf("thread", "list", "--all")
+    assert (len(listed.document["threads"]), listed.stderr) == (threads, "")
+
+
 def test_a_loss_is_remembered_after_the_next_change(project: Project) -> None:
     """mmeyerlein/meclaw #60: a change begins a new log, which does not hide the loss."""
-    with project.client() as client:  # all of it goes into the file
-        client._engine.store.variable("x")
-        writer = client._engine.backend._database.writer()
-        writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    copied(project, "store.db")
+    copied(grown(project), "store.db")
+    reports_the_log(project)
     assert project.uwf("run", "one", "-p", "Go").exit_code == 0
     reports_the_log(project)
     assert project.uwf("store", "migrate").exit_code == 0
     for words in (("cas", "verify"), ("store", "check"), ("thread", "list")):
         ended = project.uwf(*words)
         assert (ended.exit_code, ended.stderr) == (0, ""), words
+
+
+def copied_by_sqlite(source: Path, to: Path) -> None:
+    with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(to)) as new:
+        old.backup(new)
+
+
+def vacuumed_into(source: Path, to: Path) -> None:
+    with closing(sqlite3.connect(source)) as old:
+        old.execute("VACUUM INTO ?", (str(to),))
+
+
+def closed_and_copied(source: Path, to: Path) -> None:
+    """Another program looks into the store: as the last one it copies the log into the file."""
+    with closing(sqlite3.connect(source)) as old:
+        assert old.execute("SELECT count(*) FROM node").fetchone()[0] > 1
+    assert not source.with_name("store.db-wal").exists()
+    shutil.copy(source, to)
+
+
+@pytest.mark.parametrize("copy", [copied_by_sqlite, vacuumed_into, closed_and_copied])
+@pytest.mark.parametrize("is_grown", [False, True])
+def test_a_whole_file_without_a_log_is_no_loss(
+    project: Project, copy: Callable[[Path, Path], None], is_grown: bool
+) -> None:
+    """Found while attacking uwf: a backup by SQLite, and a look by `sqlite3 store.db`."""
+    store = (grown(project) if is_grown else project).home / "store.db"
+    backup = project.home.with_name("backup")
+    backup.mkdir(mode=0o700)
+    copy(store, backup / "store.db")
+    holds_everything(project, 1)
+    project.env["UWF_HOME"] = str(backup)
+    holds_everything(project, 1)
+    assert project.uwf("run", "one", "-p", "Go").exit_code == 0
+    holds_everything(project, 2)
+    project.home = backup
+    reports_the_log(copied(grown(project), "store.db"))
+
+
+def test_a_process_that_stays_never_leaves_a_file_that_looks_whole(project: Project) -> None:
+    """mmeyerlein/meclaw #60: the log is copied into the file also while a server runs."""
+    with project.client() as client:
+        for number in range(600):
+            client._engine.store.put_text(f"{number} " * 3000)
+            if number % 100 == 99:
+                assert (project.home / "store.db-wal").stat().st_size < 5_000_000
+                copy = project.home.with_name(f"copy-{number}")
+                copy.mkdir(mode=0o700)
+                shutil.copy(project.home / "store.db", copy)
+    for copy in project.home.parent.glob("copy-*"):
+        project.env["UWF_HOME"] = str(copy)
+        assert "store.db-wal" in project.uwf("store", "check").stderr, copy.name
 
 
 def test_the_log_of_another_store_is_reported(project: Project, tmp_path: Path) -> None:
@@ -100,10 +169,7 @@ def test_a_truncated_log_is_reported(project: Project) -> None:
 
 def test_a_store_with_its_log_is_whole_also_after_a_large_change(project: Project) -> None:
     """A long log is shortened when the process ends, and never missing."""
-    with project.client() as client, client._engine.store.transaction():
-        for number in range(2000):
-            client._engine.store.put_text(f"{number} " * 3000)
-    assert 32 <= (project.home / "store.db-wal").stat().st_size < 9_000_000
+    grown(project)
     copied(project, "store.db", "store.db-wal")
     for words in (("cas", "verify"), ("store", "check"), ("thread", "list", "--all")):
         ended = project.uwf(*words)

@@ -11,10 +11,7 @@ if TYPE_CHECKING:
     from uwf_core.api.store import StoreBackend
     from uwf_core.engine.engine import Engine
 
-LOG_HINT = (
-    "copy it beside the store; if it is lost, or SQLite made the file as a backup, "
-    "next: uwf store migrate"
-)
+LOG_HINT = "copy it beside the store; if it is lost, next: uwf store migrate"
 
 
 def notices_of(engine: "Engine", backend: "StoreBackend") -> Iterator[str]:

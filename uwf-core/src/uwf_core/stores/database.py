@@ -30,7 +30,7 @@ _APPLICATION = 0x75776673
 """PRAGMA application_id of our files: "uwfs"."""
 
 _PAGE_BYTES = 8192
-_LOG_PAGES = 512
+_LONG_LOG = 512 * _PAGE_BYTES
 """The size at which the log is copied into the file: 4 MB, which takes a millisecond to read."""
 
 _MAKING = offset_of("\0making the store")
@@ -81,6 +81,7 @@ class Database:
         self._may_make_folder = may_make_folder
         self._reader: sqlite3.Connection | None = None
         self._writer: WaitingConnection | None = None
+        self._shorten_at = _LONG_LOG
 
     def reader(self) -> sqlite3.Connection | None:
         """The connection to read; None while there is no store."""
@@ -98,8 +99,8 @@ class Database:
             if not self._exists():
                 self._make()
             self._writer = self._checked(_connected(self.path, "rw"))
-            self._writer.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
             if self._durable:
+                self._writer.execute("PRAGMA wal_autocheckpoint = 0")  # see `shorten_log`
                 log.begin(self._writer, self.path)
             self._writer.execute("PRAGMA fullfsync = 1")  # on macOS fsync alone does not wait
         return self._writer
@@ -115,6 +116,19 @@ class Database:
                     return found
             return log.fault(self.reader(), self.path)
 
+    def shorten_log(self) -> None:
+        """Copy the log into the file if it is long. Not within a transaction.
+
+        SQLite would do that without saying in the file that a log follows.
+        """
+        found = log.size(self.path) if self._durable else 0
+        if self._writer is None or found < self._shorten_at:
+            return
+        with suppress(sqlite3.Error, OSError):  # the log stays long: as safe
+            log.shorten(self._writer, _LONG_LOG // 4)
+        left = log.size(self.path)
+        self._shorten_at = _LONG_LOG if left < found else left + _LONG_LOG  # others need all of it
+
     def close(self) -> None:
         """Close both, leaving the log (`-wal`) where it is.
 
@@ -125,9 +139,8 @@ class Database:
         """
         if self._writer is not None:
             if self._durable:
+                self.shorten_log()
                 with suppress(sqlite3.Error, OSError):  # then closing copies the log: as safe
-                    if log.size(self.path) > 2 * _LOG_PAGES * _PAGE_BYTES:
-                        log.shorten(self._writer, _LOG_PAGES * _PAGE_BYTES)
                     self._reader = self._reader or _connected(self.path, "ro")
                     self._reader.execute("SELECT 1 FROM node LIMIT 1").fetchone()
             self._writer.close()

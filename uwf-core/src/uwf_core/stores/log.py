@@ -1,9 +1,11 @@
 """The log of an SQLite store, `store.db-wal`. What was stored last is in it alone, so the file
 without it is an older store, or an empty one.
 
-SQLite does not notice a missing log. A store therefore knows that it has one: the table `log` has
-its id, the number of its log, and whether a process had to continue without one. Each log begins
-with its number, and uwf leaves at least that much in it.
+SQLite does not notice a missing log. The table `log` therefore has the store's id, the number of
+its log, whether a process had to continue without one, and `follows`: whether a log follows that is
+not in the file. When uwf copies a log into the file it says that another one follows, and leaves at
+least the beginning of that. When another program ends the log (the last one that closes the store,
+or one that makes a backup), the file has all of it, and says that none follows.
 """
 
 # Every command opens a store: pathlib is not imported for that.
@@ -13,14 +15,13 @@ import os
 import sqlite3
 from collections.abc import Callable
 
-from uwf_core.stores.waiting import WaitingConnection
-
 TABLE = """
-CREATE TABLE log (id BLOB NOT NULL, number INTEGER NOT NULL, lost INTEGER NOT NULL);
-INSERT INTO log VALUES (randomblob(16), 1, 0);
+CREATE TABLE log (
+    id BLOB NOT NULL, number INTEGER NOT NULL, follows INTEGER NOT NULL, lost INTEGER NOT NULL);
+INSERT INTO log VALUES (randomblob(16), 1, 1, 0);
 """
 _HEADER_BYTES = 32
-_NEXT = "UPDATE log SET number = number + 1"
+_NEXT = "UPDATE log SET number = number + 1, follows = 0"
 
 
 def size(path: str) -> int:
@@ -41,18 +42,23 @@ def begin(connection: sqlite3.Connection, path: str) -> None:
     if exists(path) or not _knows(connection):
         return
     connection.execute("PRAGMA synchronous = NORMAL")  # without it there is nothing to lose
+    connection.execute("PRAGMA journal_mode = WAL")  # the copy of a tool may have another mode
     connection.execute("BEGIN IMMEDIATE")
     if not exists(path):  # no other process has begun it meanwhile
-        connection.execute(f"{_NEXT}, lost = lost OR EXISTS (SELECT 1 FROM node)")
+        connection.execute(f"{_NEXT}, lost = lost OR follows AND EXISTS (SELECT 1 FROM node)")
     connection.execute("COMMIT")
 
 
-def shorten(connection: WaitingConnection, most_bytes: int) -> None:
-    """Copy a long log into the file, and begin a short one."""
-    connection.busy_seconds = 0
+def shorten(connection: sqlite3.Connection, most_bytes: int) -> None:
+    """Copy a long log into the file, and begin a short one unless others still read the old one."""
     connection.execute(f"PRAGMA journal_size_limit = {most_bytes}")
-    if _knows(connection):
+    if not _knows(connection):
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        return
+    connection.execute("UPDATE log SET follows = 1")
+    try:
         connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
+    finally:
         connection.execute(_NEXT)
 
 
@@ -61,9 +67,10 @@ def fault(connection: sqlite3.Connection | None, path: str) -> str | None:
     name = f"{os.path.basename(path)}-wal"  # noqa: PTH119
     if connection is None or not _knows(connection):
         return None
-    if not exists(path):
+    lost, follows = connection.execute("SELECT lost, follows FROM log").fetchone()
+    if follows and not exists(path):
         return f"its log ({name}) is missing beside it: what was stored last is in the log alone"
-    if connection.execute("SELECT lost FROM log").fetchone()[0]:
+    if lost:
         return f"its log ({name}) was missing when it was changed: older changes may be lost"
     return None
 
@@ -99,5 +106,5 @@ def accept(connection: sqlite3.Connection) -> None:
 
 def _knows(connection: sqlite3.Connection) -> bool:
     """Whether this store has the table; older ones do not."""
-    text = "SELECT 1 FROM sqlite_master WHERE name = 'log'"
+    text = "SELECT 1 FROM pragma_table_info('log') WHERE name = 'follows'"
     return connection.execute(text).fetchone() is not None

@@ -116,6 +116,7 @@ class SqliteBackend:
                 with self._database.store_errors:
                     connection.execute("COMMIT")
                 crash_points.reach("committed")
+                self._database.shorten_log()
             finally:
                 self._in_transaction = False
                 if connection.in_transaction:
