@@ -142,7 +142,7 @@ def test_a_program_that_drives_uwf_answers_explicitly_too(project: Project) -> N
 
     thread = asked(project, "ask", ASKS, DONE)
     with project.client() as uwf:
-        for text in (None, "", " \n"):
+        for text in (None, "", " \n", "\u200b\ufeff"):
             with pytest.raises(WrongStateError, match="waits for an answer"):
                 uwf.resume(thread, text)
         with pytest.raises(UsageError, match="cannot be combined"):

@@ -59,7 +59,9 @@ def check_replied(
     """
     waits, thread = head.state.suspension, head.thread
     resume = f"next: uwf thread resume {thread}"
-    is_said = answer is not None or (text is not None and bool(text.strip()))
+    is_said = answer is not None or any(
+        letter.isprintable() and not letter.isspace() for letter in text or ""
+    )
     if waits is None or waits.reason != "role":
         if without_answer:
             raise WrongStateError(f"thread {thread} has no pending question", hint=resume)
@@ -71,9 +73,9 @@ def check_replied(
     if without_answer and form is None:
         return
     if answer is None and waits.question is not None:
-        said = "--without-answer" if without_answer else "-p alone"
+        said = "--without-answer" if without_answer else "-p alone" if text else "no answer"
         raise WrongStateError(
-            f"thread {thread} expects --answer; {said} is not an answer",
+            f"thread {thread} expects --answer; {said} is not one",
             hint=f"`uwf thread show {thread}` prints the form; {resume} --answer field=value",
         )
     if not is_said:
