@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from refusals import Answer, World, check_refused
 from rig import DONE, GOOD, LOOP
+from tests.store_file import opened_store
 
 NOBODY = 65534
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -361,6 +362,5 @@ def test_a_full_disk_is_said_loses_nothing_and_with_room_again_it_goes_on(
     done = rig.call("thread", "exec", thread, "--until-done")
     assert done.exit_code == 0, done
     assert rig.show(thread)["status"] == "completed"
-    connection = sqlite3.connect(rig.home / "store.db")
-    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-    connection.close()
+    with opened_store(rig.home / "store.db") as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

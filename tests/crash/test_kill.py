@@ -8,13 +8,13 @@ import random
 import re
 import select
 import signal
-import sqlite3
 import subprocess
 import time
 from itertools import count
 
 import pytest
 from rig import AGAIN, DONE, SECONDS, Rig, children, end, eventually, kill_at_once
+from tests.store_file import opened_store
 
 KILLS = int(os.environ.get("UWF_KILLS", "40"))
 SEED = int(os.environ.get("UWF_KILL_SEED", str(random.SystemRandom().randrange(1 << 31))))
@@ -154,9 +154,8 @@ def _check_whole(rig: Rig, thread: str) -> None:
         names = [each.name for each in uwf.nodes.names("@uwf/")]
     begun = f"@uwf/event/{thread}/00000000.started"
     assert [name for name in names if thread in name] == [begun, f"@uwf/thread/{thread}"]
-    connection = sqlite3.connect(rig.home / "store.db")
-    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-    connection.close()
+    with opened_store(rig.home / "store.db") as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     litter = [file for file in rig.home.rglob("*") if file.is_file() and file.name[0] == "."]
     assert litter == []
     assert list(rig.home.glob("agents/*/calls/*")) == []

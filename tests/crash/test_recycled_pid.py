@@ -2,13 +2,13 @@
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
 
 import pytest
 from rig import DONE, Rig, end, eventually, is_running
+from tests.store_file import opened_store
 
 from uwf_core.errors import BusyError
 from uwf_core.threads import control
@@ -40,11 +40,9 @@ def die(rig: Rig, thread: str, agent_turn: str = "I begin") -> int:
 
 def put_in_place_of(rig: Rig, pid: int, stranger: int) -> None:
     """Make the store say that the holder of the lock had the stranger's number."""
-    connection = sqlite3.connect(rig.home / "store.db")
-    changed = connection.execute("UPDATE holder SET pid = ? WHERE pid = ?", (stranger, pid))
-    assert changed.rowcount == 1, "a killed holder leaves its row"
-    connection.commit()
-    connection.close()
+    with opened_store(rig.home / "store.db") as connection:
+        changed = connection.execute("UPDATE holder SET pid = ? WHERE pid = ?", (stranger, pid))
+        assert changed.rowcount == 1, "a killed holder leaves its row"
 
 
 def test_the_number_of_a_killed_run_may_belong_to_a_stranger_who_is_let_alone(

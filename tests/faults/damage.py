@@ -18,6 +18,7 @@ from tests.faults.forked import spread
 from tests.faults.scenarios import start
 from tests.faults.table import Case, Effort
 from tests.faults.world import World
+from tests.store_file import settle
 
 from uwf_core.client import Client
 from uwf_core.errors import UwfError
@@ -129,9 +130,7 @@ def _homes(world: World) -> list[Path]:
     for thread in threads:
         world.say("thread", "exec", thread, "-c", "2")
     logged = world.keep("logged")
-    connection = sqlite3.connect(world.home / "store.db")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.close()
+    settle(world.home / "store.db")
     return [world.keep("settled"), logged]
 
 

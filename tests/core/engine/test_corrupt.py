@@ -1,12 +1,11 @@
 """A thread whose newest step or workflow is gone: said by whoever looks, run by nobody."""
 
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from typing import Any
 
 import pytest
 from tests.core.engine.conftest import APPROVED, DONE
+from tests.store_file import opened_store
 
 from uwf_core.client import Client
 from uwf_core.errors import CorruptNodeError
@@ -44,7 +43,7 @@ def test_one_altered_character_of_a_threads_id_spoils_no_list(
 ) -> None:
     threads = [uwf.start("loop", f"Task {number}.")["thread"] for number in range(3)]
     altered = threads[1][:place] + "u" + threads[1][place + 1 :]  # no character of an id
-    with closing(sqlite3.connect(project.home / "store.db")) as store, store:
+    with opened_store(project.home / "store.db") as store:
         names = (f"@uwf/thread/{altered}", f"@uwf/thread/{threads[1]}")
         store.execute("UPDATE variable SET name = ? WHERE name = ?", names)
     rows = {row["thread"]: row for row in uwf.list()}

@@ -1,14 +1,13 @@
 """`cas verify` names whatever is damaged and whom it affects; `--repair` puts right what can be."""
 
 import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.core.engine.conftest import APPROVED, DONE, LOOP, REJECTED
+from tests.store_file import opened_store, settle
 
 from uwf_core.engine.documents import VerifyDocument
 from uwf_core.errors import CorruptNodeError, UnknownIdError, UwfError, WrongStateError
@@ -51,9 +50,8 @@ class World:
 
     def sql(self, statement: str, *values: Any) -> None:
         """Change the file behind everybody's back."""
-        with closing(sqlite3.connect(self.file)) as connection:
+        with opened_store(self.file) as connection:
             assert connection.execute(statement, values).rowcount == 1
-            connection.commit()
 
     def verify(self, word: str | None = None, **options: Any) -> VerifyDocument:
         with self.project.client() as uwf:
@@ -74,8 +72,7 @@ class World:
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> World:
     world = World(tmp_path_factory.mktemp("world"))
-    with closing(sqlite3.connect(world.file)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    settle(world.file)
     return world
 
 
@@ -350,7 +347,7 @@ def test_what_runs_is_not_marked_and_not_disturbed(world: World) -> None:
 
 def test_a_thread_whose_damage_is_gone_loses_its_mark_by_repair(world: World) -> None:
     data = FLIP.format("data", "CAST(substr(data, 1, length(data) - 1) || '~' AS BLOB)")
-    with closing(sqlite3.connect(world.file)) as connection:
+    with opened_store(world.file) as connection:
         (good,) = connection.execute(
             "SELECT data FROM node WHERE ref = ?", (number_of(world.raw),)
         ).fetchone()
@@ -379,8 +376,7 @@ def test_a_damaged_thread_can_be_removed_and_what_is_left_collected(world: World
 
 @pytest.mark.parametrize("part", [0.02, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99])
 def test_a_truncated_file_is_told_and_nothing_wrong_is_read(world: World, part: float) -> None:
-    with closing(sqlite3.connect(world.file)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    settle(world.file)
     with world.project.client() as uwf:
         good = {ref: uwf._engine.store.get(ref).payload for ref, *_ in uwf._engine.store.edges()}
         threads = {row["thread"] for row in uwf.list()}
@@ -404,8 +400,7 @@ def test_a_truncated_file_is_told_and_nothing_wrong_is_read(world: World, part: 
 
 @pytest.mark.parametrize("part", range(0, 100, 7))
 def test_a_zeroed_page_is_told_or_was_free(world: World, part: int) -> None:
-    with closing(sqlite3.connect(world.file)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    settle(world.file)
     with world.project.client() as uwf:
         good = {ref: uwf._engine.store.get(ref).payload for ref, *_ in uwf._engine.store.edges()}
     data = bytearray(world.file.read_bytes())

@@ -1,10 +1,8 @@
 """A long thread is read many nodes at a time, and each is still checked."""
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 from tests.core.engine.conftest import ONE_ROLE
+from tests.store_file import opened_store
 
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import number_of
@@ -39,7 +37,7 @@ def threads(project):
 
 
 def change(project: Project, ref: str, assignment: str) -> None:
-    with closing(sqlite3.connect(project.home / "store.db")) as file, file:
+    with opened_store(project.home / "store.db") as file:
         assert file.execute(
             f"UPDATE node SET {assignment} WHERE ref = ?", (number_of(ref),)
         ).rowcount

@@ -1,12 +1,11 @@
 """A list of threads shows each exactly as `thread show` does, whatever state it is in."""
 
 import json
-import sqlite3
-from contextlib import closing
 from typing import Any
 
 import pytest
 from tests.core.engine.conftest import ONE_ROLE
+from tests.store_file import opened_store
 
 from uwf_core.client import Client, ThreadFilter
 from uwf_core.ids import ThreadId, number_of
@@ -87,7 +86,7 @@ def test_a_list_by_status_is_the_whole_list_filtered(
         uwf.cancel(cancelled)
         head = uwf.show(lost)["head"]
     project.uwf("thread", "exec", crashed, env={"UWF_TEST_CRASH": "reply:1"})
-    with closing(sqlite3.connect(project.home / "store.db")) as file, file:
+    with opened_store(project.home / "store.db") as file:
         file.execute("DELETE FROM node WHERE ref = ?", (number_of(head),))
     with project.client() as uwf:
         store = uwf._engine.store
@@ -108,7 +107,7 @@ def test_a_thread_without_its_newest_node_is_corrupt_and_its_neighbours_are_not(
     with project.client() as uwf:
         first, lost, last = (uwf.start("one-role", f"task {n}")["thread"] for n in range(3))
         head = uwf.show(lost)["head"]
-    with closing(sqlite3.connect(project.home / "store.db")) as file, file:
+    with opened_store(project.home / "store.db") as file:
         file.execute("DELETE FROM node WHERE ref = ?", (number_of(head),))
     with project.client() as uwf:
         found = {row["thread"]: row["status"] for row in uwf.list()}

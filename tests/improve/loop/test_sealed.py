@@ -1,12 +1,11 @@
 """Sealed sets: the bar comes first, a side is fixed, the chain is whole, nothing is shown."""
 
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from desk import GOOD, NOTE, NULL, Desk
+from tests.store_file import opened_store
 
 from uwf_core.client import Client
 from uwf_core.errors import StoreError
@@ -84,7 +83,7 @@ def test_deleting_the_newest_records_does_not_win_a_test_back(desk):
             state = Sets(client).append(state, "extended")
     [store] = Path(desk.env["UWF_HOME"]).glob("*.db")
     for last, word in ((3, "newest record"), (2, "newest 2 records"), (1, "newest 3 records")):
-        with closing(sqlite3.connect(store)) as rows, rows:
+        with opened_store(store) as rows:
             name = f"@uwf/improve/set/notes/{last:06}"
             assert rows.execute("DELETE FROM variable WHERE name = ?", (name,)).rowcount == 1
         with desk.client() as client, pytest.raises(StoreError, match=word):
@@ -101,7 +100,7 @@ def test_a_damaged_set_stops_no_other_set_and_its_tasks_stay_sealed(desk):
     with desk.client() as client:
         Sets(client).append(Sets(client).read("notes"), "extended")
     [store] = Path(desk.env["UWF_HOME"]).glob("*.db")
-    with closing(sqlite3.connect(store)) as rows, rows:
+    with opened_store(store) as rows:
         rows.execute("DELETE FROM variable WHERE name = '@uwf/improve/set/notes/000002'")
     edit = desk.call(*desk.text("roles.writer.goal", GOOD)).document["edit"]
     assert "deleted" in desk.call("decide", edit, "--set", "notes").stderr

@@ -1,7 +1,6 @@
 """Remove threads, free their nodes, find damage and repair it."""
 
-import sqlite3
-
+from tests.store_file import opened_store
 from tests.walkthrough.checking import Uwf, check
 
 
@@ -56,11 +55,9 @@ def damage_is_found_and_repaired_from_a_bundle(uwf: Uwf) -> None:
 
 def _damage(uwf: Uwf, old: bytes, new: bytes) -> None:
     """Change stored bytes behind the back of uwf."""
-    store = sqlite3.connect(uwf.site.home / "store.db")
-    with store:
+    with opened_store(uwf.site.home / "store.db") as store:
         rows = store.execute("SELECT rowid, data FROM node").fetchall()
         for row, data in rows:
             if old in data:
                 changed = (data.replace(old, new), row)
                 store.execute("UPDATE node SET data = ? WHERE rowid = ?", changed)
-    store.close()
