@@ -12,6 +12,7 @@ import pytest
 from tests.core.engine.conftest import ONE_ROLE
 
 from uwf_core.client import Client
+from uwf_core.stores.waiting import WaitingConnection
 from uwf_core.testing.mock import MockAgent
 from uwf_core.testing.project import Project
 
@@ -25,18 +26,17 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """The statements that SQLite is given; many rows in one call are one."""
     found: Counter[str] = Counter()
 
-    class Counting(sqlite3.Connection):
-        def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+    class Counting(WaitingConnection):
+        def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
             found["statements"] += 1
             found["reads"] += sql.startswith("SELECT") and " FROM node " in sql
-            return super().execute(sql, *values)
+            return super().execute(sql, parameters)
 
         def executemany(self, sql: str, *values: Any) -> sqlite3.Cursor:
             found["statements"] += 1
             return super().executemany(sql, *values)
 
-    real = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: real(*a, factory=Counting, **k))
+    monkeypatch.setattr("uwf_core.stores.database.WaitingConnection", Counting)
     return found
 
 

@@ -187,7 +187,7 @@ def resolve_agent(word: str, catalog: AgentCatalog, *, source: str = "--agent") 
     """
     if not word.strip() or "\0" in word:
         raise UsageError("the agent name is blank", where=source, hint="next: uwf agent list")
-    if "/" in word or any(letter.isspace() for letter in word):
+    if "/" in word or word.split() != [word]:
         return _command_line(word, catalog, source)
     if word in catalog.aliases:
         return _aliased(word, catalog, source)

@@ -22,7 +22,7 @@ TURNS_PER_REPLY = 4
 """The limit of all turns of a call, as a multiple of the reply limit."""
 MOST_TURNS = 16_000
 """Each turn is stored, named and shown, however short its text is."""
-_MOST_CALLS = 100_000
+MOST_CALLS = 100_000
 """How often an agent may report something, such as newer states of a turn."""
 _USE_COST = 64
 
@@ -71,7 +71,7 @@ def clean_turn(turn: Turn) -> Turn:
     turn = _clean_record(Turn, turn)
     _whole("index", turn.index, 0)
     if turn.usage is not None:
-        turn = replace(turn, usage=known_usage(turn.usage, ("usage",)))
+        turn = _with_usage(turn, turn.usage)
     for index, call in enumerate(turn.tool_calls):
         for key, value in (("startedMs", call.started_ms), ("endedMs", call.ended_ms)):
             _whole(f"toolCalls.{index}.{key}", value, 0)
@@ -85,7 +85,7 @@ def clean_reply(reply: AgentReply) -> AgentReply:
         FieldFault: a field of a wrong type, or a number out of range.
     """
     reply = _clean_record(AgentReply, reply)
-    return replace(reply, usage=known_usage(reply.usage, ("usage",)))
+    return _with_usage(reply, reply.usage)
 
 
 def known_usage(usage: Usage, path: Path = ()) -> Usage:
@@ -103,6 +103,11 @@ def known_usage(usage: Usage, path: Path = ()) -> Usage:
                 raise FieldFault((*path, json), f"is {shown(value)}; expected 0 or more")
             unknown[python] = None
     return replace(usage, **unknown) if unknown else usage
+
+
+def _with_usage(record: _Record, usage: Usage) -> _Record:
+    known = known_usage(usage, ("usage",))
+    return record if known is usage else replace(record, usage=known)
 
 
 def _clean_record(cls: type[_Record], record: _Record) -> _Record:
@@ -198,8 +203,8 @@ class WatchedSink:
                 self.too_large = f"turns of more than {self._limit} bytes"
             elif self._turns > MOST_TURNS:
                 self.too_large = f"more than {MOST_TURNS:,} turns"
-            elif self._calls > _MOST_CALLS:
-                self.too_large = f"something more than {_MOST_CALLS:,} times"
+            elif self._calls > MOST_CALLS:
+                self.too_large = f"something more than {MOST_CALLS:,} times"
         return not self.too_large
 
     def _pass_on(self, deliver: Callable[[], None]) -> None:

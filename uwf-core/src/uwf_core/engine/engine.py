@@ -320,7 +320,8 @@ class Engine:
         def installed() -> list[str]:
             """Their names; an untrusted project takes none from a program."""
             found = [each.found for each in self.plugins.list((AGENTS,))]
-            taken = on_path() if any(each.untrusted for each in found) else {}
+            # A list, since each item of a generator is a call, in every step.
+            taken = on_path() if [each for each in found if each.untrusted] else {}
             return [
                 each.name
                 for each in found
