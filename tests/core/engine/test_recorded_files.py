@@ -119,10 +119,11 @@ def test_what_cannot_be_recorded_is_reported_once_and_the_thread_goes_on(edits):
     write(edits.folder, ".GIT/file")
     done = edits.uwf("run", "edits", "-p", "The task.")
     assert done.exit_code == 0
-    assert done.stderr.count("the files are not recorded: ") == 1
+    assert done.stderr.count("some files are not recorded: ") == 1
     with edits.client() as uwf:
         (edited, _) = nodes(uwf, done.document["thread"])
-    assert edited["workspace"]["before"]["tree"] is None
+    assert text_at(edits, edited["workspace"]["before"]["tree"], "file") == "begin\n"
+    assert text_at(edits, edited["workspace"]["after"]["tree"], "file") == "changed\n"
     assert "GIT" in edited["workspace"]["after"]["reason"]
 
 
