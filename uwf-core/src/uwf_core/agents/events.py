@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import BinaryIO
 
-from uwf_core.agents.cleaning import MOST_TURNS
+from uwf_core.agents.cleaning import MOST_CALLS, MOST_TURNS
 from uwf_core.agents.wire import CommandEvent, NoJson, read_event
 from uwf_core.api.agent import Turn, TurnSink, Usage
 from uwf_core.api.fields import FieldFault
@@ -14,7 +14,7 @@ from uwf_core.process.cancel import Cancel
 
 POLL_SECONDS = 0.05
 _LAST_SECONDS = 0.5
-_MOST_EVENTS = 100_000
+_MOST_EVENTS = MOST_CALLS - MOST_TURNS  # the sink has room for notes and for the end of a call
 MOST_BAD_LINES = 1_000
 """After more invalid lines than this, the rest is not read."""
 
@@ -55,7 +55,7 @@ class EventFollower:
         self._rest = b""
         self._skipping = False
         self._line = 0
-        self._turns = 0
+        self._turns = self._told = 0
         self._over = threading.Event()
         self._ended_at: float | None = None
         self._thread = threading.Thread(target=self._follow, name="events", daemon=True)
@@ -81,6 +81,8 @@ class EventFollower:
         if self._turns >= MOST_TURNS // 2:
             self._stop(f"only the first {self._turns:,} turns were read")
             return
+        if not self._counts():
+            return
         self._turns += turn.index >= self.next_index
         self._sink.turn(turn)
         self.next_index = max(self.next_index, turn.index + 1)
@@ -105,6 +107,8 @@ class EventFollower:
                     self._skipping = False
                 elif line.strip() and self._goes_on():
                     self._take(line)
+                elif line.strip():
+                    self._stop(f"the lines after line {self._line} were not read")
             if len(self._rest) > self._line_bytes:
                 self._bad(f"is longer than {self._line_bytes} bytes")
                 self._skipping = True
@@ -136,9 +140,6 @@ class EventFollower:
 
     def _take(self, line: bytes) -> None:
         self._line += 1
-        if self._line > _MOST_EVENTS:
-            self._stop(f"the lines from line {self._line} on were not read")
-            return
         try:
             event = read_event(line, self.next_index)
         except NoJson as fault:
@@ -149,14 +150,21 @@ class EventFollower:
             self._tell(event)
 
     def _tell(self, event: CommandEvent) -> None:
-        if event.session is not None:
+        if event.session is not None and self._counts():
             self.session = event.session
             self._sink.session(event.session)
         if event.turn is not None:
             self.turn(event.turn)
-        if event.usage is not None:
+        if event.usage is not None and self._counts():
             self.usage = self._used(event.usage) if event.usage_is_total else event.usage
             self._sink.usage(self.usage)
+
+    def _counts(self) -> bool:
+        """Count what is reported; whether the sink may still get it."""
+        self._told += 1
+        if self._told > _MOST_EVENTS:
+            self._stop(f"only the first {_MOST_EVENTS:,} events were read")
+        return self._told <= _MOST_EVENTS
 
     def _bad(self, problem: str) -> None:
         self.bad_lines += 1
