@@ -191,6 +191,7 @@ FORMS = {
     "object": lambda error: line("data", {"object": "error", **error}),
     "list": lambda error: line("data", [{"error": error}]),
     "in a chunk": lambda error: line("data", chunk(error)),
+    "in a delta": lambda error: line("data", {"choices": [{"delta": {"error": error}}]}),
     "beside a chunk": lambda error: line("data", {**chunk(None), "error": error}),
     "bare": lambda error: json.dumps({"error": error}).encode() + b"\n\n",
     "bare, in lines": lambda error: json.dumps({"error": error}, indent=1).encode() + b"\n\n",
@@ -261,12 +262,43 @@ def test_an_error_with_status_200_is_the_failure_of_its_words(protocol, meaning)
         ({"fault": {"faultstring": "of a proxy"}}, "of a proxy"),
         ({"code": 1113, "msg": "of GLM", "success": False}, "of GLM"),
         ({"message": "bad gateway", "error": {"metadata": 1}}, "bad gateway"),
+        ({"success": False, "data": None, "msg": "beside nothing"}, "beside nothing"),
+        ({"choices": [], "code": 50001, "message": "of a worker"}, "of a worker"),
+        ({"output": None, "code": "Invalid", "message": "of DashScope"}, "of DashScope"),
+        ({"type": "about:blank", "status": 429, "detail": "by RFC 9457"}, "by RFC 9457"),
     ],
 )
 def test_an_error_of_another_house_has_its_words(protocol, document, words):
     for body in (json.dumps(document).encode(), line("data", document)):
         got = received(protocol, body)
         assert words in got.failure.message
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).",
+        "The decoder prompt (length 5000) is longer than the maximum model length of 4096.",
+        "Prompt exceeds max length",
+        "prompt token count of 130000 exceeds the limit of 128000",
+        "`inputs` tokens + `max_new_tokens` must be <= 4096",
+        "maximum context length is 4096 tokens",
+    ],
+)
+def test_a_full_context_is_known_by_the_words_of_each_service(protocol, streamed, words):
+    begin = next(boundaries(protocol, streamed))
+    said = json.dumps({"error": {"message": words}})
+    for event in (f"data: {said}", f"data: {words}", f'data: "{words}"', words):
+        for body in (event.encode(), streamed[:begin] + event.encode()):
+            got = received(protocol, body)
+            assert isinstance(got.failure, ContextTooLong), event
+            assert words in got.failure.message
+
+
+def test_the_words_of_an_error_may_follow_the_reason_that_announces_it():
+    reason = {"choices": [{"delta": {"content": "half"}, "finish_reason": "error"}]}
+    body = line("data", reason) + line("data", {"error": {"message": "the provider fell"}})
+    assert "the provider fell" in received("openai-chat", body).failure.message
 
 
 @pytest.mark.parametrize("name", ["failed", "cancelled"])
@@ -321,3 +353,16 @@ def test_events_of_a_list_are_a_reply(protocol):
     got = received(protocol, f"[{','.join(data)}]".encode())
     assert len(got.tool_calls) == 2
     assert isinstance(received(protocol, f"[{data[0]}]".encode()).failure, Truncated)
+
+
+@pytest.mark.parametrize("between", ["\n", "\r\n\r\n", " "])
+@pytest.mark.parametrize("after", ["", "\n[DONE]", "\n\ndata: [DONE]\n\n"])
+def test_documents_in_a_row_are_the_events_of_a_reply(protocol, between, after):
+    """A stream whose `data:` a proxy took away, and a document with the end mark of a stream."""
+    parser = SseParser()
+    data = [each.data for each in parser.feed(RECORDED[protocol][0]) if each.data != "[DONE]"]
+    for documents in (data, [RECORDED[protocol][1].decode()]):
+        got = received(protocol, (between.join(documents) + after).encode())
+        assert len(got.tool_calls) == 2
+    cut = received(protocol, (between.join(data[:2]) + after).encode())
+    assert isinstance(cut.failure, Truncated)

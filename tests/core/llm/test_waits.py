@@ -74,6 +74,7 @@ def test_a_time_that_cannot_be_right_is_unknown_and_said_so(value):
         ({}, {"error": {"message": "Please retry in 250ms"}}, 0.25),
         ({}, {"error": {"type": "usage_limit_reached", "resets_in_seconds": 3600}}, 3600),
         ({}, {"error": {"resetsAt": NOW * 1000 + 5_000_000}}, 5),
+        ({"retry-after": "120, 120"}, None, 120),
         ({"retry-after": "3"}, {"error": {"message": "try again in 50s"}}, 3),
         ({}, {"error": {"message": "slow down"}}, None),
     ],

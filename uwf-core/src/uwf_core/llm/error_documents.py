@@ -18,7 +18,10 @@ _REPLY = frozenset(
     )
 )
 """A document with one of these keys is a part of a reply, unless it holds an error as well."""
+_OF_CHOICE = ("delta", "message")
 _CODES = ("type", "code", "status", "status_code", "statusCode", "http_status", "error_code")
+UNKNOWN = 500
+"""The status of an error whose kind nothing tells: the request is repeated."""
 _STATUS_BY_CODE: tuple[tuple[str, int], ...] = (
     (r"context|too_?long|exceed_max", 400),
     (r"too_?large", 413),
@@ -31,8 +34,16 @@ _STATUS_BY_CODE: tuple[tuple[str, int], ...] = (
     (r"not_?found", 404),
     (r"invalid|bad_?request|unsupported|content_?(filter|policy)|prohibited", 400),
 )
+FULL_CONTEXT = (
+    r"context[_ ](length|window|size)|maximum context|exceed_context|prompt is too long"
+    r"|too many (input )?tokens|input (is )?too long|input length|exceeded model token limit"
+    r"|max(imum)? (input|prompt) (tokens|length)|maximum model length|reduce the length"
+    r"|(input|prompt)( token count)?\b[^.:;]{0,40} exceeds [^.:;]{0,40}(max|limit|length)"
+    r"|inputs.{0,3} tokens \+ .{0,3}max_new_tokens|上下文|超过最大长度"
+)
+"""The words of services for a prompt that is too long for the model."""
 _STATUS_BY_WORDS: tuple[tuple[str, int], ...] = (
-    (r"context[ _](length|window|size)|maximum context|prompt is too long|too many tokens", 400),
+    (FULL_CONTEXT, 400),
     (r"(invalid|incorrect|wrong|missing|expired) (api[ _-]?key|token)|unauthorized", 401),
     (r"rate[ _-]?limit|too many requests|slow down|quota exceeded", 429),
 )
@@ -42,8 +53,11 @@ def error_in(document: Any) -> Any | None:
     """The error that a document holds or is; None if it is not an error.
 
     Recognised: a field `error` in the document or in its first choice, an object whose `object` or
-    `type` is `error`, a status of failure beside no reply, and words without any part of a reply.
+    `type` is `error`, a status of failure beside no reply, and words without any part of a reply,
+    which may be the whole document.
     """
+    if isinstance(document, str):
+        return {"message": document} if document.strip() else None
     if isinstance(document, list):
         found = (error_in(each) for each in document[:1])
         return next((each for each in found if each is not None), None)
@@ -54,11 +68,18 @@ def error_in(document: Any) -> Any | None:
         return document
     choices = document.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
-    if isinstance(first, dict) and first.get("error"):
-        return first
-    if kind is not None or not _REPLY.isdisjoint(document):
+    first = first if isinstance(first, dict) else {}
+    for part in (first, *(first.get(name) for name in _OF_CHOICE)):
+        if isinstance(part, dict) and part.get("error"):
+            return part
+    if any(document.get(name) for name in _REPLY) or (kind is not None and not _failed(document)):
         return None
     return document if _is_error(document) else None
+
+
+def _failed(document: Mapping[str, Any]) -> bool:
+    """Whether a document names a status of failure, as problems by RFC 9457 do."""
+    return any(str(document.get(name))[:1] in ("4", "5") for name in _CODES[1:])
 
 
 def _named_error(kind: Any) -> bool:
@@ -103,8 +124,8 @@ def _texts(error: Mapping[str, Any], levels: int) -> Iterator[str]:
 
 
 def status_in(document: Any) -> int:
-    """The HTTP status of an error that came without one, by its codes, else by its words; 500, for
-    which a request is repeated, if neither decides.
+    """The HTTP status of an error that came without one, by its codes, else by its words; `UNKNOWN`
+    if neither decides.
     """
     codes = list(_codes(document, 4))
     for code in codes:
@@ -116,7 +137,7 @@ def status_in(document: Any) -> int:
         for pattern, status in table:
             if any(re.search(pattern, text, re.IGNORECASE) for text in texts):
                 return status
-    return 500
+    return UNKNOWN
 
 
 def _codes(error: Any, levels: int) -> Iterator[str]:

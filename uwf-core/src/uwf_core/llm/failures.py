@@ -19,19 +19,15 @@ from uwf_core.errors import (
     TimedOut,
     Unavailable,
 )
-from uwf_core.llm.error_documents import error_words
+from uwf_core.llm.error_documents import FULL_CONTEXT, error_words
 from uwf_core.llm.waits import AskedWait, asked_wait
 from uwf_core.named_tuple import NamedTuple
 
 _WORDS_SHOWN = 2000
+_UNCLEAR = ", until a time that cannot be right, so it counts as unknown"
 _TOO_LONG = "the prompt is too long for the model"
 
-_CONTEXT = re.compile(
-    r"context[_ ](length|window|size)|maximum context|exceed_context|prompt is too long"
-    r"|too many (input )?tokens|input (is )?too long|input length|exceeded model token limit"
-    r"|max(imum)? (input|prompt) (tokens|length)|reduce the length|上下文|超过最大长度",
-    re.IGNORECASE,
-)
+_CONTEXT = re.compile(FULL_CONTEXT, re.IGNORECASE)
 _FILTERED = re.compile(
     r"content[_ ](filter|policy|management|moderation)|content exists risk|data_?inspection"
     r"|moderation|flagged|sensitive content|inappropriate content|敏感",
@@ -122,9 +118,10 @@ def failure_from(response: ErrorResponse) -> RequestFailed:
     if status >= 500 and status not in (501, 505):
         if _CONTEXT.search(response.message()):
             return RequestFailed(ContextTooLong(_sentence(response, _TOO_LONG)))
-        failure = Unavailable(_sentence(response, "the service failed"), hint="try again later")
-        wait = response.wait().seconds
-        return RequestFailed(failure, retryable=True, after_seconds=wait)
+        wait = response.wait()
+        failed = "the service failed" + (f", and asks to wait{_UNCLEAR}" if wait.unclear else "")
+        failure = Unavailable(_sentence(response, failed), hint="try again later")
+        return RequestFailed(failure, retryable=True, after_seconds=wait.seconds)
     if status in _RETRIED:
         return RequestFailed(TimedOut(_sentence(response, "the service timed out")), retryable=True)
     return RequestFailed(_final(response))
@@ -148,9 +145,7 @@ def _rate_limited(response: ErrorResponse) -> RequestFailed:
     if wait.seconds is None and _QUOTA.search(response.searchable()):
         return RequestFailed(_out_of_credit(response))
     until = None if wait.seconds is None else response.now_ms + round(wait.seconds * 1000)
-    asks = "the service asks to wait"
-    if wait.unclear:
-        asks += ", until a time that cannot be right, so it counts as unknown"
+    asks = "the service asks to wait" + (_UNCLEAR if wait.unclear else "")
     failure = RateLimited(_sentence(response, asks), until_ms=until)
     return RequestFailed(failure, retryable=True, after_seconds=wait.seconds)
 

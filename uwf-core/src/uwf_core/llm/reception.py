@@ -11,7 +11,7 @@ from typing import Any
 
 from uwf_core.api.fields import integer
 from uwf_core.errors import Stalled, TimedOut, TooLarge, Truncated, Unavailable
-from uwf_core.llm.error_documents import error_in
+from uwf_core.llm.error_documents import UNKNOWN, error_in, status_in
 from uwf_core.llm.failures import RequestFailed
 from uwf_core.llm.protocol import ReplyReader
 from uwf_core.llm.reply import ReplyBuilder
@@ -51,10 +51,16 @@ class Reception(NamedTuple):
         start, pieces = _start(self.response)
         if start == b"<":
             raise RequestFailed(web_page(self.builder.place))
-        if start in (b"{", b"["):
-            self._whole(document_of(b"".join(pieces), self.builder))
-        else:
+        if start not in (b"{", b"["):
             self._stream(pieces)
+            return
+        body = b"".join(pieces)
+        documents, rest = _documents(body.decode("utf-8-sig", "replace"))
+        if rest in ("", f"data: {_DONE}", _DONE) and documents:
+            # Several are the events of a stream, of which a proxy took the `data:`.
+            self._whole(documents[0] if len(documents) == 1 else documents)
+        else:
+            self._whole(document_of(body, self.builder))
 
     def _whole(self, document: Any) -> None:
         events = isinstance(document, list) and document
@@ -62,6 +68,8 @@ class Reception(NamedTuple):
             # Gemini's stream without `alt=sse`.
             for each in document:
                 self._event(each)
+        elif (error := error_in(document)) is not None:
+            raise self.builder.error(error)
         elif not self.reader.whole(document):
             raise RequestFailed(self._foreign())
         self._check_end(ended=self.done_ends, hint=self._hint())
@@ -71,8 +79,8 @@ class Reception(NamedTuple):
         try:
             marked = self._events(parser, pieces)
         except (RequestFailed, Stalled, TimedOut, TooLarge):
-            # What follows the end of a reply does not discard it.
-            if not self.reader.complete:
+            # What follows the end of a reply does not discard it; of an error, it has the words.
+            if not self.reader.complete or self.builder.is_broken:
                 raise
         hint = self._hint() if marked else None
         self._check_end(ended=marked and self.done_ends, hint=hint, stray=parser.stray)
@@ -97,7 +105,8 @@ class Reception(NamedTuple):
         if event.name.lower().rpartition(".")[2] in ("error", "exception"):
             raise self.builder.error(_json(data) or {"message": data or event.name})
         if data:
-            self._event(_parsed(data, self.builder.place))
+            known = data == "null" or data[0] in "{[" or _json(data) is not None
+            self._event(_parsed(data, self.builder.place) if known else data)  # an error's words
 
     def _event(self, document: Any) -> None:
         error = error_in(document)
@@ -108,6 +117,9 @@ class Reception(NamedTuple):
     def _check_end(self, *, ended: bool, hint: str | None, stray: str = "") -> None:
         if ended or self.reader.complete:
             return
+        error = error_in(stray.strip())
+        if error is not None and status_in(error) != UNKNOWN:
+            raise self.builder.error(error)
         said = f"; it said:{stray}" if stray else ""
         text = f"{self.builder.place}: the stream ended before the reply did{said}"
         if hint is not None:
@@ -133,7 +145,7 @@ def document_of(body: bytes, builder: ReplyBuilder) -> Any:
         raise RequestFailed(web_page(builder.place))
     document = _json(text)
     if document is None:
-        document = _first(text)  # an error, and then the end mark of a stream
+        document = next(iter(_documents(text)[0]), None)  # an error, and something else
         if error_in(document) is None:
             document = _parsed(text, builder.place)
     error = error_in(document)
@@ -177,12 +189,17 @@ def _json(text: str) -> Any | None:
         return None
 
 
-def _first(text: str) -> Any | None:
-    """The document that a text begins with."""
-    try:
-        return json.JSONDecoder(parse_int=integer).raw_decode(text.lstrip())[0]
-    except (ValueError, RecursionError):
-        return None
+def _documents(text: str) -> tuple[list[Any], str]:
+    """The documents that a text begins with, and the rest."""
+    decoder, found, rest = json.JSONDecoder(parse_int=integer), [], text.strip()
+    while rest[:1] in ("{", "["):
+        try:
+            document, end = decoder.raw_decode(rest)
+        except (ValueError, RecursionError):
+            break
+        found.append(document)
+        rest = rest[end:].lstrip()
+    return found, rest
 
 
 def _parsed(text: str, place: str) -> Any:

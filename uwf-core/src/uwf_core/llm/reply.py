@@ -115,6 +115,11 @@ class ReplyBuilder:
         found = status or status_in(document)
         return failure_from(self.head._replace(status=found, body=body, embedded=True))
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether the service ended the reply because of an error."""
+        return self._broken is not None or self.stop_reason in _BROKEN
+
     def finish(self) -> ChatReply:
         """The reply.
 
@@ -125,7 +130,7 @@ class ReplyBuilder:
             words = "".join(self._refusal).strip()
             said = f": {words[:_SHOWN]}" if words else f" ({self.stop_reason})"
             raise RequestFailed(Refused(f"{self.place}: the model refused{said}"))
-        if self._broken is not None or self.stop_reason in _BROKEN:
+        if self.is_broken:
             said = f" ({self.stop_reason})" + (f": {self._broken}" if self._broken else "")
             what = f"the service reported an error while it answered{said[:_SHOWN]}"
             raise RequestFailed(Unavailable(f"{self.place}: {what}"), retryable=True)

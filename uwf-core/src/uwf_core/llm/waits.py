@@ -46,7 +46,8 @@ def asked_wait(headers: Mapping[str, str], now_ms: int, error: Any = None) -> As
 def _asked(headers: Mapping[str, str]) -> Iterator[tuple[Any, int]]:
     for name, unit_ms in (("retry-after-ms", 1), ("retry-after", 1000)):
         if headers.get(name):
-            yield headers[name], unit_ms
+            first, *others = headers[name].split(", ")  # proxies add a header of their own
+            yield first if all(map(str.isdecimal, (first, *others))) else headers[name], unit_ms
             return
 
 
