@@ -92,6 +92,7 @@ def test_a_connection_with_a_login_outlives_those_of_strangers(server: WebServer
     [
         ("--allow-host", "a b"),
         ("--base-url", "uwf.example"),
+        ("--base-url", "http://[::1"),
         ("--base-url", "https://a/x", "--base-path", "y"),
     ],
 )

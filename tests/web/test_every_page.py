@@ -102,6 +102,23 @@ def test_no_link_of_a_thread_is_dead_from_its_start_to_its_end(web: WebSite) -> 
     assert {path: status for path, status in found.items() if status >= 400} == {}
 
 
+def test_no_link_of_a_running_thread_is_dead(web: WebSite) -> None:
+    """found while using uwf; kind: web: its bundle cannot be exported, and was offered."""
+    agent = web.project.folder / "agent.sh"
+    agent.write_text("#!/bin/sh\nexec sleep 300\n")
+    agent.chmod(0o755)
+    with web.project.client() as uwf:
+        thread = uwf.start("letter", "Write", agent=str(agent))["thread"]
+        uwf.exec(thread, background=True)
+        try:
+            web.until(thread, "running", 0)
+            found = crawl(web.visitor, f"/threads/{thread}")
+        finally:
+            uwf.stop(thread)
+    assert {path: status for path, status in found.items() if status >= 400} == {}
+    assert any("export?format=markdown" in path for path in found)
+
+
 def test_a_form_that_fails_keeps_what_was_written(web: WebSite) -> None:
     """kind: people."""
     page = f"/threads/{web.waiting()}"

@@ -155,6 +155,7 @@ def test_a_url_that_names_no_store_is_refused(tmp_path):
         ("", StoreError),
         ("store.db", StoreError),
         ("sqlite:", StoreError),
+        ("sqlite::memory:", StoreError),
         ("postgresql://host/db", PluginError),
     ):
         with pytest.raises(error) as refused:

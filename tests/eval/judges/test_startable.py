@@ -16,12 +16,14 @@ from uwf_eval.judges.startable import cannot_start
 from uwf_eval.trial.verdict import of_judges
 
 PATH = search_path(os.environ, programs=Path(sys.executable).parent)
-GOOD = ("true", "cd .", "test -d .", "env A=1 true", "A=1 true", "command true", ": ok", "(true)")
+GOOD = ("true", "cd .", "test -d .", "env A=1 true", "A=1 true", "command true", ": ok", "(true)",
+        "sh -c 'no-such-program || true'")  # fmt: skip
 JOINED = (" && ", "; ", "\n", " || ", " | ")
 MISSING = (
     "no-such-program", "no-such-program -q x", "A=1 no-such-program", "env A=1 no-such-program",
     "nice no-such-program", "timeout 5 no-such-program", "(no-such-program)",
-    "no-such-program >&2", "/no/such/program",
+    "no-such-program >&2", "/no/such/program", "sh -c no-such-program",
+    "/bin/sh -ec 'cd . && no-such-program' x",
 )  # fmt: skip
 
 

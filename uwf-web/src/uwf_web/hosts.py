@@ -43,7 +43,10 @@ def read_url(text: str) -> tuple[Place, str] | None:
     """The place and the path of the URL of pages; None: it has other parts, or is not one."""
     if not text.isascii() or any(letter <= " " for letter in text):
         return None
-    parts = urlsplit(text)
+    try:
+        parts = urlsplit(text)
+    except ValueError:  # a bracket that is not closed
+        return None
     place = read_origin(f"{parts.scheme}://{parts.netloc}")
     if place is None or parts.query or parts.fragment:
         return None

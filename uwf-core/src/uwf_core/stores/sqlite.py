@@ -70,10 +70,10 @@ def open_sqlite(url: str, home: str, *, durable: bool = True) -> "SqliteBackend"
         StoreError: `url` has no path.
     """
     path = url.partition(":")[2]
-    if not path:
+    if path in ("", ":memory:"):
         raise StoreError(
             f"the store {url!r} has no file",
-            hint="write `sqlite:PATH`, such as `sqlite:store.db`",
+            hint="write `sqlite:PATH`, such as `sqlite:store.db`; or `memory:` to keep nothing",
         )
     home = os.path.abspath(home)
     full = os.path.normpath(os.path.join(home, os.path.expanduser(path)))

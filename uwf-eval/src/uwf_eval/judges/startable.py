@@ -25,6 +25,8 @@ _NO_COMMAND: Final = frozenset(
     ("!", "if", "elif", "while", "until", "fi", "done", "}", "esac", "for", "case", "function", ")")
 )
 _NOT_PLAIN: Final = re.compile(r"[$`*?\[~]")
+_SHELL: Final = re.compile(r"(.*/)?(ba|da|z|k)?sh -[eux]*c")
+"""A shell and an option, after which a command follows as one word."""
 _SKIPPED: Final = re.compile(r"-.*|\d+(\.\d+)?[smhd]?|[A-Za-z_]\w*=.*")
 
 
@@ -69,10 +71,13 @@ def _programs(run: str) -> Iterator[str]:
         return
     if "()" in words:  # a function, which may have any name
         return
-    is_expected, is_file = True, False
+    is_expected, is_file, before = True, False, ("", "")
     for word in words if "set -e" in run else _last(words):
+        shell, before = _SHELL.fullmatch(" ".join(before)), (before[1], word)
         if is_file:
             is_file = False
+        elif shell:
+            yield from _programs(word)
         elif word[0] in "<>":
             is_file = True
         elif word in _ENDS or word == "&&" or word in _BEFORE_A_COMMAND:

@@ -67,7 +67,11 @@ def _unknown(word: str, client: Client, path: Path) -> UnknownIdError:
     from difflib import get_close_matches
 
     names = client.installation.names(GROUP)
-    beside = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    beside = (
+        [each.name for each in path.parent.iterdir() if each != path]
+        if path.parent.is_dir()
+        else []
+    )
     near = get_close_matches(Path(word).name, [*names, *beside], 2, 0.6)
     usual = "a task is a folder with a task.yaml, a tar archive, or an installed task"
     installed = f" ({', '.join(names)})" if names else ""

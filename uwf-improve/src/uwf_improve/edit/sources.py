@@ -121,4 +121,8 @@ def _read(file: Path) -> str:
     try:
         return read_regular(str(file)).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the file: {error}", where=str(file)) from error
+        raise UsageError(
+            f"cannot read the file: {getattr(error, 'strerror', None) or error}",
+            where=str(file),
+            hint="check the path and its permissions; the file is text in UTF-8",
+        ) from error

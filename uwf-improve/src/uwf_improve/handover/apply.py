@@ -38,7 +38,11 @@ def _check(folder: Path, change: FileChange) -> bool:
     try:
         now = read_regular(str(place)).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the file: {error}", where=str(place)) from error
+        raise UsageError(
+            f"cannot read the file: {getattr(error, 'strerror', None) or error}",
+            where=str(place),
+            hint="check the path and its permissions; the file is text in UTF-8",
+        ) from error
     if now not in (change.before, change.after):
         raise WrongStateError(
             "the file has changed since the edit was drafted; nothing is written",
