@@ -27,7 +27,7 @@ ROW = {
     *("tags", "task"),
 }
 SHOWN = ROW | {
-    *("worktree", "compacted", "files", "result"),
+    *("worktree", "compacted", "files", "notices", "result"),
     *("input", "agent", "bindings", "form", "next", "hint", "stack", "children"),
 }
 USAGE = {

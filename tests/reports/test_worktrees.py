@@ -508,3 +508,17 @@ def test_rm_keeps_the_folder_of_a_worktree_that_git_has_forgotten(tmp_path):
         [kept] = uwf.remove(thread)["worktrees"]
     assert (own / "fix.txt").exists()
     assert kept["command"] == f"rm -r {own}"
+
+
+@pytest.mark.parametrize("status", ["done", "asks"])
+def test_notices_are_shown_at_the_end_of_a_run_and_with_the_thread(tmp_path, status):
+    """A variant of bobmatnyc/trusty-tools #4730 (kind: worktrees)."""
+    project = prepared(tmp_path)
+    program = agent(tmp_path, "git tag v1", status=status)
+    words = ("run", "agent", "-p", "Go.", "--agent", program, "--format", "text")
+    ran = " ".join(project.uwf(*words).stdout.split())
+    assert ran.count("refs/tags/v1") == 1
+    shown = project.uwf("thread", "show", "@last")
+    assert "refs/tags/v1" in shown.document["notices"][0]
+    text = project.uwf("thread", "show", "@last", "--format", "text").stdout
+    assert "refs/tags/v1" in " ".join(text.split())

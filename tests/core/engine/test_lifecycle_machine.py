@@ -198,6 +198,7 @@ class Life(RuleBasedStateMachine):
             "compacted",
             "result",
             "files",
+            "notices",
             "next",
             "hint",
             "stack",

@@ -15,7 +15,7 @@ from uwf_core.thread.names import STATUSES
 from uwf_core.views.thread_list import thread_rows
 
 ONLY_IN_SHOW = {
-    *("worktree", "compacted", "result", "files"),
+    *("worktree", "compacted", "result", "files", "notices"),
     *("input", "agent", "bindings", "form", "stack", "children", "next", "hint"),
 }
 

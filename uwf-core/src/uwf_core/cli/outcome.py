@@ -277,8 +277,12 @@ def _thread(session: Session, document: Mapping[str, Any], until_done: bool) -> 
 def exec_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Screen) -> str:
     """The result of `exec`, `run`, `resume`, `poke` and `wait`, with its steps."""
     root = document["thread"]
-    steps = [step_line(each, screen, root) for each in document["steps"]]
-    return "\n".join([*steps, end_text(document, thread, screen)])
+    lines = list[str]()
+    for step in document["steps"]:
+        lines.append(step_line(step, screen, root))
+        if not thread.get("result"):  # with which all notices of the thread are shown
+            lines += [f"notice: {each}" for each in step["notices"]]
+    return "\n".join([*lines, end_text(document, thread, screen)])
 
 
 def end_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Screen) -> str:

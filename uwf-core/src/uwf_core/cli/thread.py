@@ -102,6 +102,7 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("called", _called_text(document, screen)),
             ("compacted", _compacted_text(document)),
             ("files", _files_text(document)),
+            ("notice", "\n".join(document.get("notices", ()))),
             ("next", "\n".join(document.get("next", ()))),
             ("hint", document.get("hint")),
         ],

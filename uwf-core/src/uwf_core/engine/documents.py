@@ -177,7 +177,7 @@ class ThreadDocument(ThreadRow):
     form of an answer, the commands that continue it (replace what is in <>), and what they do.
     `stack`: from the thread to the one whose role runs next in its open calls; `children`: threads
     that it called; `compacted`: the summary that new sessions get; `result`: of a completed thread;
-    `files`: those that its newest step delivered.
+    `files`: those that its newest step delivered; `notices`: what else there is to know of that.
     """
 
     task: str | None
@@ -191,6 +191,7 @@ class ThreadDocument(ThreadRow):
     compacted: CompactedDocument | None
     result: ResultDocument | None
     files: list[FileDocument]
+    notices: list[str]
     next: list[str]
     hint: str | None
 

@@ -58,6 +58,7 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
             "compacted": None,
             "result": None,
             "files": [],
+            "notices": [],
             "next": [],
             "hint": _hint(row, None, None),
         }
@@ -80,6 +81,7 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
         "compacted": thread.compacted if thread.is_sound else None,
         "result": _result(thread) if row["status"] == "completed" else None,
         "files": _delivered(thread) if thread.is_sound else [],
+        "notices": _notices(thread) if thread.is_sound else [],
         "next": commands,
         "hint": hint,
     }
@@ -102,6 +104,12 @@ def _delivered(thread: "ThreadRecord") -> "list[FileDocument]":
     from uwf_core.views.steps import files_of_step
 
     return files_of_step(newest)
+
+
+def _notices(thread: "ThreadRecord") -> list[str]:
+    """The notices of the newest step."""
+    newest = next(thread.newest_first(), None)
+    return [] if newest is None else [*(newest.node["notices"] or ())]
 
 
 def _frame(frame: Frame) -> "FrameDocument":
