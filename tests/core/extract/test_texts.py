@@ -78,9 +78,25 @@ def test_a_text_in_brackets_is_taken_to_its_end(text: str) -> None:
     assert reply.output == {"$status": "done", "text": text}
 
 
+@given(st.lists(IN_BRACKETS | st.integers(0, 99).map("#{}".format), min_size=1, max_size=4))
+@example(["#1"])
+@example(["#1", "#2"])
+def test_a_list_in_brackets_may_have_a_line_for_each_item(items: list[str]) -> None:
+    for end in ("", ","):
+        written = ",\n  ".join(items) + end
+        found = delivered(f"list: [\n  {written}\n]\nn: 1")
+        assert found["n"] == 1
+        # `# words` alone on its line stays a comment.
+        kept = [
+            text for text in items if not text.startswith(("# ", "#\t")) or text in found["list"]
+        ]
+        assert [text for text in found["list"] if text in kept] == kept
+
+
 @given(st.lists(PLAIN, min_size=1, max_size=4))
 @example(["fix #1", "and #2"])
 @example(["#1", "#2"])
+@example(["#1", "more"])
 def test_a_text_over_several_lines_has_all_of_them(lines: list[str]) -> None:
     lines = [line for line in lines if line.strip()]
     below = "".join(f"  {line}\n" for line in lines)
@@ -135,6 +151,10 @@ def test_fields_as_json_or_as_yaml_round_trip_over_all_of_unicode(text: str) -> 
         ("in:\n  n: 1.5 # x\n  text: y #1\n  # own line", {"in": {"n": 1.5, "text": "y #1"}}),
         ("numbers: [1, # one\n  2] # two", {"numbers": [1, 2]}),
         ("numbers:\n- 1 # one\n# two\n- 2\n  # three", {"numbers": [1, 2]}),
+        ("numbers: [\n  #one\n  1,\n  #two\n]", {"numbers": [1]}),
+        ("list: [\n  # nothing yet\n]", {"list": []}),
+        ("list: ['a', #first\n  'b' #second\n]", {"list": ["a", "b"]}),
+        ("list: [a, #see [x]\n  b]", {"list": ["a", "b"]}),
         ("in: # details\n  n: 1", {"in": {"n": 1}}),
         ("list: # all\n- a\n# no item\n- b", {"list": ["a", "b"]}),
         ("# first\ntext: hi\n# last", {"text": "hi"}),

@@ -11,21 +11,21 @@ MAX_BYTES: Final = 100
 """The longest name, in UTF-8."""
 _NAME = re.compile(r"\w[\w.-]*\Z")
 _HINT: Final = "use letters, digits, `_`, `.` and `-`, with a letter, a digit or `_` first"
-_LATIN = str.maketrans("аеорсухіјѕһԁѵοανικρτυχ", "aeopcyxijshdvoavikptux")
-"""Letters of other scripts that look like Latin ones."""
+_LATIN = str.maketrans("01аеорсухіјѕһԁѵвкмнтοανικρτυχβζ", "olaeopcyxijshdvbkmhtoavikptuxbz")
+"""Digits, and letters of other scripts in lower or upper case, that look like Latin letters."""
 
 
 def name_fault(name: str) -> tuple[str, str] | None:
     """Why `name` is not a name, in words that follow it, and the hint; None if it is one."""
-    if not _NAME.match(name):
-        return "is not a valid name", _HINT
-    if len(name.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        return f"is longer than {MAX_BYTES} bytes", "shorten it"
     if not name.isascii():
         from unicodedata import is_normalized  # few names need it
 
         if not is_normalized("NFC", name):
             return "is not in the normal form NFC of Unicode", "type its accented letters anew"
+    if not _NAME.match(name):
+        return "is not a valid name", _HINT
+    if len(name.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        return f"is longer than {MAX_BYTES} bytes", "shorten it"
     return None
 
 
@@ -53,7 +53,7 @@ def check_look_alike(names: Iterable[tuple[str, Place]], noun: str) -> Iterator[
 
 def _skeleton(name: str) -> str:
     if name.isascii():
-        return name.casefold()
+        return name.casefold().translate(_LATIN)
     from unicodedata import normalize
 
     return normalize("NFKC", name).casefold().translate(_LATIN)

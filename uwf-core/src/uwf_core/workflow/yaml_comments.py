@@ -15,6 +15,8 @@ _FLOW_BEGIN = r"(?<![^ \t\r\n,:\[{])#"
 _FLOW_END = r"[,\[\]{}]"
 _LINE = r"[^\r\n]*"
 _INDICATOR = r"\A[ \t]*:(?=\s)|^[ \t]*(?:-[ \t]+)*-(?=\s)"
+_NUMBERED = r"#\w"
+_NOT_PLAIN = "[{'\""
 _BEHIND = r"[ \t]+#"
 SIGNS: Final = "#:"
 """What a comment may have that plain text may not."""
@@ -65,6 +67,26 @@ def signs_in_brackets(source: str, at: int, *, anywhere: bool = False) -> Iterat
         yield from _signs(source, Part(begin.start(), at))
         if not anywhere:
             return
+
+
+def signs_of_items(source: str, gap: Part, *, may_begin: bool) -> Iterator[int]:
+    """The indices of `SIGNS` of comments between two items of a list in brackets that stand in the
+    place of an item and continue with a letter or a digit: `[#12,` and a line of its own, `#13`.
+
+    Args:
+        source: the document. gap: what is between the items.
+        may_begin: whether an item may begin with the gap, without a comma in it.
+    """
+    for line in re.compile(_LINE).finditer(source, gap.start, gap.end):
+        begin = re.compile(_FLOW_BEGIN).search(source, line.start(), line.end())
+        end = begin.start() if begin else line.end()
+        may_begin = may_begin or "," in source[line.start() : end]
+        if begin and may_begin and re.compile(_NUMBERED).match(source, begin.start()):
+            stop = re.compile(_FLOW_END).search(source, begin.start(), line.end())
+            # What a bracket or a quote follows is a comment.
+            if source[stop.start()] == "," if stop else source[gap.end] not in _NOT_PLAIN:
+                yield from _signs(source, Part(begin.start(), stop.start() if stop else line.end()))
+                return
 
 
 def without_comments(text: str, mark: str) -> str:

@@ -11,6 +11,7 @@ from uwf_core.workflow.yaml_comments import (
     part_of_text,
     signs_in_brackets,
     signs_in_text,
+    signs_of_items,
     without_comments,
 )
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence
@@ -147,12 +148,16 @@ class Composer:
                     )
             else:
                 self._take(kind, event)
-            self.before = event.end_mark.index
+            # The mark of a block's first item belongs to the event of its list.
+            is_block = kind == "SequenceStartEvent" and not event.flow_style
+            self.before = (event.start_mark if is_block else event.end_mark).index
         root = self.root
         empty = isinstance(root, YamlScalar) and root.plain and root.text == ""
         return None if empty else root
 
     def _take(self, kind: str, event: Any) -> None:
+        if self.plain is not None and self.has_comments and self.open:
+            self._look_between(Part(self.before, event.start_mark.index))
         if kind == "ScalarEvent":
             self._scalar(event)
         elif kind in ("MappingStartEvent", "SequenceStartEvent"):
@@ -161,6 +166,13 @@ class Composer:
             self._end()
         elif kind == "AliasEvent":
             self._alias(event)
+
+    def _look_between(self, gap: Part) -> None:
+        """Find items of a list in brackets that YAML reads as comments."""
+        frame = self.open[-1]
+        if frame.is_flow and not frame.is_mapping:
+            hidden = self.swaps.hidden
+            self.signs |= set(signs_of_items(hidden, gap, may_begin=not frame.children))
 
     def _check_text(self, text: str) -> None:
         if len(text) > MAX_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:

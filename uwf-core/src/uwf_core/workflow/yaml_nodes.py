@@ -145,7 +145,8 @@ def value_of(node: YamlNode, schema: Any) -> Any:
     if isinstance(node, YamlMapping):
         return {name: value_of(each, at(schema, name)) for name, each in node.values.items()}
     if isinstance(node, YamlSequence):
-        return [value_of(each, at(schema, index)) for index, each in enumerate(node.items)]
+        items = [each for each in node.items if not _is_comment(each, at(schema, 0))]
+        return [value_of(each, at(schema, index)) for index, each in enumerate(items)]
     assert isinstance(node, YamlScalar)
     if node.whole != node.text:
         texts = texts_of(schema)
@@ -154,6 +155,12 @@ def value_of(node: YamlNode, schema: Any) -> Any:
     allowed = types_of(schema)
     is_other = node.plain and not isinstance(node.value, str) and type_of(node.value) not in allowed
     return node.text if is_other and "string" in allowed else node.value
+
+
+def _is_comment(node: YamlNode, schema: Any) -> bool:
+    """Whether an item is a comment alone, because the schema allows only certain values."""
+    is_bare = isinstance(node, YamlScalar) and node.plain and not node.text and node.whole
+    return bool(is_bare) and texts_of(schema) is not None
 
 
 def at(schema: Any, key: str | int) -> Any:
