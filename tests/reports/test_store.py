@@ -150,6 +150,22 @@ def test_a_process_that_stays_never_leaves_a_file_that_looks_whole(project: Proj
         assert "store.db-wal" in project.uwf("store", "check").stderr, copy.name
 
 
+def test_a_link_to_a_store_shares_its_log_and_its_locks(project: Project) -> None:
+    """gem/oq-engine #11752: SQLite's log is beside the file, not beside the link."""
+    real, other = project.home, project.home.with_name("other")
+    other.mkdir(mode=0o700)
+    (other / "store.db").symlink_to(real / "store.db")
+    project.env["UWF_HOME"] = str(other)
+    project.home = other
+    with project.client() as client:
+        assert client._engine.store.location() == str((real / "store.db").resolve())
+        for number in range(300):
+            client._engine.store.put_text(f"{number} " * 3000)
+    assert (real / "store.db-wal").stat().st_size < 5_000_000
+    holds_everything(project, 1)
+    assert not [*other.glob("store.db-*"), *other.glob("store.db.*")]
+
+
 def test_the_log_of_another_store_is_reported(project: Project, tmp_path: Path) -> None:
     """gem/oq-engine #11752: two files that do not belong together."""
     other = home_with_a_thread(tmp_path / "other")

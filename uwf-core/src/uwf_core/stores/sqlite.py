@@ -4,7 +4,7 @@ While one process writes, others read the previous state. Writers wait for each 
 """
 
 # Every command opens a store, and pathlib takes as long to load as sqlite3.
-# ruff: noqa: PTH100, PTH111, PTH118, PTH120
+# ruff: noqa: PTH100, PTH111, PTH114, PTH118, PTH120
 
 import os
 import sqlite3
@@ -77,6 +77,8 @@ def open_sqlite(url: str, home: str, *, durable: bool = True) -> "SqliteBackend"
         )
     home = os.path.abspath(home)
     full = os.path.normpath(os.path.join(home, os.path.expanduser(path)))
+    if os.path.islink(full):  # the log and the lock are beside the file itself
+        full = os.path.realpath(full)
     folder = os.path.dirname(full)
     within = folder == home or folder.startswith(home.rstrip("/") + "/")
     return SqliteBackend(full, may_make_folder=within, durable=durable)
