@@ -140,6 +140,22 @@ STORAGE = (
         "row: full --share 1 --scene start",
     ),
     Mutant(
+        "store",
+        "a whole file is called one that lost its log",
+        "stores/log.py",
+        "lost OR follows AND EXISTS",
+        "lost OR EXISTS",
+        "tests/reports/test_store.py::test_a_whole_file_without_a_log_is_no_loss",
+    ),
+    Mutant(
+        "store",
+        "a file does not say that a log follows",
+        "stores/log.py",
+        "SET follows = 1",
+        "SET follows = 0",
+        "tests/reports/test_store.py::test_a_process_that_stays_never_leaves_a_file_that_looks_whole",
+    ),
+    Mutant(
         "log",
         "a file grows without end",
         "engine/log_file.py",

@@ -126,6 +126,16 @@ def test_no_line_of_a_file_outside_of_a_repository_is_printed_or_used(
         assert place.name in ended.stderr
 
 
+def test_a_bundle_of_a_repository_is_no_link_out_of_it(project: Project, tmp_path: Path) -> None:
+    """Found while attacking uwf: the other file that a repository can bring."""
+    (project.folder / ".git").mkdir(exist_ok=True)
+    private = tmp_path / "private"
+    private.write_text("secret")
+    (project.folder / "thread.bundle").symlink_to(private)
+    ended = project.uwf("cas", "import", "thread.bundle")
+    assert ended.exit_code != 0 and "leads out of its folder" in ended.stderr
+
+
 def test_a_link_that_stays_in_the_repository_works(project: Project) -> None:
     """The workflow of a repository may be a link to another file of it."""
     (project.folder / ".git").mkdir()

@@ -21,7 +21,7 @@ from uwf_core.cas.manifest import Manifest
 from uwf_core.errors import BundleError, CorruptNodeError
 from uwf_core.ids import number_of
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.process.path_walk import open_regular
+from uwf_core.process.path_walk import open_named
 
 FOLDER, ENDING = "cas/", ".bin"
 OBJECTS = "files/"
@@ -244,7 +244,7 @@ def opened(path: str) -> tuple[BinaryIO, int]:
         BundleError: it is not a plain file, or cannot be read.
     """
     try:
-        descriptor, found = open_regular(None, path, follow=True)
+        descriptor, found = open_named(path)
         return os.fdopen(descriptor, "rb"), found.st_size
     except OSError as error:
         raise BundleError(

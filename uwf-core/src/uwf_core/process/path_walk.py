@@ -214,6 +214,12 @@ def read_regular(
     return data
 
 
+def open_named(path: str) -> tuple[int, os.stat_result]:
+    """The descriptor and status of a regular file that a user named, as `read_regular` opens it."""
+    descriptor = _opened(path, project_root(path))
+    return descriptor, os.fstat(descriptor)
+
+
 def project_root(path: str, markers: Iterable[str] = (".git",)) -> str | None:
     """The folder of the project that a path is in: the nearest above it with one of the `markers`.
 

@@ -30,8 +30,6 @@ _APPLICATION = 0x75776673
 """PRAGMA application_id of our files: "uwfs"."""
 
 _PAGE_BYTES = 8192
-_LONG_LOG = 512 * _PAGE_BYTES
-"""The size at which the log is copied into the file: 4 MB, which takes a millisecond to read."""
 
 _MAKING = offset_of("\0making the store")
 
@@ -81,7 +79,7 @@ class Database:
         self._may_make_folder = may_make_folder
         self._reader: sqlite3.Connection | None = None
         self._writer: WaitingConnection | None = None
-        self._shorten_at = _LONG_LOG
+        self._log = log.Log(path)
 
     def reader(self) -> sqlite3.Connection | None:
         """The connection to read; None while there is no store."""
@@ -100,7 +98,7 @@ class Database:
                 self._make()
             self._writer = self._checked(_connected(self.path, "rw"))
             if self._durable:
-                self._writer.execute("PRAGMA wal_autocheckpoint = 0")  # see `shorten_log`
+                self._writer.execute("PRAGMA wal_autocheckpoint = 0")  # see `log.Log`
                 log.begin(self._writer, self.path)
             self._writer.execute("PRAGMA fullfsync = 1")  # on macOS fsync alone does not wait
         return self._writer
@@ -117,17 +115,9 @@ class Database:
             return log.fault(self.reader(), self.path)
 
     def shorten_log(self) -> None:
-        """Copy the log into the file if it is long. Not within a transaction.
-
-        SQLite would do that without saying in the file that a log follows.
-        """
-        found = log.size(self.path) if self._durable else 0
-        if self._writer is None or found < self._shorten_at:
-            return
-        with suppress(sqlite3.Error, OSError):  # the log stays long: as safe
-            log.shorten(self._writer, _LONG_LOG // 4)
-        left = log.size(self.path)
-        self._shorten_at = _LONG_LOG if left < found else left + _LONG_LOG  # others need all of it
+        """Copy the log into the file if it is long. Not within a transaction."""
+        if self._writer is not None and self._durable:
+            self._log.shorten(self._writer)
 
     def close(self) -> None:
         """Close both, leaving the log (`-wal`) where it is.

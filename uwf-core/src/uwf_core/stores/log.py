@@ -14,6 +14,7 @@ or one that makes a backup), the file has all of it, and says that none follows.
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 
 TABLE = """
 CREATE TABLE log (
@@ -21,6 +22,8 @@ CREATE TABLE log (
 INSERT INTO log VALUES (randomblob(16), 1, 1, 0);
 """
 _HEADER_BYTES = 32
+_LONG_BYTES = 1 << 22
+"""The size at which the log is copied into the file: it takes a millisecond to read."""
 _NEXT = "UPDATE log SET number = number + 1, follows = 0"
 
 
@@ -49,9 +52,29 @@ def begin(connection: sqlite3.Connection, path: str) -> None:
     connection.execute("COMMIT")
 
 
-def shorten(connection: sqlite3.Connection, most_bytes: int) -> None:
-    """Copy a long log into the file, and begin a short one unless others still read the old one."""
-    connection.execute(f"PRAGMA journal_size_limit = {most_bytes}")
+class Log:
+    """The log of the store at `path` while it becomes longer.
+
+    SQLite would copy it into the file by itself, without saying there that a log follows.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._most = _LONG_BYTES
+
+    def shorten(self, connection: sqlite3.Connection) -> None:
+        """Copy a long log into the file, and begin a short one unless others still read it."""
+        found = size(self._path)
+        if found < self._most:
+            return
+        with suppress(sqlite3.Error, OSError):  # the log stays long: as safe
+            _copy(connection)
+        left = size(self._path)
+        self._most = _LONG_BYTES if left < found else left + _LONG_BYTES
+
+
+def _copy(connection: sqlite3.Connection) -> None:
+    connection.execute(f"PRAGMA journal_size_limit = {_LONG_BYTES // 4}")
     if not _knows(connection):
         connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         return

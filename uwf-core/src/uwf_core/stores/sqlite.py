@@ -71,14 +71,11 @@ def open_sqlite(url: str, home: str, *, durable: bool = True) -> "SqliteBackend"
     """
     path = url.partition(":")[2]
     if path in ("", ":memory:"):
-        raise StoreError(
-            f"the store {url!r} has no file",
-            hint="write `sqlite:PATH`, such as `sqlite:store.db`; or `memory:` to keep nothing",
-        )
+        hint = "write `sqlite:PATH`, such as `sqlite:store.db`; or `memory:` to keep nothing"
+        raise StoreError(f"the store {url!r} has no file", hint=hint)
     home = os.path.abspath(home)
     full = os.path.normpath(os.path.join(home, os.path.expanduser(path)))
-    if os.path.islink(full):  # the log and the lock are beside the file itself
-        full = os.path.realpath(full)
+    full = os.path.realpath(full) if os.path.islink(full) else full  # the log is beside the file
     folder = os.path.dirname(full)
     within = folder == home or folder.startswith(home.rstrip("/") + "/")
     return SqliteBackend(full, may_make_folder=within, durable=durable)
