@@ -150,6 +150,30 @@ def test_a_missing_program_names_the_agent_to_check_before_the_next_run(project)
     assert shown["hint"].startswith("runs writer again, once what is missing is installed; ")
 
 
+REFUSED = {"role": "writer", "fail": {"kind": "bad_request", "message": "temperature is odd"}}
+
+
+def test_a_request_that_was_rejected_whole_is_not_offered_again(project):
+    project.script([REFUSED])
+    shown = on_terminal(project, [*RUN])
+    assert shown.code == 6
+    thread = project.uwf("thread", "list").document["threads"][0]["thread"]
+    other = f"next: uwf thread exec {thread} --until-done --agent <agent>"
+    assert shown.lines[-1] == other
+    hint = project.uwf("thread", "show", thread).document["hint"]
+    assert hint.startswith("asks an agent of another service or model: ")
+    assert on_terminal(project, ["thread", "exec", thread]).lines[-1] == other.replace(
+        " --until-done", ""
+    )
+
+
+def test_a_request_that_was_rejected_in_an_older_session_is_made_in_a_fresh_one(project):
+    project.script([WROTE, REJECTED, REFUSED])
+    shown = on_terminal(project, [*RUN])
+    thread = project.uwf("thread", "list").document["threads"][0]["thread"]
+    assert shown.lines[-1] == f"next: uwf thread exec {thread} --until-done"
+
+
 def test_the_text_lists_the_steps_where_the_progress_goes_elsewhere(project):
     project.script([WROTE, FAILS])
     done = project.uwf(*RUN, "--format", "text")

@@ -241,3 +241,19 @@ def test_the_surface_of_an_answer_is_recorded_also_in_the_background(uwf, projec
         step = opened.step(opened.steps(asked)[1]["step"])
     assert step["by"]["via"] == "web"
     assert os.environ.get("UWF_VIA") is None
+
+
+def test_a_thread_of_workers_is_shown_while_it_waits_for_a_time(uwf, project, monkeypatch):
+    """What workers repeat by themselves waits for nobody, unless a service named the time."""
+    until = int(time.time() * 1000) + 7_200_000
+    limited = {"kind": "rate_limited", "message": "asks to wait", "untilMs": until}
+    threads = []
+    for fails in ({**FAILS, "fail": limited}, FAILS):
+        project.script([fails])
+        threads.append(uwf("run", "pair", "-p", "x").document["thread"])
+    monkeypatch.setattr("uwf_core.engine.engine.Engine.has_workers", True)
+    monkeypatch.setattr("uwf_core.views.unserved.unserved_threads", lambda _: [])
+    monkeypatch.setattr("uwf_core.views.unserved.queued_among", lambda *_: set(threads))
+    (found,) = items(uwf)
+    assert (found["thread"], found["until"]) == (threads[0], until)
+    assert found["commands"] == [f"uwf thread exec {threads[0]} --until-done"]

@@ -181,7 +181,10 @@ def _continuation(
             waits = waits._replace(role="/".join(roles))
             leaf = open_thread(engine, below[-1].thread)
     failed = None if waits is None else _failed_attempt(leaf)
-    return _next(engine, row, waits, form), _hint(row, waits, failed)
+    commands, hint = _next(engine, row, waits, form), _hint(row, waits, failed)
+    if waits is not None and waits.kind == "bad_request" and _would_repeat(leaf):
+        return [f"{each} --agent <agent>" for each in commands], f"{_OTHER_AGENT}; {hint}"
+    return commands, hint
 
 
 def _of_branches(
@@ -232,6 +235,10 @@ def _grants(engine: "Engine", root: ThreadId, waiting: "Sequence[Waiting]") -> s
 
 _SHOWN = 5
 _FORK_ORIGINAL = "a new thread continues from its last step: it came from the original uwf"
+_OTHER_AGENT = (
+    "asks an agent of another service or model: this one would reject the same request again, "
+    "unless you change its configuration"
+)
 _FOLLOW_BRANCHES = "waits for the run of the branches"
 _FOLLOW = "waits for the run of the called thread"
 
@@ -307,6 +314,17 @@ def _failed_attempt(thread: ThreadRecord) -> str | None:
     if thread.state.attempt is not None:
         return None
     return next((step.ref for step in reversed(thread.pending)), None)
+
+
+def _would_repeat(thread: ThreadRecord) -> bool:
+    """Whether the next attempt at the pending step sends what was rejected: it was the whole prompt
+    already, in a session of its own.
+    """
+    if not thread.pending or thread.pending[-1].node["agent"] == "program":
+        return False
+    *before, failed = [*thread.newest_first(), *thread.pending]
+    session = failed.node["session"]
+    return session is None or all(each.node["session"] != session for each in before)
 
 
 def asks_to_install(message: str) -> bool:
