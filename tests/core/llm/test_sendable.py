@@ -211,3 +211,21 @@ def test_halves_in_two_pieces_of_a_stream_are_one_character(protocol):
     """As services escape them, half a character in a piece."""
     with ScriptedModel(["smile 😀 here"]) as server, ChatClient(model_at(server, protocol)) as it:
         assert it.chat(ASKED, on_delta=lambda _: None).text == "smile 😀 here"
+
+
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [
+        ({"required": None, "properties": None}, {"properties": {}}),
+        ({"properties": {"a": {"type": "array"}}},
+         {"properties": {"a": {"type": "array", "items": {}}}}),
+        ({"properties": {"a": {"type": "array", "prefixItems": [{}]}}}, None),
+        ({"properties": {"a": True, "b": {"anyOf": [{"type": "array", "items": None}]}}},
+         {"properties": {"a": {}, "b": {"anyOf": [{"type": "array", "items": {}}]}}}),
+        ({"properties": {"a": {"default": None, "const": None, "enum": [None]}}}, None),
+        ({"properties": {}, "additionalProperties": False}, None),
+    ],
+)  # fmt: skip
+def test_a_schema_that_other_tools_wrote_is_one_for_strict_services(written, sent):
+    """mark3labs/mcphost #88: servers in Go write `null` for what is left out."""
+    assert object_schema({"type": "object", **written}) == {"type": "object", **(sent or written)}

@@ -27,6 +27,8 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _KEY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _CHOICES = ("anyOf", "oneOf", "allOf")
 _NOT_AT_TOP = frozenset((*_CHOICES, "not", "if", "then", "else", "enum", "const", "$ref"))
+_MANY = frozenset(("properties", "patternProperties", "$defs", "definitions"))
+_ANY_VALUE = ("const", "default")
 _LEVELS = 8
 
 
@@ -106,7 +108,7 @@ def object_schema(schema: Any) -> dict[str, Any]:
     """A schema of arguments as an object with properties and without a choice at its top: it admits
     all that `schema` admits, and what comes is validated with that.
     """
-    defined = schema if isinstance(schema, Mapping) else {}
+    defined = _tidy(schema, 2 * _LEVELS) if isinstance(schema, Mapping) else {}
     is_object = defined.get("type") == "object" and isinstance(defined.get("properties"), Mapping)
     if is_object and _NOT_AT_TOP.isdisjoint(defined):
         return dict(defined)
@@ -122,6 +124,29 @@ def object_schema(schema: Any) -> dict[str, Any]:
     made |= {"type": "object", "properties": of_all}
     made.pop("required", None)
     return {**made, "required": required} if required else made
+
+
+def _tidy(schema: Any, levels: int) -> Any:
+    """A schema as strict services read it: no `null` for what is left out (servers in Go write it),
+    a schema for the items of every list, and `{}` for `true`.
+    """
+    if schema is True:
+        return {}
+    if not isinstance(schema, Mapping) or not levels:
+        return schema
+    made = {name: each for name, each in schema.items() if each is not None or name in _ANY_VALUE}
+    for name in _MANY & made.keys():
+        if isinstance(made[name], Mapping):
+            made[name] = {key: _tidy(each, levels - 1) for key, each in made[name].items()}
+    for name in _CHOICES:
+        if isinstance(made.get(name), list):
+            made[name] = [_tidy(each, levels - 1) for each in made[name]]
+    for name in ("items", "additionalProperties"):
+        if isinstance(made.get(name), Mapping):
+            made[name] = _tidy(made[name], levels - 1)
+    if made.get("type") == "array" and "prefixItems" not in made:
+        made.setdefault("items", {})
+    return made
 
 
 def _parts(schema: Any, root: Mapping[str, Any], levels: int) -> Iterator[Mapping[str, Any]]:
