@@ -118,6 +118,7 @@ STEP = {
     "durationMs": 61_000,
     "usage": USAGE,
     "denials": ["run_command: rm -rf /"],
+    "notices": ["the program ended with exit code 1 after its reply"],
     "corrections": [{"prompt": "…", "raw": "…", "errors": ["files: must be a list"]}],
     "previousAttempts": ["7GQ8K1M2N4P5Q"],
     "replaces": None,

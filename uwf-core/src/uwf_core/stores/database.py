@@ -100,6 +100,8 @@ class Database:
             if self._durable:
                 self._writer.execute("PRAGMA wal_autocheckpoint = 0")  # see `log.Log`
                 log.begin(self._writer, self.path)
+            else:
+                log.end(self._writer)
             self._writer.execute("PRAGMA fullfsync = 1")  # on macOS fsync alone does not wait
         return self._writer
 

@@ -52,6 +52,12 @@ def begin(connection: sqlite3.Connection, path: str) -> None:
     connection.execute("COMMIT")
 
 
+def end(connection: sqlite3.Connection) -> None:
+    """State that no log follows: what is written without waiting for the disk is in the file."""
+    if _knows(connection):
+        connection.execute("UPDATE log SET follows = 0")
+
+
 class Log:
     """The log of the store at `path` while it becomes longer.
 
