@@ -4,6 +4,7 @@ from tests.mutants.mutant import Mutant
 
 _GIT = "tests/core/files/test_worktree_git.py"
 _REPORTS = "tests/reports/test_worktrees.py"
+_LOST = "tests/reports/test_lost_in_worktrees.py"
 _THREADS = "tests/core/engine/test_worktrees.py"
 
 WORKTREES = (
@@ -102,7 +103,7 @@ WORKTREES = (
         "files/worktree.py",
         "        _show_hidden(folder, env)\n",
         "",
-        f"{_REPORTS}::test_a_change_that_git_was_told_not_to_see_is_seen",
+        f"{_LOST}::test_a_change_that_git_was_told_not_to_see_is_seen",
     ),
     Mutant(
         "worktrees",
@@ -110,7 +111,7 @@ WORKTREES = (
         "files/worktree.py",
         "    _go_to_branch(folder, branch)\n",
         "",
-        f"{_REPORTS}::test_uwf_commits_to_no_branch_of_the_user",
+        f"{_LOST}::test_uwf_commits_to_no_branch_of_the_user",
     ),
     Mutant(
         "worktrees",

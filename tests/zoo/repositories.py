@@ -333,6 +333,11 @@ def links(at: Path) -> Path:
     return at
 
 
+def odd_place(at: Path) -> Path:
+    """The folder has line breaks and quotes in its name."""
+    return repository(at.parent / "new\nline\r' \"$x\t")
+
+
 def odd_names(at: Path) -> Path:
     """Names with every kind of byte."""
     repository(at)
@@ -412,7 +417,7 @@ ZOO: dict[str, Animal] = {
         *map(Animal, (in_merge, in_rebase, in_cherry_pick, in_stash_pop, in_bisect, detached)),
         *map(Animal, (split_index, index_locked, hooked, signing, shallow, borrowing, packed)),
         *map(Animal, (replaced, links, odd_names, in_submodule, in_submodule_with_extension)),
-        *map(Animal, (configured, partial, of_bare)),
+        *map(Animal, (configured, partial, of_bare, odd_place)),
         Animal(submodule, hidden=("sub/",)),
         Animal(nested, hidden=("inside/", "none/")),
         Animal(worktree_inside, hidden=("trees/",)),

@@ -7,7 +7,7 @@ from typing import Final
 
 from uwf_core.files.paths import listed, shown
 from uwf_core.files.surroundings import stashes_of
-from uwf_core.files.unfinished import operations
+from uwf_core.files.unfinished import left_behind, operations
 from uwf_core.files.worktree import has_changes
 from uwf_core.files.worktree_git import NO_LOCKS, names
 from uwf_core.process.git import ask_git
@@ -18,14 +18,16 @@ _IGNORED: Final = ("ls-files", "-z", "-o", "-i", "--exclude-standard", "--direct
 
 def only_copies(folder: str, branch: str) -> list[str]:
     """What is only in a worktree, and work of its branch that is in no commit: changes that are not
-    committed, ignored files (its base had none), commits of repositories inside, entries of the
-    stash.
+    committed, commits on no branch, ignored files (its base had none), commits of repositories
+    inside, entries of the stash.
 
     Raises:
         GitFailed: git cannot read it.
     """
     found = ["uncommitted changes"] if has_changes(folder) else []
     found += ["an unfinished operation of git"] if operations(folder) else []
+    left = left_behind(folder)
+    found += [f"commits that no branch has: {', '.join(left[:_SHOWN])}"] if left else []
     ignored = names(folder, *_IGNORED, env=NO_LOCKS)
     if ignored:
         found.append(f"ignored files: {listed(ignored)}")

@@ -8,7 +8,7 @@ from typing import Final
 
 from uwf_core.config.repository import find_repository
 from uwf_core.files.paths import listed
-from uwf_core.files.worktree_git import NO_LOCKS, git, lines, names, optional
+from uwf_core.files.worktree_git import NO_LOCKS, git, lines, names, optional, path_of
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.git import GitFailed
 from uwf_core.process.path_walk import ANYWHERE, read_regular
@@ -55,7 +55,6 @@ def surroundings_of(origin: str, without: str) -> OutsideState:
     if found is None:
         raise GitFailed(f"{origin!r} is in no repository")
     checkout = found.top
-    [common] = lines(checkout, "rev-parse", "--path-format=absolute", "--git-common-dir")
     listed = lines(checkout, "for-each-ref", "--format=%(objectname) %(refname)")
     refs = {each.partition(" ")[2]: each.partition(" ")[0] for each in listed}
     branch = optional(checkout, "symbolic-ref", "--quiet", "HEAD")
@@ -69,7 +68,7 @@ def surroundings_of(origin: str, without: str) -> OutsideState:
         files,
         {name: each for name, each in refs.items() if not name.startswith(_OWN)},
         _stashes(checkout) if _STASH in refs else {},
-        _settings(common),
+        _settings(path_of(checkout, "--git-common-dir")),
     )
 
 

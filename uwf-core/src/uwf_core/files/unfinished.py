@@ -1,6 +1,7 @@
 """What is unfinished in a worktree: work that its branch would not get, or not as it is meant."""
 
 import os
+import re
 from shlex import quote
 from typing import Final
 
@@ -24,6 +25,7 @@ _OPERATIONS: Final = (
 """Of git: what each leaves in the folder of a worktree, its name, and how to end it."""
 _LINK: Final = b"160000 "
 _MARK: Final = "^(<<<<<<<|>>>>>>>) "
+_LEFT: Final = re.compile(rb"\tcheckout: moving from ([0-9a-f]{40,64}) to ")
 _LONGEST_LIST: Final = 1_000
 
 
@@ -97,11 +99,25 @@ def _beside_branch(folder: str, branch: str) -> list[str]:
 def _last_commit(folder: str) -> str:
     """What a worktree was last at, by its own log."""
     try:
-        log = read_regular("logs/HEAD", within=entry_of(folder))
-        old, new = log.splitlines()[-1].decode().split()[:2]
-    except (OSError, IndexError, ValueError):
+        old, new = _log(folder)[-1].decode().split()[:2]
+    except (IndexError, ValueError):
         return "COMMIT"
     return new if new.strip("0") else old
+
+
+def _log(folder: str) -> list[bytes]:
+    """What git has noted of the commits at which a worktree was; the newest one is the last."""
+    try:
+        return read_regular("logs/HEAD", within=entry_of(folder)).splitlines()
+    except OSError:
+        return []
+
+
+def left_behind(folder: str) -> list[str]:
+    """The commits that were made in a worktree on no branch, and left for another one."""
+    left = dict.fromkeys(found[1].decode() for found in map(_LEFT.search, _log(folder)) if found)
+    words = ("rev-list", "--max-count=1")
+    return [each for each in left if optional(folder, *words, each, "--not", "HEAD", "--all")]
 
 
 def _nested(folder: str) -> list[str]:
@@ -142,11 +158,15 @@ def _submodules(folder: str) -> set[bytes]:
 
 
 def doubtful(folder: str, base: str) -> list[str]:
-    """What may not be meant in the files of a worktree: marks of a conflict in files that differ
-    from a commit, and names that no commit can have.
+    """What may not be meant in a worktree: marks of a conflict in files that differ from a commit,
+    names that no commit can have, and commits that are on no branch.
     """
     words = ("diff", "--name-only", "-z", "--diff-filter=d", f"-G{_MARK}", base, "--")
     found, marked = list[str](), names(folder, *words, env=NO_LOCKS)
+    found += [
+        f"commits of {folder} are on no branch: `git branch NAME {each[:12]}` keeps them"
+        for each in left_behind(folder)
+    ]
     if marked:
         found.append(f"marks of a conflict are in {listed(marked)} in {folder}")
     others = names(folder, "ls-files", "--others", "--exclude-standard", "-z", env=NO_LOCKS)

@@ -15,7 +15,7 @@ from typing import Any, Final
 from uwf_core.files.hazards import refused_by_user_git, words_of
 from uwf_core.files.unfinished import check_finished
 from uwf_core.files.worktree_entries import beside_others, conflict_at, lock_of
-from uwf_core.files.worktree_git import NO_LOCKS, git, lines, names, optional
+from uwf_core.files.worktree_git import NO_LOCKS, git, lines, names, optional, path_of
 from uwf_core.files.worktree_place import check_place
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import make_folder, sync_names
@@ -58,8 +58,9 @@ def find_working_tree(folder: str) -> WorkingTree:
         GitFailed: there is none, or it has no commit.
     """
     real = os.path.realpath(folder)
-    words = ("--path-format=absolute", "--show-toplevel", "--git-common-dir")
-    top, common = (os.path.realpath(each) for each in lines(real, "rev-parse", *words))
+    top, common = (
+        os.path.realpath(path_of(real, each)) for each in ("--show-toplevel", "--git-common-dir")
+    )
     inside = os.path.relpath(real, top)
     if inside.startswith(os.pardir):
         raise GitFailed(
@@ -94,8 +95,7 @@ def commit_of_state(tree: WorkingTree, message: str, *, without: str | None = No
     the folder `without`, that of uwf.
     """
     top = tree.top
-    [index] = lines(top, "rev-parse", "--path-format=absolute", "--git-path", "index")
-    with _copied(index) as copy:
+    with _copied(path_of(top, "--git-path", "index")) as copy:
         env = {"GIT_INDEX_FILE": copy, **NO_LOCKS}
         _add_all(top, env, without=without)
         [files] = lines(top, "write-tree", env=env)
@@ -296,7 +296,7 @@ def remove_worktree(folder: str, branch: str, base: str) -> bool:
         GitFailed: git refuses to remove it; submodules that are checked out are a reason. Or it is
             a worktree of something else.
     """
-    [common] = lines(folder, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    common = path_of(folder, "--git-common-dir")
     if not _is_of_branch(folder, branch):
         raise GitFailed(f"it is not at the branch {branch}, so it may be your worktree")
     loose = ("rev-list", "--max-count=1", "HEAD", "--not", "--branches", "--remotes")
@@ -348,8 +348,7 @@ def _add_all(
 @contextmanager
 def _all_shown(folder: str) -> Iterator[Mapping[str, str]]:
     """Variables that name a copy of the index in which no file is hidden, for one block."""
-    [index] = lines(folder, "rev-parse", "--path-format=absolute", "--git-path", "index")
-    with _copied(index) as copy:
+    with _copied(path_of(folder, "--git-path", "index")) as copy:
         env = {"GIT_INDEX_FILE": copy, **NO_LOCKS}
         _show_hidden(folder, env)
         yield env

@@ -40,6 +40,12 @@ def lines(folder: str, *words: str, env: Mapping[str, str] = NO_ENV) -> list[str
     return [os.fsdecode(each) for each in git(folder, *words, env=env).splitlines()]
 
 
+def path_of(folder: str, *words: str) -> str:
+    """A path that `git rev-parse` prints. Line breaks are a part of it."""
+    said = git(folder, "rev-parse", "--path-format=absolute", *words)
+    return os.fsdecode(said.removesuffix(b"\n"))
+
+
 def optional(folder: str, *words: str) -> str | None:
     """The first line of the output; None if the command fails, which may just mean no."""
     try:

@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 
 from uwf_core.config.repository import find_repository
-from uwf_core.files.worktree_git import lines, optional
+from uwf_core.files.worktree_git import path_of
 from uwf_core.process.git import GitFailed, user_git
 from uwf_core.process.path_walk import read_regular
 
@@ -58,9 +58,8 @@ def check_place(folder: str) -> None:
 
 def _named(folder: str) -> tuple[str, str] | None:
     """The working tree and the folder of git that git finds in a folder."""
-    words = ("--path-format=absolute", "--show-toplevel", "--absolute-git-dir")
-    with suppress(GitFailed, ValueError):
-        top, entry = lines(folder, "rev-parse", *words)
+    with suppress(GitFailed):
+        top, entry = (path_of(folder, each) for each in ("--show-toplevel", "--absolute-git-dir"))
         return os.path.realpath(top), os.path.realpath(entry)
     return None
 
@@ -72,8 +71,11 @@ def restore_pointer(folder: str, repository: str) -> bool:
         folder: of the worktree. repository: a folder in another working tree of its repository.
     """
     pointer = os.path.join(folder, ".git")
-    common = optional(repository, "rev-parse", "--path-format=absolute", "--git-common-dir")
-    if os.path.lexists(pointer) or not os.path.isdir(folder) or common is None:
+    if os.path.lexists(pointer) or not os.path.isdir(folder):
+        return False
+    try:
+        common = path_of(repository, "--git-common-dir")
+    except GitFailed:
         return False
     above = os.path.join(common, "worktrees")
     for name in os.listdir(above) if os.path.isdir(above) else ():
