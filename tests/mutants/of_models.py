@@ -76,8 +76,8 @@ MODELS = (
         "models",
         "the label decides what a body is",
         "llm/reception.py",
-        'if start in (b"{", b"["):',
-        'if "json" in self.response.head.headers.get("content-type", ""):',
+        'if start not in (b"{", b"["):',
+        'if "json" not in self.response.head.headers.get("content-type", ""):',
         f"{_BROKEN}::test_a_whole_reply_is_requested_once_whatever_its_label",
     ),
     Mutant(

@@ -318,7 +318,7 @@ def _failed_attempt(thread: ThreadRecord) -> str | None:
 
 def _would_repeat(thread: ThreadRecord) -> bool:
     """Whether the next attempt at the pending step sends what was rejected: it was the whole prompt
-    already, in a session of its own.
+    already, in a new session.
     """
     if not thread.pending or thread.pending[-1].node["agent"] == "program":
         return False

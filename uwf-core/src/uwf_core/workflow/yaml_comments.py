@@ -71,7 +71,7 @@ def signs_in_brackets(source: str, at: int, *, anywhere: bool = False) -> Iterat
 
 def signs_of_items(source: str, gap: Part, *, may_begin: bool) -> Iterator[int]:
     """The indices of `SIGNS` of comments between two items of a list in brackets that stand in the
-    place of an item and continue with a letter or a digit: `[#12,` and a line of its own, `#13`.
+    place of an item and continue with a letter or a digit: `[#12,` and a separate line, `#13`.
 
     Args:
         source: the document. gap: what is between the items.
