@@ -1,4 +1,4 @@
-"""Variants of the public reports about worktrees: work that git does not see, or has lost, played with real git and real processes."""
+"""Variants of the public reports about worktrees: work that git does not see, or has lost."""
 
 import subprocess
 
