@@ -31,7 +31,7 @@ def test_without_forms_the_question_is_a_message_that_says_how_to_answer(desk: D
     assert editor.said().endswith(
         "**reader asks:** May this go out? Dear Ada\n\nAnswer with:\n- `approved`\n"
         "- `changes: <comments>` (What must change. text, at least 3 characters); optional, in "
-        "lines with all fields named: `words=…`, `places=…`\n"
+        "lines with all fields named: `places=…`, `words=…`\n"
     )
     assert desk.show(session)["suspendReason"] == "role"
 
