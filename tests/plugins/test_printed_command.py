@@ -12,7 +12,7 @@ def printed_command(environment: Environment, wheel: Path) -> list[str]:
     """What `uwf install` answers, for a wheel."""
     done = environment.uwf("install")
     assert done.exit_code == 2
-    line = done.error["hint"].partition("uwf leaves that to your installer: ")[2]
+    line = done.error["hint"].partition("your installer does that: ")[2]
     words = shlex.split(line)
     assert words.count("DISTRIBUTION") == 1, line
     return [str(wheel) if word == "DISTRIBUTION" else word for word in words]

@@ -42,7 +42,7 @@ def test_reports_without_text_are_counted_as_well(
     words: str,
 ) -> None:
     monkeypatch.setattr(cleaning, "MOST_TURNS", 500)
-    monkeypatch.setattr(cleaning, "_MOST_CALLS", 2_000)
+    monkeypatch.setattr(cleaning, "MOST_CALLS", 2_000)
 
     def run(request: AgentRequest, sink: TurnSink) -> AgentReply:
         at = 0

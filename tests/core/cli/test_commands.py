@@ -32,7 +32,7 @@ def test_a_thread_from_start_to_end_in_json(uwf, project):
     assert set(shown) >= ROW | {"form", "next", "hint"}
     listed = uwf("thread", "list").document["threads"][0]
     assert set(listed) == set(shown) - {
-        *("worktree", "compacted", "result", "files"),
+        *("worktree", "compacted", "result", "files", "notices"),
         *("input", "agent", "bindings", "form", "stack", "children", "next", "hint"),
     }
     last = uwf("thread", "exec", "@last", "-c", "5").document

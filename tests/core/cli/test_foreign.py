@@ -63,8 +63,6 @@ def test_a_command_of_another_distribution_is_one_of_ours(site):
     assert site.uwf("greet", "nobody").exit_code != 0
     completed = site.uwf("__complete", "fish", "1", "uwf", "gr").stdout
     assert "greet\tGreet somebody\n" in completed
-    completed = site.uwf("__complete", "fish", "3", "uwf", "plugin", "uninstall", "uwf-g").stdout
-    assert completed == "uwf-greet\tGreet people politely\n"
     for words in (("list",), ("list", "--hooks"), ("check", "greet")):
         rows = site.uwf("plugin", *words).document["plugins"]
         summaries = {each["name"]: each["summary"] for each in rows}

@@ -139,15 +139,16 @@ FAILED = {
     "status": "suspended",
     "suspendReason": "failure",
     "suspendMessage": "the key was refused",
+    "notices": [],
     "steps": [
         {"step": "2WM89S4EYMP2F", "role": "developer", "agent": "hermes",
          "thread": THREADS["threads"][0]["thread"], "alias": None, "durationMs": 61_000,
-         "failure": None, "suspendMessage": None, "answered": False,
+         "failure": None, "suspendMessage": None, "notices": [], "answered": False,
          "childThread": None, "branches": None},
         {"step": "7GQ8K1M2N4P5Q", "role": "reviewer", "agent": "hermes",
          "thread": THREADS["threads"][0]["thread"], "alias": None, "durationMs": 900,
          "failure": {"kind": "auth", "message": "the key was refused", "until": None},
-         "suspendMessage": "the key was refused", "answered": False},
+         "suspendMessage": "the key was refused", "notices": [], "answered": False},
     ],
 }  # fmt: skip
 WAITING = {

@@ -228,7 +228,10 @@ _CONFIG_ROWS: Final[Mapping[str, Entry]] = {
     "get": Row("config:get", "Print one setting", ("setting",)),
     "path": Row("config:path", "Print the paths of the configuration"),
     "set": Row(
-        "config:set_", "Change one setting; the rest of the file stays unchanged", ("setting",)
+        "config:set_",
+        "Change one setting; the rest of the file stays unchanged",
+        ("setting",),
+        ("--add", "--remove"),
     ),
     "show": Row("config:show", "Show all settings", (), ("--origin",)),
     "trust": Row("config:trust", "Trust the workflows, settings and plugins of a folder", ("dir",)),

@@ -88,7 +88,7 @@ class Root(Group):
             from uwf_core.plugins.repair import install_line, repair_line
 
             line_of = install_line if word == "install" else repair_line
-            return f"uwf leaves that to your installer: {line_of('DISTRIBUTION')}"
+            return f"your installer does that: {line_of('DISTRIBUTION')}"
         if meant := self._said_elsewhere(word):
             return f"did you mean {' or '.join(meant)}?"
         return near_hint(word, self.list_commands(ctx), (GROUP,)) or super().suggest(ctx, word)
