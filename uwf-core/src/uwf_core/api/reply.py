@@ -8,7 +8,7 @@ ENDED_BADLY = "agent-ended-badly"
 
 
 def received(reply: AgentReply, *failures: AgentFailure | str | None) -> AgentReply:
-    """`reply`, whose protocol has sent its mark of a complete reply: the step keeps it, even if the call
+    """`reply`, whose protocol has sent its mark of a complete reply: it counts, even if the call
     had to be stopped afterwards. Without that mark raise a failure, whatever the text looks like.
 
     Args:
