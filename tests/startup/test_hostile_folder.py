@@ -177,6 +177,12 @@ def test_no_command_of_a_group_executes_a_module_of_its_folder(
     (place.project / "tasks").mkdir()
     (place.project / "tasks" / "task.yaml").write_text(json.dumps(TASKS))
     (place.project / "tasks" / "set.yaml").write_text(json.dumps(LABELLED))
+    for key, value in (
+        ("providers.none", '{baseUrl: "http://127.0.0.1:9/v1"}'),
+        ("models.none", "{provider: none, name: none}"),
+        ("modelOverrides.judge", "none"),
+    ):
+        assert place.uwf("config", "set", key, value).returncode == 0
     for name, words in commands.items():
         done = place.uwf(group, name, *words)
         assert not executed.exists(), f"{name}: {executed.read_text()}"
