@@ -25,7 +25,7 @@ graph:
   $START: {new: {role: a, prompt: W}, resume: {role: a, prompt: W}}
   a: {done: {role: $END, prompt: E}}
 """
-COUNT = 6_000
+COUNT = 4_000
 ROLE = "  r{}: {{goal: g, frontmatter: {{properties: {{$status: {{const: done}}}}}}}}\n"
 LARGE = "".join(
     [
