@@ -453,7 +453,7 @@ def demo(session: nox.Session) -> None:
 def _locked_outside(folder: Path) -> dict[str, str]:
     """Variables that keep installers below `folder` to the lock file, of which it gets a copy."""
     _, file = _locked()
-    copy = shutil.copy(ROOT / file, folder / "lock.txt")
+    copy = str(shutil.copy(ROOT / file, folder / "lock.txt"))
     return {"UV_CONSTRAINT": copy} if _uv() is not None else {"PIP_CONSTRAINT": copy}
 
 
