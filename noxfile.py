@@ -252,7 +252,7 @@ def docs(session: nox.Session) -> None:
     session.env["NO_MKDOCS_2_WARNING"] = "true"
     session.env["UWF_MERMAID"] = str(ROOT / ".nox" / ".mermaid")
     session.run("python", "docs/mermaid/prepare.py", session.env["UWF_MERMAID"] or "")
-    session.run("mkdocs", "build", "--strict", "--quiet")
+    session.run("python", "-m", "mkdocs", "build", "--strict", "--quiet")  # finds benchmarks/
     pytest(session, *OF_SESSIONS[session.name])
 
 

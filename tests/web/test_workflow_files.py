@@ -100,7 +100,7 @@ def test_what_is_not_a_text_file_is_refused(tmp_path: Path):
     (folder / "folder.yaml").mkdir(parents=True)
     (folder / "bytes.yaml").write_bytes(b"\xff")
     (folder / "large.yaml").write_bytes(b"x" * (MAX_BYTES + 1))
-    for name, message in (("folder", "not a file"), ("bytes", "UTF-8"), ("large", "larger")):
+    for name, message in (("folder", "it is a folder"), ("bytes", "UTF-8"), ("large", "larger")):
         with pytest.raises(UsageError, match=message):
             read_workflow_file(tmp_path, name)
     for text in ("x" * (MAX_BYTES + 1), "\ud800"):
