@@ -196,7 +196,7 @@ INCLUDES = {
         "..\\\\outside.txt",
     ),
     "too-large": ("big.txt",),
-    "yaml-syntax": ("bad.json",),
+    "duplicate-key": ("bad.json",),
     "too-deep": ("deep.json",),
     "not-utf-8": ("latin.txt",),
     "": ("one.txt", "./one.txt"),
@@ -215,8 +215,8 @@ def _fences() -> Iterator[Text]:
     """Whole replies (they begin with a NUL here) that must not be taken for an approval."""
     good = "---\n$status: done\n---\n"
     for name, text in (
-        ("prose before it", f"Sure!\n{good}"), ("a fence around it", f"```yaml\n{good}```\n"),
-        ("a space before it", f" {good}"), ("a fourth dash", f"-{good}"),
+        ("prose before it", f"Sure!\n{good}"), ("a space before it", f" {good}"),
+        ("a fourth dash", f"-{good}"),
         ("a dash of another kind", good.replace("-", "\u2014")), ("quoted", f"> {good}"),
         ("after a first block", f"---\n$status: other\n---\n{good}"),
         ("after an empty block", f"---\n---\n{good}"), ("no end", "---\n$status: done\n"),
@@ -227,7 +227,7 @@ def _fences() -> Iterator[Text]:
         ("a zero-width space before it", f"\u200b{good}"),
         ("a NUL before it", f"\0{good}"), ("an escape before it", f"\x1b[0m{good}"),
         ("in a code block after prose", f"I approve:\n```\n{good}```"),
-        ("as JSON", '{"$status": "done"}'), ("in HTML", f"<!--\n{good}-->"),
+        ("as JSON with prose", 'Yes: {"$status": "done"}'), ("in HTML", f"<!--\n{good}-->"),
         ("in capitals", good.replace("done", "DONE")),
         ("with a tail", good.replace("done", "done; rm")),
     ):  # fmt: skip

@@ -3,9 +3,9 @@ without it is an older store, or an empty one.
 
 SQLite does not notice a missing log. The table `log` therefore has the store's id, the number of
 its log, whether a process had to continue without one, and `follows`: whether a log follows that is
-not in the file. When uwf copies a log into the file it says that another one follows, and leaves at
-least the beginning of that. When another program ends the log (the last one that closes the store,
-or one that makes a backup), the file has all of it, and says that none follows.
+not in the file. When uwf begins a log, or copies one into the file, the file says that one follows,
+and at least the beginning of it is there. When another program ends the log (the last one that
+closes the store, or one that makes a backup), the file has all of it, and says that none follows.
 """
 
 # Every command opens a store: pathlib is not imported for that.
@@ -19,7 +19,7 @@ from contextlib import suppress
 TABLE = """
 CREATE TABLE log (
     id BLOB NOT NULL, number INTEGER NOT NULL, follows INTEGER NOT NULL, lost INTEGER NOT NULL);
-INSERT INTO log VALUES (randomblob(16), 1, 1, 0);
+INSERT INTO log VALUES (randomblob(16), 1, 0, 0);
 """
 _HEADER_BYTES = 32
 _LONG_BYTES = 1 << 22
@@ -47,9 +47,12 @@ def begin(connection: sqlite3.Connection, path: str) -> None:
     connection.execute("PRAGMA synchronous = NORMAL")  # without it there is nothing to lose
     connection.execute("PRAGMA journal_mode = WAL")  # the copy of a tool may have another mode
     connection.execute("BEGIN IMMEDIATE")
-    if not exists(path):  # no other process has begun it meanwhile
+    begins = not exists(path)  # no other process has begun it meanwhile
+    if begins:
         connection.execute(f"{_NEXT}, lost = lost OR follows AND EXISTS (SELECT 1 FROM node)")
     connection.execute("COMMIT")
+    if begins:
+        _announce(connection, "PASSIVE")
 
 
 def end(connection: sqlite3.Connection) -> None:
@@ -85,9 +88,14 @@ def _copy(connection: sqlite3.Connection) -> None:
     if not _knows(connection):
         connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         return
+    _announce(connection, "RESTART")
+
+
+def _announce(connection: sqlite3.Connection, checkpoint: str) -> None:
+    """Copy the log into the file, which says that a log follows, and begin the next one."""
     connection.execute("UPDATE log SET follows = 1")
     try:
-        connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
+        connection.execute(f"PRAGMA wal_checkpoint({checkpoint})").fetchall()
     finally:
         connection.execute(_NEXT)
 
