@@ -49,7 +49,7 @@ WRITES = {
     "goose": tool("write", path="{cwd}/made.txt", content="made"),
 }
 OPTIONS = {
-    "codex": {"mode": "auto"},  # else its sandbox is read-only
+    "codex": {"mode": "full-access"},  # its sandboxes need bubblewrap
     "qwen": {"mode": "default"},  # else a model judges each tool
     "claude": {"mode": "default"},
 }

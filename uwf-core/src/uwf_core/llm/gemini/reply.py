@@ -24,7 +24,8 @@ _REFUSALS = frozenset(
         *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT"),
     )
 )
-_WORDS = {"STOP": "", "MAX_TOKENS": "length"}
+_WORDS = {"STOP": "", "FUNCTION_CALL": "", "MAX_TOKENS": "length"}
+"""`FUNCTION_CALL` is what some compatible services say in the place of STOP, such as aimock."""
 _STANDARD = frozenset(("text", "functionCall", "thought"))
 
 
