@@ -255,7 +255,6 @@ CALLS = [
     Call("prompt bootstrap", "prompt bootstrap"),
     Call("prompt workflow-authoring", "prompt workflow-authoring"),
     Call("prompt adapter-developing", "prompt adapter-developing"),
-    Call("prompt tools", "prompt tools"),
     Call("mcp", "mcp --allow run"),
     Call("completion", "completion bash"),
     Call("__complete", "__complete bash 2 uwf thread"),

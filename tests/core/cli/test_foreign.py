@@ -75,8 +75,8 @@ def test_examples_name_the_command_as_it_was_called():
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     assert "\n  uwf eval run my-task --repeat 5\n" in shown("uwf_core", "eval")
-    assert "\n  uwf eval diff nightly @last\n" in shown("uwf_core", "eval", "diff")
-    assert "uwf-eval diff nightly @last\n" in shown("uwf_eval", "diff")
+    assert "\n  uwf eval show @last/3\n" in shown("uwf_core", "eval", "show")
+    assert "uwf-eval show @last/3\n" in shown("uwf_eval", "show")
 
 
 @pytest.mark.parametrize("words", [["eval", "--help"], ["eval"], ["eval", "run", "--help"]])

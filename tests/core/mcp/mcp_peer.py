@@ -124,7 +124,7 @@ def _serving(project: Project, allowed: tuple[str, ...]) -> Serving:
     return Serving(
         ServedFolder(project.env, str(project.folder)),
         allowed,
-        document_text("tools"),
+        document_text("usage"),
         "",
         clean_document,
         lambda problem: redacted(session, explain(problem).document()),

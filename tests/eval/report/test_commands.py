@@ -107,9 +107,9 @@ def test_list_shows_the_newest_run_first_with_its_states(call: Call):
     assert len(json.loads(call("list", "--limit", "1")[1])["runs"]) == 1
 
 
-def test_diff_pairs_the_trials_of_both_runs(call: Call):
-    code, out, _ = call("diff", "nightly", "after", "--trials", "3")
-    document = json.loads(out)
+def test_compare_pairs_the_trials_of_both_runs(call: Call):
+    code, out, _ = call("compare", "nightly", "after", "--trials", "3")
+    document = json.loads(out)["changes"]
     assert (code, len(document["trials"]), document["changed"]) == (0, 3, 23)
 
 

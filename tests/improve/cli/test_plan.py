@@ -1,4 +1,4 @@
-"""`uwf improve plan`: what a sealed test costs and can find."""
+"""`uwf improve seal --dry-run`: what a sealed test costs and can find."""
 
 import json
 
@@ -21,13 +21,13 @@ def call(tmp_path, monkeypatch, capsys):
     return run
 
 
-def test_the_plan_names_runs_cost_and_the_gain_of_each_test(call, tmp_path):
-    code, out, _ = call("plan --tasks 40 --cost-per-trial 0.1")
+def test_the_plan_names_runs_and_the_gain_of_each_test(call, tmp_path):
+    code, out, _ = call("seal bugs --dry-run")
     found = json.loads(out)
-    assert (code, found["runs"], found["costUsd"]) == (0, 240, 24.0)
+    assert (code, found["runs"]) == (0, 240)
     finds = [each["finds"] for each in found["tests"]]
     assert 0.17 < finds[0] < 0.19 and finds == sorted(finds)
-    code, out, _ = call("plan --tasks 40 --format text")
+    code, out, _ = call("seal bugs --sealed 40 --dry-run --format text")
     assert out.startswith("40 tasks x 3 x 2 = 240 runs\n") and "+18 points" in out
     assert not (tmp_path / "home").exists()
 
@@ -35,11 +35,10 @@ def test_the_plan_names_runs_cost_and_the_gain_of_each_test(call, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("plan --tasks 11", "at least 12"),
-        ("plan --tasks -1", "at least 12"),
-        ("plan --tasks 12 --alpha 0.0001", "cannot reach the level"),
-        ("plan", "--tasks"),
-        ("plan --tasks 40 --repeat 0", "repeat"),
+        ("seal bugs --dry-run --sealed 11", "12"),
+        ("seal bugs", "no TASK to seal"),
+        ("seal bugs --add --dry-run", "exclude each other"),
+        ("seal bugs --dry-run --repeat 0", "repeat"),
     ],
 )
 def test_a_plan_that_cannot_decide_is_refused_with_the_reason(call, words, message):

@@ -281,7 +281,6 @@ _PROMPT_ROWS: Final[Mapping[str, Entry]] = {
     "adapter-developing": Row("prompt:adapter_developing", "How to write an agent for uwf"),
     "bootstrap": Row("prompt:bootstrap", "Everything an agent needs to use uwf"),
     "list": Row("prompt:list_", "List the documents for agents"),
-    "tools": Row("prompt:tools", "How to use the tools of uwf mcp"),
     "usage": Row("prompt:usage", "How to run threads and read their results"),
     "workflow-authoring": Row("prompt:workflow_authoring", "How to write a workflow"),
 }

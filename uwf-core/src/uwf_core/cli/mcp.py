@@ -38,19 +38,19 @@ def mcp(session: Session, allowed: tuple[str, ...]) -> None:
     from uwf_core.cli.prompt import document_text
     from uwf_core.escape import clean_document
     from uwf_core.mcp.driver import ServedFolder
-    from uwf_core.mcp.skill import introduction
+    from uwf_core.mcp.skill import TOOLS_HEADING, introduction
 
     for number in (signal.SIGINT, signal.SIGTERM):
         # The SDK's reader would wait for a further line; the reaper ends an agent that answers.
         signal.signal(number, signal.SIG_DFL)
-    skill = document_text("tools")
+    skill = document_text("usage")
     assert session.engine.home  # opened now: what is wrong with the settings is reported at once
     serve(
         Serving(
             ServedFolder(session.env, working_folder()),
             allowed,
             skill,
-            f"{introduction(document_text('bootstrap'))}\n\n{introduction(skill)}",
+            f"{introduction(document_text('bootstrap'))}\n\n{introduction(skill, TOOLS_HEADING)}",
             clean_document,
             lambda problem: redacted(session, explain(problem).document()),
         )

@@ -8,7 +8,7 @@ from uwf_core.cli.command import Command, command
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 
-DOCUMENTS = ("bootstrap", "usage", "tools", "workflow-authoring", "adapter-developing")
+DOCUMENTS = ("bootstrap", "usage", "workflow-authoring", "adapter-developing")
 _FOLDER = Path(__file__).with_name("documents")
 
 
@@ -34,7 +34,6 @@ def _document(name: str, summary: str) -> Command:
 
 bootstrap = _document("bootstrap", "Everything an agent needs to use uwf.")
 usage = _document("usage", "How to run threads and read their results.")
-tools = _document("tools", "How to use the tools of `uwf mcp`.")
 workflow_authoring = _document("workflow-authoring", "How to write a workflow.")
 adapter_developing = _document("adapter-developing", "How to write an agent for uwf.")
 

@@ -1,11 +1,13 @@
-"""The texts of the tools: the document that `uwf prompt tools` prints is their only source."""
+"""The texts of the tools: the document that `uwf prompt usage` prints is their only source."""
 
 import re
 
+TOOLS_HEADING = "## The tools of `uwf mcp`"
 
-def introduction(document: str) -> str:
-    """The text between a document's title and its first section."""
-    after_title = re.split(r"^# .*\n", document, maxsplit=1, flags=re.MULTILINE)[1]
+
+def introduction(document: str, heading: str = "# .*") -> str:
+    """The text between a document's title, or another heading, and the next section."""
+    after_title = re.split(f"^{heading}\n", document, maxsplit=1, flags=re.MULTILINE)[1]
     return re.split(r"^## ", after_title, maxsplit=1, flags=re.MULTILINE)[0].strip()
 
 

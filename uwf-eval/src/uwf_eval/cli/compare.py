@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from uwf_core.commands import Session, command, working_folder
+from uwf_core.commands import Session, command
 from uwf_core.errors import ExitCode, UsageError
 from uwf_eval.compare.records import (
     DIMENSIONS,
@@ -58,12 +58,16 @@ _EXAMPLES: Final = (
 )
 @click.option("--run", "word", metavar="RUN", help="Run for --by; @last by default.")
 @click.option(
+    "--trials", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
+    help="List at most N changed trials.",
+)  # fmt: skip
+@click.option(
     "--fail-if", "fatal", multiple=True, type=click.Choice(VERDICTS),
     help="Exit with 1 if a metric has this verdict; repeatable.",
 )  # fmt: skip
 def compare(session: Session, a: str, b: str, fatal: Sequence[str], **asked: Any) -> int:
     """Test whether B is better than A, by how much and at what cost, or that the data are
-    inconclusive.
+    inconclusive. Show which settings, tasks and trials changed.
 
     A and B are runs: an id of `list`, a unique prefix, a name (the newest of it) or @last. Trials
     are paired by task, case and fixture. A is the version before, B the version now.
@@ -75,23 +79,24 @@ def compare(session: Session, a: str, b: str, fatal: Sequence[str], **asked: Any
 
 
 def _compared(session: Session, a: str, b: str, asked: dict[str, Any]) -> "Comparison":
-    from uwf_core.client import Client
+    from uwf_eval.cli.results import results_of
+    from uwf_eval.compare.changes import changes_between
     from uwf_eval.compare.compare import compare as compare_trials
     from uwf_eval.compare.pairs import select
-    from uwf_eval.store.results import Results
 
     by: Dimension | None = asked.pop("by")
     word: str | None = asked.pop("word")
+    listed: int = asked.pop("trials")
     if word and not by:
         raise UsageError("--run needs --by", hint="without --by, A and B are the runs")
     options = _options(asked)
-    with Client.open(cwd=working_folder(), env=session.env) as client:
-        results = Results(client)
+    with results_of(session) as (_, results):
         runs = [results.run(each) for each in ([word or "@last"] if by else [a, b])]
         sides = [results.trials(run.run) for run in runs]
     names = [f"{run.run} {run.name}".rstrip() for run in runs]
     if by is None:
-        return compare_trials(sides[0], sides[1], replace(options, names=(names[0], names[1])))
+        found = compare_trials(sides[0], sides[1], replace(options, names=(names[0], names[1])))
+        return replace(found, changes=changes_between(runs[0], sides[0], runs[1], sides[1], listed))
     part_a, part_b = (select(sides[0], by, each) for each in (a, b))
     alike = tuple(each for each in DIMENSIONS if each != by)
     named = (f"{a} in {names[0]}", f"{b} in {names[0]}")

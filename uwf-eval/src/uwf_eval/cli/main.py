@@ -13,9 +13,8 @@ COMMANDS: Final[Mapping[str, Row]] = {
     "calibrate": Row("calibrate:calibrate", "Measure judges against gold labels"),
     "report": Row("report:report", "Report the results of a run"),
     "list": Row("results:list_", "List the runs"),
-    "diff": Row("results:diff", "Show what changed between two runs"),
     "show": Row("results:show", "Show one trial: its steps and the result of each judge"),
-    "compare": Row("compare:compare", "Test whether B is better than A"),
+    "compare": Row("compare:compare", "Test whether B is better than A, and show what changed"),
     "export": Row("export:export", "Export trials as bundles, or a run for Inspect"),
 }
 EXAMPLES: Final = (

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from uwf_core.api.record import record
+from uwf_eval.compare.changes import Changes
 from uwf_eval.statistics.intervals import Estimate, Interval
 
 Metric = Literal[
@@ -137,7 +138,7 @@ class Comparison:
         verdict: of the first tested metric.
         trials: the compared ones of A and of B. tasks: their names; over: the unit.
         tested: the metrics with a verdict, in the order of the request. beside: the others; a
-            metric without known values has 0 tasks.
+            metric without known values has 0 tasks. changes: if A and B are whole runs.
     """
 
     verdict: Verdict
@@ -153,3 +154,4 @@ class Comparison:
     beside: Sequence[Measured]
     left_out: Sequence[LeftOut] = ()
     notes: Sequence[str] = ()
+    changes: Changes | None = None

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from uwf_core.commands import Screen, fields
 from uwf_eval.compare import wording
+from uwf_eval.compare.changes import tables_of, tally
 from uwf_eval.compare.records import Comparison, Measured
 from uwf_eval.report.markdown import inline, table_markdown
 from uwf_eval.report.tables import table_text
@@ -22,6 +23,8 @@ def as_text(comparison: Comparison, screen: Screen) -> str:
     parts.append(table_text(wording.figures(comparison), screen._replace(width=width)))
     remarks = wording.remarks(comparison)
     parts.append("\n".join(_wrapped(f"- {each}", width, "  ") for each in remarks))
+    if (found := comparison.changes) is not None:
+        parts += [*(table_text(each, screen) for each in tables_of(found)), tally(found)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -56,4 +59,6 @@ def as_markdown(comparison: Comparison) -> str:
     ]
     parts.append("\n".join(tests))
     parts.append("\n".join(f"- {inline(each)}" for each in wording.remarks(comparison)))
+    if (found := comparison.changes) is not None:
+        parts += [*map(table_markdown, tables_of(found)), tally(found)]
     return "\n\n".join(part for part in parts if part) + "\n"

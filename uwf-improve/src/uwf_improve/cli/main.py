@@ -9,7 +9,6 @@ COMMANDS: Final[Mapping[str, Row]] = {
     "reflect": Row("reflect:reflect", "Find what goes wrong again and again in recorded threads"),
     "propose": Row("propose:propose", "Draft an edit of a workflow: checked, guarded, replayed"),
     "seal": Row("sets:seal", "Split tasks into open and sealed ones, and store the bar"),
-    "plan": Row("plan:plan", "Show what a sealed test costs and which gain it can find"),
     "try": Row("test:try_", "Try an edit on the open tasks"),
     "decide": Row("test:decide", "Test an edit on the sealed tasks: accepted or not"),
     "open": Row("sets:open_", "Open the sealed tasks and show their trials"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from uwf_core.commands import Screen, Session, command, fields, working_folder
+from uwf_core.commands import Column, Screen, Session, command, fields, table, working_folder
 from uwf_core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     "seal",
     "uwf improve seal bugs tasks/* --gain 5% --guard cost=20% --guard tampering=0",
     "uwf improve seal bugs more-tasks/* --add",
+    "uwf improve seal bugs --sealed 80 --dry-run",
     logged=True,
 )
 @click.argument("set_", metavar="SET")
-@click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
+@click.argument("tasks", nargs=-1, metavar="TASK...")
 @click.option("--metric", type=click.Choice(["score", "success"]), default="score",
               show_default=True, help="What must become better.")  # fmt: skip
 @click.option("--gain", default="2%", show_default=True, metavar="SHARE",
@@ -34,23 +35,67 @@ if TYPE_CHECKING:
 @click.option("--repeat", type=click.IntRange(1, 1000), default=3, show_default=True, metavar="N",
               help="Trials of each task on each side.")  # fmt: skip
 @click.option("--add", is_flag=True, help="Add tasks to a set; its bar stays.")
-def seal(session: Session, set_: str, tasks: Sequence[str], add: bool, **options: Any) -> None:
+@click.option("--dry-run", is_flag=True, help="Store nothing; show the runs of a test, and which "
+              "gain it accepts in 8 of 10 cases. Without TASK: of --sealed tasks.")  # fmt: skip
+def seal(
+    session: Session, set_: str, tasks: Sequence[str], add: bool, dry_run: bool, **options: Any
+) -> None:
     """Split tasks into open and sealed ones, and store the bar that an edit must reach.
 
     Each case of a task counts as a task. The tasks are copied: later changes of them change no
     test. The bar cannot be changed afterwards.
     """
     from uwf_core.client import Client
+    from uwf_improve.gate.sides import sealed_units
     from uwf_improve.sealed.sealing import add_tasks
     from uwf_improve.sealed.sealing import seal as seal_set
 
+    if add and dry_run:
+        raise UsageError("--add and --dry-run exclude each other", hint="omit one of them")
+    if not (tasks or dry_run):
+        raise UsageError("no TASK to seal", hint="name folders of tasks, or add --dry-run")
     cwd = Path(working_folder())
+    if dry_run and not tasks:
+        _plan(session, _bar(options), options["sealed"])
+        return
     with Client.open(env=session.env, cwd=cwd) as client:
         if add:
             record = add_tasks(client, set_, tasks, cwd)
         else:
-            record = seal_set(client, set_, tasks, _bar(options), cwd)
-    session.emit(_set_document(record), _set_text)
+            record = seal_set(client, set_, tasks, _bar(options), cwd, dry_run)
+    if dry_run:
+        _plan(session, record.bar, len(sealed_units(record.places)))
+    else:
+        session.emit(_set_document(record), _set_text)
+
+
+def _plan(session: Session, bar: "Bar", tasks: int) -> None:
+    from uwf_core.api.fields import write_record
+    from uwf_improve.gate.decide import refusal
+    from uwf_improve.gate.plan import plan
+
+    why = refusal(bar, tasks, 1)
+    if why is not None:
+        raise UsageError(why, hint="a smaller number of tasks shows nothing reliable")
+    session.emit(write_record(plan(bar, tasks)), _plan_text)
+
+
+def _plan_text(document: Mapping[str, Any], screen: Screen) -> str:
+    runs = f"{document['tasks']} tasks x {document['repeats']} x 2 = {document['runs']} runs"
+    rows = [
+        {
+            "number": each["number"],
+            "level": f"{each['level'] * 100:.3g} %",
+            "finds": f"+{each['finds'] * 100:.0f} points",
+        }
+        for each in document["tests"]
+    ]
+    columns = (
+        Column("number", "TEST", right=True),
+        Column("level", "ALPHA", right=True),
+        Column("finds", "FINDS IN 8 OF 10 CASES", least=8),
+    )
+    return f"{runs}\n\n{table(columns, rows, screen)}"
 
 
 def _bar(options: Mapping[str, Any]) -> "Bar":

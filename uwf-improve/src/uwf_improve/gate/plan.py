@@ -26,31 +26,27 @@ class SealedPlan:
     """One sealed test: both sides run all sealed tasks.
 
     Attributes:
-        runs: trials of both sides together. cost_usd: of them; None: unknown.
+        runs: trials of both sides together.
     """
 
     tasks: int
     repeats: int
     runs: int
-    cost_usd: float | None
     tests: tuple[PlannedTest, ...]
 
 
-def plan(bar: Bar, tasks: int, cost_per_trial: float | None = None) -> SealedPlan:
+def plan(bar: Bar, tasks: int) -> SealedPlan:
     """Plan a sealed test of that many tasks.
 
     The gain supposes pass/fail tasks of which each passes in half of its trials, the case with the
     most noise: a mean difference of n tasks with m repeats has the variance 0.5 / (n · m). Scores
     and tasks that always or never pass vary less, and smaller gains are found.
     """
-    runs = tasks * bar.repeats * 2
     deviation = sqrt(0.5 / (tasks * bar.repeats))
     tests = []
     for number in range(1, MOST_TESTS + 1):
         level = bar.level(number)
         finds = (normal_quantile(1 - level) + normal_quantile(POWER)) * deviation
         tests.append(PlannedTest(number=number, level=level, finds=max(finds, bar.smallest_gain)))
-    cost = None if cost_per_trial is None else cost_per_trial * runs
-    return SealedPlan(
-        tasks=tasks, repeats=bar.repeats, runs=runs, cost_usd=cost, tests=tuple(tests)
-    )
+    runs = tasks * bar.repeats * 2
+    return SealedPlan(tasks=tasks, repeats=bar.repeats, runs=runs, tests=tuple(tests))

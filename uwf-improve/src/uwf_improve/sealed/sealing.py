@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory, mkdtemp
 
 from uwf_core.client import Client
 from uwf_core.errors import UsageError
@@ -16,8 +16,10 @@ from uwf_improve.sealed.records import SetRecord, SetTask
 from uwf_improve.sealed.tasks import TakenTask, split_key, take_tasks
 
 
-def seal(client: Client, name: str, words: Sequence[str], bar: Bar, cwd: Path) -> SetRecord:
-    """Make a set: copy its tasks, give each a side, store the bar.
+def seal(
+    client: Client, name: str, words: Sequence[str], bar: Bar, cwd: Path, dry_run: bool = False
+) -> SetRecord:
+    """Make a set: copy its tasks, give each a side, store the bar. `dry_run`: store nothing.
 
     Raises:
         UsageError: the set exists, or a task cannot be used.
@@ -28,10 +30,15 @@ def seal(client: Client, name: str, words: Sequence[str], bar: Bar, cwd: Path) -
             f"the set {name!r} exists, and its bar is fixed",
             hint="`uwf improve seal SET TASK... --add` adds tasks to it",
         )
-    shutil.rmtree(sets.folder(name), ignore_errors=True)  # of a call that was killed
     empty = SetRecord(
         set=name, number=0, prev=None, event="sealed", at_ms=0, bar=bar, tasks=(), places={}
     )
+    if dry_run:
+        with TemporaryDirectory() as scratch:
+            return replace(
+                empty, places=_assign(client, empty, take_tasks(client, words, cwd, Path(scratch)))
+            )
+    shutil.rmtree(sets.folder(name), ignore_errors=True)  # of a call that was killed
     return _with_tasks(client, empty, words, cwd)
 
 

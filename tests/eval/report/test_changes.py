@@ -5,13 +5,19 @@ from dataclasses import replace
 from report_kit import cell, check_golden, ended, not_run, rich_run, run_of, scored
 
 from uwf_core.commands import Screen
+from uwf_eval.compare.changes import Changes, changes_between, tables_of, tally
 from uwf_eval.records import Trial
-from uwf_eval.report.difference import Difference, difference, difference_text
+from uwf_eval.report.tables import table_text
 from uwf_eval.report.trial_text import trial_text
 
 
-def of(a: list[Trial], b: list[Trial], listed: int = 200) -> Difference:
-    return difference(run_of(a), a, run_of(b), b, listed)
+def of(a: list[Trial], b: list[Trial], listed: int = 200) -> Changes:
+    return changes_between(run_of(a), a, run_of(b), b, listed)
+
+
+def text_of(found: Changes) -> str:
+    parts = [*(table_text(each, Screen(80, False)) for each in tables_of(found)), tally(found)]
+    return "\n\n".join(part for part in parts if part)
 
 
 def test_two_runs_that_came_out_alike_differ_in_nothing():
@@ -26,7 +32,8 @@ def test_a_trial_that_ended_otherwise_shows_both_ends():
     assert change.b is not None
     assert (change.a.state, change.a.score) == ("scored", 0.5)
     assert (change.b.state, change.b.score) == ("infra_error", None)
-    assert found.tasks[0].score is None
+    assert found.tasks[0].b is not None
+    assert found.tasks[0].b.score is None
 
 
 def test_another_version_of_the_workflow_is_paired_with_the_one_before():
@@ -34,7 +41,8 @@ def test_another_version_of_the_workflow_is_paired_with_the_one_before():
     after = [scored(n, 0.75, cell(workflow="BBBB000000000", repeat=n)) for n in (1, 2)]
     found = of(before, after)
     assert [each.configuration for each in found.trials] == ["solve@AAAA → solve@BBBB"] * 2
-    assert found.tasks[0].score == 0.25
+    [task] = found.tasks
+    assert (task.a and task.a.score, task.b and task.b.score) == (0.5, 0.75)
 
 
 def test_runs_with_the_same_configurations_pair_each_with_itself_whatever_their_order():
@@ -56,7 +64,7 @@ def test_what_was_set_otherwise_is_told_and_nothing_else():
     trials = [scored(1, 1.0, fixture="aa" * 32)]
     others = [scored(1, 1.0, fixture="bb" * 32)]
     a, b = run_of(trials), replace(run_of(others), seed=8, models=["big"])
-    found = difference(a, trials, b, others)
+    found = changes_between(a, trials, b, others, 200)
     assert [(each.what, each.a, each.b) for each in found.settings] == [
         ("models", "as configured", "big"),
         ("seed", "7", "8"),
@@ -68,14 +76,14 @@ def test_of_many_changes_the_rest_is_counted():
     found = of([scored(n, 0.0, cell(repeat=n)) for n in range(9)],
                [scored(n, 1.0, cell(repeat=n)) for n in range(9)], listed=2)  # fmt: skip
     assert (len(found.trials), found.changed) == (2, 9)
-    assert "7 trials more changed" in difference_text(found, Screen(80, False))
+    assert "7 trials more changed" in text_of(found)
 
 
-def test_the_difference_and_a_trial_read_as_in_the_golden_files():
+def test_the_changes_and_a_trial_read_as_in_the_golden_files():
     run, trials = rich_run()
     after = [replace(t, score=1.0, passed=True) if t.number % 9 == 1 else t for t in trials]
-    found = difference(run, trials, replace(run, name="after", seed=8), after)
+    found = changes_between(run, trials, replace(run, name="after", seed=8), after, 200)
     screen = Screen(80, False)
-    check_golden("difference.txt", difference_text(found, screen) + "\n")
+    check_golden("changes.txt", text_of(found) + "\n")
     shown = [trial_text(trials[number], screen) for number in (0, 3, 12, 25, 39)]
     check_golden("trials.txt", "\n\n----\n\n".join(shown) + "\n")
