@@ -91,11 +91,11 @@ class User:
 
     def threads(self, count: int) -> None:
         """Start so many threads at once, in one transaction."""
-        from uwf_core.engine.engine import Engine
-        from uwf_core.engine.results import Silent
+        from uwf_core.engine.open_engine import open_engine
+        from uwf_core.engine.watch import Silent
         from uwf_core.threads.start import StartOptions, start_thread
 
-        engine = Engine(env=self.environment, cwd=str(self.project))
+        engine = open_engine(env=self.environment, cwd=str(self.project))
         options = StartOptions(workflow="loop", prompt="a task", cwd=str(self.project))
         try:
             with engine.store.transaction():

@@ -12,10 +12,10 @@ from typing import Any
 
 from uwf_core.client import Cancel, Client
 from uwf_core.config.trust import trust
+from uwf_core.engine.context import GO_ON
 from uwf_core.engine.fan_out import begin_fan_out
-from uwf_core.engine.plan import GO_ON
-from uwf_core.engine.results import Silent
-from uwf_core.engine.run import locked_thread
+from uwf_core.engine.locking import locked_thread
+from uwf_core.engine.watch import Silent
 from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
 from uwf_core.thread.calls import OpenCall, open_calls

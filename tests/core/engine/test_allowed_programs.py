@@ -6,9 +6,9 @@ import pytest
 
 from uwf_core.config.trust import trust
 from uwf_core.engine.agents import agent_for
+from uwf_core.engine.locking import locked_thread
 from uwf_core.engine.plan import moderate
-from uwf_core.engine.results import Listener
-from uwf_core.engine.run import locked_thread
+from uwf_core.engine.watch import Listener
 from uwf_core.errors import UsageError
 from uwf_core.process.cancel import Cancel
 from uwf_core.testing.project import Project

@@ -7,7 +7,8 @@ from tests.core.engine.conftest import APPROVED, DONE
 
 from uwf_core.client import Client
 from uwf_core.engine import progress
-from uwf_core.engine.engine import Engine, open_engine
+from uwf_core.engine.engine import Engine
+from uwf_core.engine.open_engine import open_engine
 from uwf_core.errors import UsageError
 from uwf_core.testing.project import Project
 

@@ -19,9 +19,9 @@ from tests.core.calling import (
 
 from uwf_core.client import Cancel, Client
 from uwf_core.engine.call_step import begin_call
-from uwf_core.engine.plan import GO_ON
-from uwf_core.engine.results import Silent
-from uwf_core.engine.run import locked_thread
+from uwf_core.engine.context import GO_ON
+from uwf_core.engine.locking import locked_thread
+from uwf_core.engine.watch import Silent
 from uwf_core.errors import UsageError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project

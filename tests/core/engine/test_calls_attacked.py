@@ -114,9 +114,9 @@ def test_a_thread_that_was_just_called_again_rejects_poke(
     child = ThreadId(child_of(uwf, root))
     engine = uwf._engine
     from uwf_core.engine.call_step import begin_call
-    from uwf_core.engine.plan import GO_ON
-    from uwf_core.engine.results import Listener
-    from uwf_core.engine.run import locked_thread
+    from uwf_core.engine.context import GO_ON
+    from uwf_core.engine.locking import locked_thread
+    from uwf_core.engine.watch import Listener
     from uwf_core.process.cancel import Cancel
 
     with locked_thread(engine, root, Listener(None, None), Cancel()) as run:

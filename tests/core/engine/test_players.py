@@ -2,6 +2,7 @@
 
 import pytest
 
+from uwf_core.engine.models import model_of
 from uwf_core.testing.project import Project
 
 PAIR = """
@@ -116,6 +117,6 @@ def test_the_model_of_a_role_is_weaker_than_that_of_the_call(
     pair(project)
     project.config(MODELS)
     with project.client(default_model=of_call) as uwf:
-        model = uwf._engine.model_of({"model"}, suggested)
+        model = model_of(uwf._engine, {"model"}, suggested)
         assert model is not None and model.alias == used
-        assert uwf._engine.model_of((), suggested) is None
+        assert model_of(uwf._engine, (), suggested) is None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from uwf_core.client import Client
-from uwf_core.engine.nodes import save_event
+from uwf_core.engine.events import save_event
 from uwf_core.errors import PayloadError, UsageError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.testing.project import Project

@@ -13,7 +13,7 @@ from mcp.client.stdio import stdio_client
 from uwf_core.cli.error_report import explain, redacted
 from uwf_core.cli.prompt import document_text
 from uwf_core.cli.session import Session
-from uwf_core.engine.engine import Engine
+from uwf_core.engine.open_engine import open_engine
 from uwf_core.escape import clean_document
 from uwf_core.mcp.driver import ServedFolder
 from uwf_core.mcp.serve import Serving, make_server
@@ -120,7 +120,7 @@ def connected(
 def _serving(project: Project, allowed: tuple[str, ...]) -> Serving:
     """What `uwf mcp` gives its server."""
     session = Session()
-    session._engine = Engine(env=project.env, cwd=str(project.folder))
+    session._engine = open_engine(env=project.env, cwd=str(project.folder))
     return Serving(
         ServedFolder(project.env, str(project.folder)),
         allowed,

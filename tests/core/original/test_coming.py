@@ -12,7 +12,7 @@ from uwf_core.api.fields import FieldFault
 from uwf_core.cli.main import Root, main
 from uwf_core.config.original import first_notice
 from uwf_core.config.settings import read_settings
-from uwf_core.engine.engine import open_engine
+from uwf_core.engine.open_engine import open_engine
 from uwf_core.errors import ConfigError, UwfError
 from uwf_core.workflow.template import TemplateError, parse
 

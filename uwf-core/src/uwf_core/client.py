@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from uwf_core.driving.acting import ThreadDriver
-from uwf_core.engine.engine import open_engine
-from uwf_core.engine.results import Listener
+from uwf_core.engine.open_engine import open_engine
+from uwf_core.engine.watch import Listener
 from uwf_core.process.cancel import Cancel
 from uwf_core.upkeep.node_store import Name, NodeStore
 

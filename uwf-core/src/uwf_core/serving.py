@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uwf_core.engine.agents import plugin_tools
-from uwf_core.engine.engine import open_engine
+from uwf_core.engine.models import callable_model, default_model
+from uwf_core.engine.open_engine import open_engine
+from uwf_core.engine.open_plugins import plugin_tools
 from uwf_core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def configured_model(alias: str | None) -> "Model":
         PluginError, PluginBroken: the plugin of its protocol cannot be loaded.
     """
     with _engine() as engine:
-        model = engine.model if alias is None else engine.named_model(alias)
+        model = default_model(engine) if alias is None else callable_model(engine, alias)
     if model is None:
         raise ConfigError("no model is configured", hint="next: uwf setup")
     return model

@@ -111,7 +111,7 @@ def _values(kind: str) -> Candidates:
 
 
 def _engine() -> "Engine":
-    from uwf_core.engine.engine import open_engine
+    from uwf_core.engine.open_engine import open_engine
 
     return open_engine(env=os.environ, cwd=os.getcwd())  # noqa: PTH109
 

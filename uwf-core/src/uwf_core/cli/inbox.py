@@ -113,7 +113,7 @@ def answered(session: Session, item: "InboxItem") -> bool:
 
 
 def _continue(session: Session, item: "InboxItem", texts: Mapping[str, str | None]) -> None:
-    from uwf_core.engine.run import RunOptions
+    from uwf_core.engine.context import RunOptions
     from uwf_core.threads.background import run_in_background
     from uwf_core.views.inbox import waiting_in
 

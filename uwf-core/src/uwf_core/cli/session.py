@@ -77,7 +77,7 @@ class Session:
     def engine(self) -> "Engine":
         """The engine, opened on first use."""
         if self._engine is None:
-            from uwf_core.engine.engine import open_engine
+            from uwf_core.engine.open_engine import open_engine
 
             self._engine = open_engine(
                 env=self.env, cwd=working_folder(), on_fault=self._tell_fault, via=self.via

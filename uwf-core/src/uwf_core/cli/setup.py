@@ -13,6 +13,7 @@ from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.config.keys import DEFAULT_PROTOCOL
 from uwf_core.config.providers import PRESETS
+from uwf_core.engine.models import callable_model
 from uwf_core.errors import UsageError
 from uwf_core.plugins.scan import MODELS
 
@@ -106,7 +107,7 @@ def _note_readiness(session: Session, agent: str) -> bool:
 
 
 def _try(session: Session, alias: str) -> dict[str, Any]:
-    trial = try_model(session.reopened().named_model(alias))
+    trial = try_model(callable_model(session.reopened(), alias))
     session.note(trial.message if trial.good else f"the model test failed: {trial.message}")
     return trial.document()
 

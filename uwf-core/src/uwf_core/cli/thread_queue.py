@@ -9,8 +9,8 @@ from uwf_core.errors import UsageError
 
 if TYPE_CHECKING:
     from uwf_core.cli.outcome import LiveWatch
+    from uwf_core.engine.context import RunOptions
     from uwf_core.engine.results import Outcome
-    from uwf_core.engine.run import RunOptions
     from uwf_core.process.cancel import Cancel
 
 

@@ -21,8 +21,8 @@ from uwf_core.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from uwf_core.engine.context import RunOptions
     from uwf_core.engine.results import Outcome
-    from uwf_core.engine.run import RunOptions
 
 
 @command(
@@ -54,7 +54,8 @@ def exec_(
     Stops at the end, at a suspension or a failure; call it again to continue. A reported step is
     durable. THREAD is an id, a unique prefix of one, or @last.
     """
-    from uwf_core.engine.run import RunOptions, exec_thread
+    from uwf_core.engine.context import RunOptions
+    from uwf_core.engine.run import exec_thread
 
     session.thread = thread
     if how["until_done"] and count is not None:
@@ -176,7 +177,7 @@ def resume(
     A question with a form expects --answer or --status; `thread show` prints the form. Any other
     question expects -p, or --without-answer.
     """
-    from uwf_core.engine.run import RunOptions
+    from uwf_core.engine.context import RunOptions
     from uwf_core.threads.resume import Input, resume_thread
 
     session.thread = thread
@@ -220,7 +221,7 @@ def poke(
     session: Session, thread: str, prompt: str, background: bool, no_input: bool, **how: Any
 ) -> int:
     """Rerun the last step with a further instruction; the new step replaces it."""
-    from uwf_core.engine.run import RunOptions
+    from uwf_core.engine.context import RunOptions
     from uwf_core.threads.resume import poke_thread
 
     session.thread = thread

@@ -51,7 +51,8 @@ def run(
     WORKFLOW is a name, a file or a reference. Stops after 100 steps, with or without --until-done.
     """
     from uwf_core.cli.thread_run import in_background, print_and_ask
-    from uwf_core.engine.run import RunOptions, exec_thread, outcome_after
+    from uwf_core.engine.context import RunOptions
+    from uwf_core.engine.run import exec_thread, outcome_after
     from uwf_core.threads.start import start_thread
 
     start = new_thread(session, **what)

@@ -1,19 +1,37 @@
 """Traces of the original uwf (TypeScript, on ocas), which has the same folder `~/.uwf`."""
 
 # Commands come through here before there is a store, and pathlib is not imported for that:
-# ruff: noqa: PTH113, PTH118
+# ruff: noqa: PTH110, PTH113, PTH118
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from uwf_core.api.store import StoreBackend
     from uwf_core.workflow.problem import Problem
 
 _NOTICED: Final = "original.noticed"
 _STORES: Final = (".ocas/vars/_store.db", ".ocas/_store.db")
 _IN_HOME: Final = ("cas", "threads.yaml", "workflows.yaml", "history.jsonl")
 _AGENT_KEYS: Final = ("host", "gateway")
+
+
+LOG_HINT: Final = "copy it beside the store; if it is lost, next: uwf store migrate"
+
+
+def store_notices(
+    home: str, env: Mapping[str, str], backend: "StoreBackend", *, new: bool
+) -> Iterator[str]:
+    """What a user should know when a store is opened: data of the original uwf, once, for a person
+    who may be `new` and has none here yet; a log that is missing.
+    """
+    is_empty = not os.path.exists(os.path.join(home, "store.db"))
+    if new and is_empty and (notice := first_notice(home, env)) is not None:
+        yield notice
+    find = getattr(backend, "log_fault", None)  # of SQLite alone
+    if find is not None and (fault := find()) is not None:
+        yield f"{backend.location()}: {fault}; {LOG_HINT}"
 
 
 def first_notice(home: str, env: Mapping[str, str]) -> str | None:

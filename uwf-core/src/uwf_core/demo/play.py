@@ -11,10 +11,13 @@ from typing import TypedDict
 from uwf_core.demo.players import AGENT, Player, live_player, scripted_player
 from uwf_core.demo.site import WORKFLOW, Site, lay_out, written
 from uwf_core.demo.suite import Tests, run_tests
+from uwf_core.engine.context import RunOptions
 from uwf_core.engine.documents import ExecDocument, StepResult
-from uwf_core.engine.engine import Engine, open_engine
-from uwf_core.engine.results import Outcome, Watch
-from uwf_core.engine.run import RunOptions, exec_thread
+from uwf_core.engine.engine import Engine
+from uwf_core.engine.open_engine import open_engine
+from uwf_core.engine.results import Outcome
+from uwf_core.engine.run import exec_thread
+from uwf_core.engine.watch import Watch
 from uwf_core.errors import ExitCode
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.cancel import Cancel

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from uwf_core.demo.site import Site
-from uwf_core.engine.engine import open_engine
+from uwf_core.engine.models import default_model
+from uwf_core.engine.open_engine import open_engine
 from uwf_core.errors import UsageError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.repair import install_line
@@ -69,7 +70,7 @@ def live_player(env: Mapping[str, str]) -> Player:
         hint = install_line("uwf-agent-builtin") if plugin is None else "uwf plugin list"
         raise UsageError(f"the live demo needs the builtin agent, which {state}", hint=hint)
     engine = open_engine(env=env, cwd=str(Path.cwd()))
-    model, settings = engine.model, engine.settings
+    model, settings = default_model(engine), engine.settings
     if model is None:
         raise UsageError(
             "the live demo needs a model, but none is configured",

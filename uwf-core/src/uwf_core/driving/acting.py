@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.driving.defining import WorkflowReader
+from uwf_core.engine.context import RunOptions
 from uwf_core.process.cancel import Cancel
 
 if TYPE_CHECKING:
+    from uwf_core.engine.context import RunOptions
     from uwf_core.engine.results import Outcome
-    from uwf_core.engine.run import RunOptions
 
     # isort: off
     from uwf_core.engine.bundle_documents import BundleDocument, ImportDocument
@@ -74,7 +75,7 @@ class ThreadDriver(WorkflowReader):
 
             return queue_thread(self._engine, thread, self._watch, head)
 
-        options = run.RunOptions(count, until_done, agent, cwd, head=head)
+        options = RunOptions(count, until_done, agent, cwd, head=head)
         if background:
             return self._in_background("exec", thread, options)
         return run.exec_thread(self._engine, thread, options, self._watch, cancel or Cancel())
@@ -98,7 +99,7 @@ class ThreadDriver(WorkflowReader):
         """Resume a thread; `grant` as in `--grant` (`cost=5`). A role that asks needs an answer, or
         `without_answer`. Errors as `uwf thread resume`.
         """
-        from uwf_core.engine.run import RunOptions
+        from uwf_core.engine.context import RunOptions
         from uwf_core.threads.resume import Input, resume_thread
 
         if isinstance(answer, Mapping):
@@ -129,7 +130,7 @@ class ThreadDriver(WorkflowReader):
         cancel: Cancel | None = None,
     ) -> "Outcome":
         """Run the head step again with a further instruction. Errors as `uwf thread poke`."""
-        from uwf_core.engine.run import RunOptions
+        from uwf_core.engine.context import RunOptions
         from uwf_core.threads.resume import poke_thread
 
         options = RunOptions(until_done=until_done, agent=agent, cwd=cwd, head=head)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.engine import Engine
 from uwf_core.engine.installation import Installation
-from uwf_core.engine.results import Listener
+from uwf_core.engine.watch import Listener
 from uwf_core.views.recorded import open_step, open_thread
 
 if TYPE_CHECKING:

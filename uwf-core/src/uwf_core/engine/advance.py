@@ -8,14 +8,10 @@ from uwf_core.api.events import StepAsked, StepFailed, StepFinished
 from uwf_core.api.fields import read_record
 from uwf_core.api.record import replace
 from uwf_core.api.sums import NOTHING_USED, usage_payload
-from uwf_core.engine.attempt import (
-    Attempt,
-    end_attempt,
-    forget_attempt,
-    record_files,
-    save_end,
-)
-from uwf_core.engine.nodes import save_event
+from uwf_core.engine.attempt import end_attempt, forget_attempt, record_files, save_end
+from uwf_core.engine.context import Attempt
+from uwf_core.engine.events import save_event
+from uwf_core.engine.labels import attempt_label, note
 from uwf_core.engine.record import decision_of, denials_of, message_of, save_failed_step
 from uwf_core.engine.results import status_fields
 from uwf_core.errors import (
@@ -41,9 +37,9 @@ from uwf_core.workflow.definition import END, SUSPEND
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from uwf_core.engine.context import Run
     from uwf_core.engine.documents import FailureDocument, StepResult
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.run import Run
     from uwf_core.thread.state import ThreadState
     from uwf_core.thread.types import AttemptPayload
 
@@ -93,7 +89,7 @@ def _check_until(run: "Run", attempt: Attempt, failure: AgentFailure) -> None:
 
         failure.until_ms = plausible_ms(named, run.engine.now_ms())
         if failure.until_ms is None:
-            attempt.note(run, "the agent names an end of the limit that cannot be right: unknown")
+            note(run, attempt, "the agent names an end of the limit that cannot be right: unknown")
 
 
 def save_refused(run: "Run", attempt: Attempt, error: UwfError) -> None:
@@ -172,7 +168,7 @@ def save_question(run: "Run", attempt: Attempt, question: NeedsAnswer) -> Attemp
             agent=given["agent"],
             message=message,
             at_ms=attempt.ended_ms,
-            label=attempt.label(engine),
+            label=attempt_label(engine, attempt),
         )
     )
     return attempt
@@ -206,7 +202,7 @@ def finished_event(engine: "Engine", attempt: Attempt) -> StepFinished:
         denials=tuple(denials_of(engine, attempt)),
         leads_to=_leads_to(state),
         back=next_role is not None and is_back(definition, payload["role"], next_role),
-        label=attempt.label(engine),
+        label=attempt_label(engine, attempt),
     )
 
 
@@ -231,7 +227,7 @@ def failed_event(engine: "Engine", attempt: Attempt, failure: AgentFailure) -> S
         kind=failure.kind.word,
         message=message_of(engine, failure),
         at_ms=attempt.ended_ms,
-        label=attempt.label(engine),
+        label=attempt_label(engine, attempt),
     )
 
 

@@ -20,7 +20,7 @@ from uwf_core.workflow.file_name import FOLDERS
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.results import Watch
+    from uwf_core.engine.watch import Watch
     from uwf_core.workflow.check import Checked
     from uwf_core.workflow.definition import RoleProgram
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from uwf_core.api.agent import AgentRequest, PromptParts, RunLimits
+from uwf_core.engine.models import model_of
 from uwf_core.engine.plan import HeadPosition
 from uwf_core.engine.progress import Progress
 from uwf_core.ids import Ref
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
 
     from uwf_core.agents.open import OpenAgent
     from uwf_core.cas.store import Store
-    from uwf_core.engine.attempt import Attempt
-    from uwf_core.engine.plan import Position, Task
-    from uwf_core.engine.run import Run
+    from uwf_core.engine.context import Attempt, Run, Task
+    from uwf_core.engine.plan import Position
     from uwf_core.thread.head import Head
     from uwf_core.thread.history import Guidance, Saying
     from uwf_core.thread.state import RoleSession, RoleState
@@ -89,7 +89,7 @@ def assemble(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> AgentRequest
         step_number=task.number,
         cwd=task.cwd,
         session=None if attempt.known is None or attempt.known.inherited else attempt.known.id,
-        model=engine.model_of(agent.capabilities, role.model),
+        model=model_of(engine, agent.capabilities, role.model),
         options=agent.options,
         limits=_limits(run, role, agent),
         env={**engine.agent_env(agent.env), "UWF_ATTEMPT": attempt.marker},

@@ -4,158 +4,25 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.events import StepStarted, ThreadStarted
+from uwf_core.engine.context import Attempt
+from uwf_core.engine.labels import attempt_label, callers_of
 from uwf_core.engine.results import forget_run
 from uwf_core.ids import Ref
 from uwf_core.process import crash_points
 from uwf_core.process.identity import ProcessId, hostname
-from uwf_core.thread.decisions import Event, OpenAttempt
-from uwf_core.thread.head import Head, move_head
+from uwf_core.thread.decisions import Event
+from uwf_core.thread.head import move_head
 from uwf_core.thread.names import ALIAS_TAG, attempt_name, attempts_prefix
-from uwf_core.thread.state import RoleSession, fold
-from uwf_core.thread.types import AttemptPayload, CorrectionPayload
+from uwf_core.thread.state import fold
 from uwf_core.workflow.definition import NO_LIMITS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from uwf_core.agents.choose import Choice
-    from uwf_core.api.agent import AgentReply, AgentRequest, Usage
-    from uwf_core.api.store import Variable
     from uwf_core.api.sums import ReservePayload
+    from uwf_core.engine.context import Run, Task
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.plan import Task
-    from uwf_core.engine.progress import Progress
-    from uwf_core.engine.run import Run
-    from uwf_core.errors import AgentFailure, UwfError
-    from uwf_core.files.surroundings import OutsideState
-    from uwf_core.thread.calls import CallResult
-    from uwf_core.thread.history import Guidance
     from uwf_core.thread.types import GuidancePayload
-
-
-class Attempt:
-    """One attempt at a step. Each stage fills its part, so what is known survives a failure.
-
-    Attributes:
-        head: the head of the thread: before the attempt, with it open, after it.
-        by_person: whether a person asks for this step now.
-        task: what to run (stage 5). choice: the agent for it.
-        known: the session that the agent can use, None for a new one (6).
-        guidance: the skills, memory and rules of the role (6).
-        request: the request of the current session (6). progress: the sink of the agent's calls.
-        payload, variable: the stored start of the attempt, None until `save_prompt`.
-        reply: the newest reply, redacted (7, 8). session, continuation, usage: what it used.
-        mark: the place in the session after its newest reply.
-        corrections: the replies that were rejected.
-        output, body, extractor: the typed output (9).
-        artifacts: the nodes of the files that the output names (9).
-        turns, loose: the turn nodes, and the names of those that were stored during the run.
-        ended_ms: when it ended, 0 while it is open.
-        step: the stored step (10). failure: why there is no output, or no next role.
-        call: the result of the thread that it called, if a workflow plays the role.
-        may_call: whether its agent had a process, which may have started threads.
-        notices: what a person has to know about the step, besides its output.
-        outside: what surrounded the worktree of the thread before the attempt.
-        error: the error after which the run cannot continue.
-    """
-
-    __slots__ = (
-        "artifacts", "body", "by_person", "call", "choice", "continuation", "corrections",
-        "ended_ms", "error", "extractor", "failure", "files", "guidance", "head", "known", "loose",
-        "mark", "may_call", "notices", "output", "outside", "payload", "progress", "reply",
-        "request", "session", "step", "task", "turns", "usage", "variable",
-    )  # fmt: skip
-
-    task: "Task"
-    choice: "Choice"
-    payload: AttemptPayload
-    progress: "Progress"
-    reply: "AgentReply | None"
-    output: "Mapping[str, Any] | None"
-    error: "UwfError | None"
-
-    def __init__(self, head: Head, *, by_person: bool = False) -> None:
-        self.head = head
-        self.by_person = by_person
-        self.known: RoleSession | None = None
-        self.guidance: Sequence[Guidance] = ()
-        self.request: AgentRequest | None = None
-        self.variable: Variable | None = None
-        self.reply = None
-        self.session: str | None = None
-        self.mark: str | None = None
-        self.continuation = "new"
-        self.usage: Usage | None = None
-        self.corrections: tuple[CorrectionPayload, ...] = ()
-        self.output = None
-        self.artifacts: dict[str, str] | None = None
-        self.body = ""
-        self.extractor: str | None = None
-        self.turns: list[Ref] = []
-        self.loose: Sequence[Variable] = ()
-        self.ended_ms = 0
-        self.step: Event | None = None
-        self.files: tuple[Ref, dict[str, str]] | None = None
-        self.failure: AgentFailure | None = None
-        self.call: CallResult | None = None
-        self.may_call = False
-        self.notices: list[str] = []
-        self.outside: OutsideState | None = None
-        self.error = None
-
-    @property
-    def opened(self) -> OpenAttempt:
-        """Its number and try in the thread."""
-        state = self.head.state
-        return state.attempt or OpenAttempt(self.task.number, state.tries + 1, self.task.role)
-
-    def label(self, engine: "Engine") -> str:
-        """Its number in the whole tree; empty in a thread that was not called."""
-        state = self.head.state
-        if state.caller is None:
-            return ""
-        from uwf_core.engine.labels import label_of  # not for every step
-
-        return label_of(engine, state, self.payload["number"])
-
-    def callers(self, engine: "Engine") -> tuple[str, ...]:
-        """The root thread and the calls below it; empty in a thread that was not called."""
-        state = self.head.state
-        if state.caller is None:
-            return ()
-        from uwf_core.engine.labels import callers_of  # not for every step
-
-        return callers_of(engine, state)
-
-    def note(self, run: "Run", text: str) -> None:
-        """Keep a notice with the step, and report it now."""
-        if text not in self.notices:
-            self.notices.append(text)
-            number = self.label(run.engine) or self.payload["number"]
-            run.watch.notice(f"#{number} {self.payload['role']}: {text}")
-
-    @property
-    def marker(self) -> str:
-        """`UWF_ATTEMPT` in the environment of everything that it starts."""
-        return f"{self.head.thread}/{self.opened.name}"
-
-    def spend(self, usage: "Usage | None") -> None:
-        """Add the usage of a call."""
-        if usage is not None:
-            self.usage = usage if self.usage is None else self.usage.plus(usage)
-
-    def total_usage(self) -> "Usage":
-        """What it used, nothing if its agent was not called; the engine measures the duration if
-        the agent does not report it.
-        """
-        from uwf_core.api.extract import NO_USAGE
-        from uwf_core.api.record import replace
-
-        usage = self.usage or NO_USAGE
-        if self.usage is not None and usage.duration_ms is not None:
-            return usage
-        return replace(usage, duration_ms=self.ended_ms - self.payload["startedAtMs"])
 
 
 def _is_free(run: "Run", attempt: Attempt) -> bool:
@@ -299,8 +166,8 @@ def _announce(run: "Run", attempt: Attempt) -> None:
             at_ms=payload["startedAtMs"],
             answers=payload["answer"] is not None,
             alias=attempt.choice.alias,
-            label=attempt.label(run.engine),
-            callers=attempt.callers(run.engine),
+            label=attempt_label(run.engine, attempt),
+            callers=callers_of(run.engine, state),
         )
     )
 

@@ -16,7 +16,7 @@ from uwf_core.process.own_python import own_python
 from uwf_core.process.program import ProcessLimits, Program, ProgramResult, run_program
 
 if TYPE_CHECKING:
-    from uwf_core.engine.run import Run
+    from uwf_core.engine.context import Run
     from uwf_core.ids import ThreadId
     from uwf_core.thread.head import Head
 

@@ -22,8 +22,8 @@ from uwf_core.engine.call_run import (
 from uwf_core.engine.call_step import beyond_depth
 from uwf_core.engine.fan_out import begin_fan_out, check_branches
 from uwf_core.engine.labels import label_of
+from uwf_core.engine.locking import locked_head, nothing_to_run
 from uwf_core.engine.results import Outcome, ended_by, exec_document
-from uwf_core.engine.run import locked_head, nothing_to_run
 from uwf_core.engine.slots import most_at_a_time
 from uwf_core.errors import BusyError, ExitCode, UwfError
 from uwf_core.ids import ThreadId
@@ -43,10 +43,8 @@ from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import FINISHED
 
 if TYPE_CHECKING:
-    from uwf_core.engine.attempt import Attempt
+    from uwf_core.engine.context import Attempt, Intent, Run
     from uwf_core.engine.documents import StepResult
-    from uwf_core.engine.plan import Intent
-    from uwf_core.engine.run import Run
     from uwf_core.workflow.definition import Role
 
 _LOOK_SECONDS = 0.5

@@ -14,7 +14,7 @@ from uwf_core.api.sums import (
     ReservePayload,
     larger,
 )
-from uwf_core.engine.nodes import save_event
+from uwf_core.engine.events import save_event
 from uwf_core.errors import CorruptNodeError, LimitReached, UnknownIdError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.calls import OpenCall, calling_heads, calls_of

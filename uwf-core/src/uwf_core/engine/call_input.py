@@ -12,8 +12,7 @@ from uwf_core.workflow.input_types import reduced_input
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
-    from uwf_core.engine.plan import Task
-    from uwf_core.engine.run import Run
+    from uwf_core.engine.context import Run, Task
     from uwf_core.thread.head import Head
     from uwf_core.workflow.definition import Definition
 

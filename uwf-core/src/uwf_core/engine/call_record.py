@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.api.extract import NO_USAGE
 from uwf_core.api.sums import NOTHING_COUNTED, LedgerPayload
 from uwf_core.engine.advance import failed_event, finished_event
-from uwf_core.engine.attempt import Attempt
 from uwf_core.engine.budget import ledger_of
+from uwf_core.engine.context import Attempt
 from uwf_core.engine.record import save_failed_step, save_routed_step
 from uwf_core.errors import AgentInterrupted, WrongStateError
 from uwf_core.ids import Ref
@@ -29,8 +29,7 @@ from uwf_core.workflow.fan_out import CANCELLED, branch_result, joint_output, jo
 from uwf_core.workflow.variants import STATUS
 
 if TYPE_CHECKING:
-    from uwf_core.engine.plan import Task
-    from uwf_core.engine.run import Run
+    from uwf_core.engine.context import Run, Task
     from uwf_core.thread.state import ThreadState
     from uwf_core.thread.types import AttemptPayload, BranchPayload, CalledPayload
     from uwf_core.workflow.definition import Role

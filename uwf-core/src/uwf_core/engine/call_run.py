@@ -6,55 +6,24 @@ from typing import TYPE_CHECKING
 from uwf_core.engine.advance import step_result
 from uwf_core.engine.call_record import record_cancelled, record_result
 from uwf_core.engine.call_step import begin_call, beyond_depth
+from uwf_core.engine.context import GO_ON
 from uwf_core.engine.location import moved_folder
-from uwf_core.engine.plan import GO_ON
+from uwf_core.engine.locking import locked_head, nothing_to_run
 from uwf_core.engine.results import Outcome, exec_document
-from uwf_core.engine.run import locked_head, nothing_to_run
 from uwf_core.errors import ExitCode, UwfError
 from uwf_core.ids import Ref
 from uwf_core.thread.calls import OpenCall, at_call, calling, open_calls, shown_state
 from uwf_core.thread.head import Head, move_head, read_head
 from uwf_core.thread.lifecycle import state_words
 from uwf_core.thread.names import FINISHED
-from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:
-    from uwf_core.engine.attempt import Attempt
+    from uwf_core.engine.context import Attempt, Intent, Run, RunOptions
     from uwf_core.engine.documents import StepResult
-    from uwf_core.engine.plan import Intent
-    from uwf_core.engine.run import Run, RunOptions
     from uwf_core.workflow.definition import Role
 
 Steps = Callable[["Run", "RunOptions", "Intent"], Outcome]
-"""Takes steps of a thread; `run._steps`."""
-
-
-def called_role(run: "Run", intent: "Intent") -> "Role | None":
-    """The role of the next step if other threads play it."""
-    definition, state = run.definition, run.head.state
-    name = state.current_role or (state.suspension.role if state.suspension else "")
-    if intent.kind == "poke":
-        name = next((each for each, done in state.roles.items() if done.step == run.head.ref), "")
-    elif intent.kind == "resume" and state.status == "completed":
-        name = definition.graph[START]["resume"].role
-    role = definition.roles.get(name)
-    return role if role is not None and role.calls else None
-
-
-def run_calls(
-    run: "Run",
-    role: "Role",
-    intent: "Intent",
-    left: int,
-    results: list["StepResult"],
-    steps: Steps,
-) -> tuple[Head, Outcome | None]:
-    """Take steps of the threads that play a role: see `run_call` and `branches.run_fan_out`."""
-    if role.fan_out is None:
-        return run_call(run, role, intent, left, results, steps)
-    from uwf_core.engine.branches import run_fan_out  # not for every call
-
-    return run_fan_out(run, role, intent, left, results, steps)
+"""Takes steps of a thread; `run.run_steps`."""
 
 
 def run_call(

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from uwf_core.agents.bindings import Bindings, branch_bindings, child_bindings
 from uwf_core.engine.budget import ledger_of, save_limit
 from uwf_core.engine.call_input import call_input, output_of_call
+from uwf_core.engine.events import create_thread, save_event
 from uwf_core.engine.fork import fork_at
 from uwf_core.engine.labels import label_of
 from uwf_core.engine.location import lasting_folder
-from uwf_core.engine.nodes import create_thread, save_event
 from uwf_core.engine.plan import HeadPosition, moderate
 from uwf_core.errors import UnknownIdError
 from uwf_core.ids import Ref, ThreadId
@@ -28,8 +28,7 @@ from uwf_core.workflow.definition import SELF, START
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from uwf_core.engine.plan import Intent, Task
-    from uwf_core.engine.run import Run
+    from uwf_core.engine.context import Intent, Run, Task
     from uwf_core.thread.state import RoleSession
     from uwf_core.thread.types import StartPayload
     from uwf_core.workflow.definition import Definition, Role

@@ -11,6 +11,7 @@ from uwf_core.api.record import replace
 from uwf_core.api.sums import priced
 from uwf_core.engine.assemble import fresh_request, notice_lost_session, session_machine
 from uwf_core.engine.extraction import extract_output
+from uwf_core.engine.labels import note
 from uwf_core.errors import AgentFailure, InvalidOutput, SessionLost, TimedOut, Unavailable
 from uwf_core.extract.typed import problem_words
 from uwf_core.process import crash_points
@@ -19,9 +20,7 @@ from uwf_core.thread.types import CorrectionPayload
 if TYPE_CHECKING:
     from uwf_core.agents.open import OpenAgent
     from uwf_core.api.redact import Redactor
-    from uwf_core.engine.attempt import Attempt
-    from uwf_core.engine.progress import Progress
-    from uwf_core.engine.run import Run
+    from uwf_core.engine.context import Attempt, CallProgress, Run
 
 
 def run_agent(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> AgentReply:
@@ -84,7 +83,7 @@ def _call(run: "Run", attempt: "Attempt", agent: "OpenAgent", request: AgentRequ
         raise
     crash_points.reach("reply")
     for notice in reply.notices:
-        attempt.note(run, run.engine.redactor.text(notice))
+        note(run, attempt, run.engine.redactor.text(notice))
     attempt.spend(priced(reply.usage, request.model))
     attempt.session = _keepable(run, reply.session)
     attempt.mark = attempt.session and _keepable(run, reply.mark)
@@ -92,7 +91,7 @@ def _call(run: "Run", attempt: "Attempt", agent: "OpenAgent", request: AgentRequ
     return reply
 
 
-def _used_by(error: BaseException, progress: "Progress") -> Usage:
+def _used_by(error: BaseException, progress: "CallProgress") -> Usage:
     """What a failed call used, as far as the agent reported it. One that was unavailable before its
     first turn used nothing.
     """

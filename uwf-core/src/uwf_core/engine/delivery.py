@@ -8,7 +8,7 @@ from uwf_core.files.artifacts import read_delivered, store_delivered
 
 if TYPE_CHECKING:
     from uwf_core.api.extract import ExtractProblem
-    from uwf_core.engine.attempt import Attempt
+    from uwf_core.engine.context import Attempt
     from uwf_core.engine.engine import Engine
 
 

@@ -12,12 +12,12 @@ from uwf_core.agents.choose import player_of
 from uwf_core.api.dispatch import Dispatch
 from uwf_core.engine.agents import usual_agent
 from uwf_core.engine.slots import most_at_a_time
-from uwf_core.errors import FailureKind, UnknownIdError, UsageError, UwfError
+from uwf_core.errors import FailureKind, UnknownIdError, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.identity import hostname
 from uwf_core.thread.calls import caller_of, calling_heads, open_calls
 from uwf_core.thread.head import SESSION_HOSTS, Head, read_head
-from uwf_core.thread.names import FINISHED
+from uwf_core.thread.names import ANY_HOST, FINISHED, HOST, NEEDS, PRIORITY
 from uwf_core.thread.session_hosts import session_host, worktree_host
 
 if TYPE_CHECKING:
@@ -39,11 +39,6 @@ TRANSIENT: Final = frozenset(
 """The failures after which workers run the step again: the same may well succeed."""
 
 _FIRST_PAUSE_SECONDS, _LIMITED_SECONDS = 1.0, 30.0
-ANY_HOST = "any"
-NEEDS, PRIORITY, HOST = "needs", "priority", "host"
-"""The tags for the needs of a thread: labels `a,b`; a number; the name of a
-machine, or `any` if its folder is the same on all.
-"""
 
 
 def rows_of(engine: "Engine", heads: Sequence[Head]) -> list[Dispatch]:
@@ -234,24 +229,6 @@ def _root_tags(engine: "Engine", state: "ThreadState") -> "dict[str, str]":
         return {**state.given_tags}
     above = calling_heads(engine.store, state)
     return {**(above[-1].state if above else state).given_tags}
-
-
-def check_worker(engine: "Engine", workflow: str, choice: "Choice") -> None:
-    """Check that a worker may run an agent: nodes of a store that many write to can name any
-    command, as that of an earlier attempt.
-
-    Raises:
-        UsageError: its owner has not configured it.
-    """
-    label = f"agent:{choice.alias or choice.name}"
-    if choice.kind == "program":
-        label = f"program:{workflow}"
-    if label not in (engine.worker_labels or ()):
-        raise UsageError(
-            f"this worker does not run {label}",
-            where=choice.source,
-            hint="configure it in `agents`, or in `worker.allowPrograms`",
-        )
 
 
 def own_labels(engine: "Engine") -> Iterator[str]:

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.config.home import find_home
@@ -16,16 +16,15 @@ from uwf_core.process.identity import hostname
 
 if TYPE_CHECKING:
     from uwf_core.agents.choose import AgentCatalog
-    from uwf_core.api.agent import Model
     from uwf_core.api.dispatch import Dispatch
     from uwf_core.api.redact import Redactor
     from uwf_core.api.store import StoreBackend, StoreSpec
     from uwf_core.cas.store import Store
     from uwf_core.config.settings import Settings
-    from uwf_core.engine.nodes import Nodes
     from uwf_core.plugins.observers import Observers
     from uwf_core.plugins.plugins import Plugins
     from uwf_core.plugins.scan import EntryPoint
+    from uwf_core.thread.nodes import Nodes
     from uwf_core.thread.types import PersonPayload, StartPayload
     from uwf_core.workflow.definition import Definition
 
@@ -56,7 +55,8 @@ class Engine:
         agent_options: options for every plugin, before those of the configuration.
         pass_env: names of variables that every agent gets, whatever it declares.
         durable: whether what is stored waits for the disk.
-        via: the surface that a person uses (`cli`, `python`). thread_ids: makes those of threads.
+        via: the surface that a person uses (`cli`, `python`). rows_of: makes the dispatch rows of
+            threads, of their new heads. thread_ids: makes those of threads.
         has_sent_notices: whether this process has started the sender of notices.
         speaker: the person for whom a worker runs a thread, in place of the user of the process.
         worker_labels: those of a worker, which runs no other agent; None for all others.
@@ -78,12 +78,13 @@ class Engine:
         pass_env: Sequence[str] = (),
         durable: bool = True,
         via: str = "python",
+        rows_of: "Callable[[Engine, Sequence[Any]], list[Dispatch]] | None" = None,
     ) -> None:
         self.env = dict(env)
         self.cwd = os.path.abspath(cwd)
         self.home = find_home(env)
         self.on_fault = on_fault
-        self._flags = dict(flags or {})
+        self._flags, self._rows_of = dict(flags or {}), rows_of
         self._beside = beside
         self.agent_options, self.pass_env = dict(agent_options or {}), tuple(pass_env)
         self.durable = durable
@@ -128,7 +129,9 @@ class Engine:
         from uwf_core.cas.store import Store
 
         types = self._beside.store.types if self._beside else None
-        rows = self._dispatch if self.has_workers else None
+        rows = None
+        if self._rows_of is not None and self.has_workers:
+            rows = partial(self._rows_of, self)
         return Store(self.backend, self.now_ms, types, durable=self.durable, dispatch=rows)
 
     @property
@@ -136,18 +139,14 @@ class Engine:
         """Whether the store keeps dispatch rows, so that workers can run its threads."""
         return hasattr(self.backend, "claim")  # the contract itself is not for every command
 
-    def _dispatch(self, heads: Sequence[Any]) -> "list[Dispatch]":
-        from uwf_core.engine.dispatching import rows_of  # for threads of workers
-
-        return rows_of(self, heads)
-
     @cached_property
     def backend(self) -> "StoreBackend":
         """The backend of the store; raises as `store`."""
-        from uwf_core.engine.store_notices import notices_of
+        from uwf_core.config.original import store_notices
 
         backend = self.backend_at(self.settings.store)
-        for notice in notices_of(self, backend) if self.durable else ():
+        new = self.via == "cli" and not self.imports_original
+        for notice in store_notices(self.home, self.env, backend, new=new) if self.durable else ():
             self.report_fault(notice)
         return backend
 
@@ -181,7 +180,7 @@ class Engine:
     @cached_property
     def nodes(self) -> "Nodes":
         """The writer of a thread's typed nodes."""
-        from uwf_core.engine.nodes import Nodes
+        from uwf_core.thread.nodes import Nodes
 
         return Nodes(self.store)
 
@@ -234,37 +233,6 @@ class Engine:
             user = str(os.getuid())
         text = self.redactor.text
         return {"user": text(user), "host": text(hostname()), "via": self.via}
-
-    def model_of(
-        self, capabilities: Collection[str], suggested: str | None = None
-    ) -> "Model | None":
-        """The model for an agent with the capability `model`; None for every other. The order: that
-        of this call, `model` of the role (`suggested`) if the user has it, the default.
-        """
-        if "model" not in capabilities:
-            return None
-        by_call = self.settings.origin(("defaultModel",)).layer == "flag"
-        if suggested is None or suggested not in self.settings.models or by_call:
-            return self.model
-        return self.named_model(suggested)
-
-    def named_model(self, alias: str) -> "Model":
-        """The model of that name; see `callable_model`."""
-        from uwf_core.engine import models
-
-        return models.callable_model(self, alias)
-
-    @cached_property
-    def model(self) -> "Model | None":
-        """The default model of the configuration, with its key."""
-        name = self.settings.default_model
-        return None if name is None else self.named_model(name)
-
-    @cached_property
-    def extract_model(self) -> "Model | None":
-        """The model for extractors that call one."""
-        name = self.settings.model_overrides.get("extract")
-        return self.model if name is None else self.named_model(name)
 
     def agent_env(self, names: Sequence[str]) -> Mapping[str, str]:
         """The environment of an agent that declares these names: of the process and `.env`."""
@@ -388,9 +356,3 @@ class Engine:
         opened = self.__dict__.get("store", self.__dict__.get("backend"))
         if opened is not None:
             opened.close()
-
-
-open_engine = Engine
-"""An engine for a process: its environment, its folder and its options (see `Engine`). Raises
-ConfigError: there is no home folder.
-"""

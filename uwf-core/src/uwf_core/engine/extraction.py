@@ -1,76 +1,33 @@
 """Stage 9: validate a typed object, or find the output in a text with the extractors."""
 
 # Loaded by every step: pathlib is not imported for that.
-# ruff: noqa: PTH118
 
 import json
-import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.agents.cleaning import clean_text
-from uwf_core.api.agent import AgentContext
 from uwf_core.api.extract import (
     NO_USAGE,
-    Extractor,
     ExtractProblem,
     ExtractReply,
-    ExtractRequest,
 )
 from uwf_core.cas.codec import dotted
 from uwf_core.cas.references import claims
-from uwf_core.errors import AgentFailure, InternalFailure
+from uwf_core.engine.labels import note
+from uwf_core.engine.open_plugins import each_text
 from uwf_core.extract.typed import check_structured, variant_for
 from uwf_core.ids import Ref
-from uwf_core.plugins.scan import EXTRACTORS
 from uwf_core.workflow.definition import SUSPEND
 from uwf_core.workflow.variants import BODY, STATUS, Variant
 
 if TYPE_CHECKING:
-    from uwf_core.engine.attempt import Attempt
+    from uwf_core.engine.context import Attempt, Run
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.run import Run
 
 
 NODE_MARK, FILE_MARK = "cas_ref", '"format": "file"'
 """Parts of the JSON of a schema with fields that name nodes, and files to deliver."""
-
-
-class OpenExtractor:
-    """An extractor that is ready to be called."""
-
-    def __init__(self, engine: "Engine", name: str) -> None:
-        plugins = engine.plugins
-        self.name = name
-        self._guard, self._origin = plugins.guard, str(plugins.found(EXTRACTORS, name))
-        self._model = engine.extract_model
-        spec = plugins.record(EXTRACTORS, name)
-        factory = plugins.attribute(EXTRACTORS, name, spec.factory)
-        self._options = (
-            plugins.attribute(EXTRACTORS, name, spec.options)() if spec.options else None
-        )
-        folder = os.path.join(engine.home, "extractors", name)
-        context = AgentContext(name=name, state_dir=folder)
-        with self._guard, _named_failure(self._origin):
-            self._made: Extractor = factory(self._options, context)
-
-    def extract(self, raw: str, schema: Mapping[str, Any]) -> ExtractReply:
-        """Call it.
-
-        Raises:
-            InternalFailure: it failed, or returned something else than an `ExtractReply`.
-        """
-        request = ExtractRequest(raw=raw, schema=schema, model=self._model, options=self._options)
-        with self._guard, _named_failure(self._origin):
-            reply = self._made.extract(request)
-            if not isinstance(reply, ExtractReply):
-                raise TypeError(f"it returned {type(reply).__name__}, not an ExtractReply")
-            if not isinstance(reply.output, Mapping | None):
-                raise TypeError(f"its output is {type(reply.output).__name__}, not a mapping")
-            errors = _each_text(clean_text, reply.errors)
-            notices = tuple(map(clean_text, reply.notices))
-            return reply._replace(body=clean_text(reply.body), errors=errors, notices=notices)
 
 
 def extract_output(run: "Run", attempt: "Attempt") -> tuple[ExtractReply, str | None]:
@@ -96,7 +53,7 @@ def extract_output(run: "Run", attempt: "Attempt") -> tuple[ExtractReply, str | 
         found = _checked(run.engine, attempt, found, schema)
         if found.output is not None:
             for notice in found.notices:
-                attempt.note(run, notice)
+                note(run, attempt, notice)
             return found._replace(usage=usage), each.name
         first = first or found
     if first is None:
@@ -119,7 +76,7 @@ def _checked(
     """
     body = engine.redactor.text(reply.body)
     if reply.output is None:
-        errors = _each_text(engine.redactor.text, reply.errors)
+        errors = each_text(engine.redactor.text, reply.errors)
         return reply._replace(body=body, errors=errors)
     output = engine.redactor.value(dict(reply.output))
     checked = check_structured(schema, output)
@@ -134,12 +91,6 @@ def _checked(
 
         wrong = deliver(engine, attempt, schema, checked.output)
     return checked._replace(output=None, errors=wrong) if wrong else checked
-
-
-def _each_text(
-    change: Callable[[str], str], problems: Iterable[ExtractProblem]
-) -> tuple[ExtractProblem, ...]:
-    return tuple(ExtractProblem(change(each.path), change(each.message)) for each in problems)
 
 
 def unknown_nodes(
@@ -169,17 +120,3 @@ def unknown_nodes(
 def unknown_node(text: str) -> str:
     """The problem of a text that is not the reference of a node."""
     return f"unknown node {text[:80]!r}"
-
-
-@contextmanager
-def _named_failure(extractor: str) -> Iterator[None]:
-    """Report an error of an extractor, other than a failure of an agent, with the extractor."""
-    try:
-        yield
-    except (KeyboardInterrupt, AgentFailure):
-        raise
-    except BaseException as error:
-        raise InternalFailure(
-            f"the extractor {extractor} failed with {type(error).__name__}: {error}",
-            hint="next: uwf config set extractors '[frontmatter]'",
-        ) from error

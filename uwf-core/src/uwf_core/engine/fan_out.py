@@ -18,8 +18,8 @@ from uwf_core.workflow.fan_out import ASKED, ITEM, OUTPUT, BranchTask
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
-    from uwf_core.engine.plan import Intent, Position, Task
-    from uwf_core.engine.run import Run
+    from uwf_core.engine.context import Intent, Run, Task
+    from uwf_core.engine.plan import Position
     from uwf_core.workflow.definition import Definition, Role
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uwf_core.api.sums import NOTHING_USED
-from uwf_core.engine.nodes import begin_thread, save_event
+from uwf_core.engine.events import begin_thread, save_event
 from uwf_core.errors import RoutingFailed, WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import apply_edge

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from uwf_core.api.sums import NOTHING_RESERVED
 from uwf_core.engine.budget import counted_limits, definition, newest_limit, own_reservation
-from uwf_core.engine.nodes import save_event
+from uwf_core.engine.events import save_event
 from uwf_core.errors import UsageError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import Waiting

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from uwf_core.agents.open import OpenAgent
-    from uwf_core.engine.attempt import Attempt
-    from uwf_core.engine.run import Run
+    from uwf_core.engine.context import Attempt, Run
     from uwf_core.workflow.definition import Role
 
 

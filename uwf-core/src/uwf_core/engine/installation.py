@@ -5,6 +5,7 @@ from importlib import import_module
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
+from uwf_core.engine.models import callable_model
 from uwf_core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ _OF_A_FIRST_STEP = (
     "uwf_core.api.hookspecs",
     "uwf_core.upkeep.copy_nodes",
     "uwf_core.engine.judging",
-    "uwf_core.engine.nodes",
+    "uwf_core.engine.events",
     "uwf_core.views.read",
     "uwf_core.engine.run",
     "uwf_core.views.show",
@@ -105,4 +106,4 @@ class Installation:
         Raises:
             ConfigError: it is unknown, or its provider is invalid.
         """
-        self._engine.named_model(name)
+        callable_model(self._engine, name)

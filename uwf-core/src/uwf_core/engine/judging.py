@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.api.agent import AgentContext
 from uwf_core.api.fields import read_options
 from uwf_core.api.judge import Judge, JudgeReply, JudgeRequest, needed_model
+from uwf_core.engine.models import callable_model
 from uwf_core.errors import ConfigError, InternalFailure, PluginBroken, UwfError
 from uwf_core.plugins.guards import interruptible
 from uwf_core.plugins.scan import JUDGES
@@ -80,7 +81,7 @@ def judge_model(engine: "Engine") -> "Model | None":
         ConfigError: the model is unknown, or its provider is invalid.
     """
     alias = engine.settings.model_overrides.get("judge")
-    return None if alias is None else engine.named_model(alias)
+    return None if alias is None else callable_model(engine, alias)
 
 
 def _options(name: str, cls: Any, options: Mapping[str, Any], where: str) -> Any:

@@ -10,6 +10,7 @@ from uwf_core.thread.calls import STARTED, caller_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from uwf_core.engine.context import Attempt, Run
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.state import ThreadState
     from uwf_core.thread.types import CalledPayload
@@ -49,3 +50,17 @@ def _calls(engine: "Engine", state: "ThreadState") -> "Iterator[tuple[str, Calle
         if above is None:
             return
         state = above.state
+
+
+def attempt_label(engine: "Engine", attempt: "Attempt") -> str:
+    """The number of an attempt in the whole tree; empty in a thread that was not called."""
+    state = attempt.head.state
+    return "" if state.caller is None else label_of(engine, state, attempt.payload["number"])
+
+
+def note(run: "Run", attempt: "Attempt", text: str) -> None:
+    """Keep a notice with the step, and report it now."""
+    if text not in attempt.notices:
+        attempt.notices.append(text)
+        number = attempt_label(run.engine, attempt) or attempt.payload["number"]
+        run.watch.notice(f"#{number} {attempt.payload['role']}: {text}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from uwf_core.errors import RoutingFailed, UsageError
 
 if TYPE_CHECKING:
-    from uwf_core.engine.run import Run
+    from uwf_core.engine.context import Run
 
 _GIT = ".git"
 

@@ -1,5 +1,6 @@
 """A model of the configuration with the protocol of its service, which may be a plugin."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,33 @@ def callable_model(engine: "Engine", alias: str) -> "Model":
         PluginError, PluginBroken: the plugin of its protocol cannot be loaded.
     """
     return with_protocol(engine, engine.settings.model(alias))
+
+
+def model_of(
+    engine: "Engine", capabilities: Collection[str], suggested: str | None = None
+) -> "Model | None":
+    """The model for an agent with the capability `model`; None for every other. The order: that
+    of this call, `model` of the role (`suggested`) if the user has it, the default.
+    """
+    if "model" not in capabilities:
+        return None
+    settings = engine.settings
+    by_call = settings.origin(("defaultModel",)).layer == "flag"
+    if suggested is None or suggested not in settings.models or by_call:
+        return default_model(engine)
+    return callable_model(engine, suggested)
+
+
+def default_model(engine: "Engine") -> "Model | None":
+    """The default model of the configuration, with its key."""
+    name = engine.settings.default_model
+    return None if name is None else callable_model(engine, name)
+
+
+def extract_model(engine: "Engine") -> "Model | None":
+    """The model for extractors that call one."""
+    name = engine.settings.model_overrides.get("extract")
+    return default_model(engine) if name is None else callable_model(engine, name)
 
 
 def with_protocol(engine: "Engine", model: "Model") -> "Model":

@@ -7,8 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uwf_core.engine.dispatching import ANY_HOST, HOST
-from uwf_core.engine.nodes import save_event
+from uwf_core.engine.events import save_event
 from uwf_core.errors import RoutingFailed, StoreError, UsageError
 from uwf_core.files.artifacts import DeliveredFile, store_delivered
 from uwf_core.files.content import FileRecord
@@ -34,16 +33,15 @@ from uwf_core.files.worktree_place import is_worktree
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.git import GitFailed
 from uwf_core.process.identity import hostname
-from uwf_core.thread.names import files_name, files_prefix
+from uwf_core.thread.names import ANY_HOST, HOST, files_name, files_prefix
 from uwf_core.thread.session_hosts import worktree_host
 from uwf_core.thread.worktree import branch_of
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
     from uwf_core.cas.store import Store
-    from uwf_core.engine.attempt import Attempt
+    from uwf_core.engine.context import Attempt, Run
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.run import Run
     from uwf_core.thread.head import Head
     from uwf_core.thread.state import ThreadState
     from uwf_core.thread.types import SnapshotPayload

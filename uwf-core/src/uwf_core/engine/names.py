@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.config.keys import Path, key_text
 from uwf_core.config.trust import is_command_line
+from uwf_core.engine.models import callable_model
 from uwf_core.errors import ConfigError, PluginBroken, PluginError, UsageError
 
 if TYPE_CHECKING:
+    from uwf_core.engine.context import Run
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.run import Run
 
 Values = Iterable[tuple[Path, Any]]
 """Values of a configuration with their keys."""
@@ -177,7 +178,7 @@ def _check_plugin(engine: "Engine", name: str) -> None:
 
 
 def _check_model(engine: "Engine", name: str) -> None:
-    engine.named_model(name)
+    callable_model(engine, name)
 
 
 def _check_protocol(engine: "Engine", name: str) -> None:

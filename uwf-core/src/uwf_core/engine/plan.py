@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from uwf_core.engine.context import GO_ON, Intent, Task
 from uwf_core.engine.location import folder_in_run, folder_of_edge
 from uwf_core.errors import RoutingFailed
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import Transition, apply_edge, apply_start_edge
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.prompt.markdown import step_markdown
 from uwf_core.thread.history import (
     Saying,
@@ -28,56 +28,12 @@ from uwf_core.thread.names import ALIAS_TAG, attempts_prefix
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
     from uwf_core.cas.store import Store
-    from uwf_core.engine.run import Run
+    from uwf_core.engine.context import Run
     from uwf_core.thread.decisions import Suspension
     from uwf_core.thread.head import Head
     from uwf_core.thread.state import ThreadState
-    from uwf_core.thread.types import AttemptPayload, PersonPayload, StepPayload
+    from uwf_core.thread.types import AttemptPayload, StepPayload
     from uwf_core.workflow.definition import Definition
-
-
-class Intent(NamedTuple):
-    """What a person asks for: `go`, `resume` with a text or an answer, or `poke` with a text."""
-
-    kind: Literal["go", "resume", "poke"] = "go"
-    text: str | None = None
-    answer: dict[str, Any] | None = None
-
-
-GO_ON = Intent()
-
-
-class Task(NamedTuple):
-    """The step to run.
-
-    Attributes:
-        base: the edge prompt (or suspend message) without the text of a person.
-        instruction: `base` with that text; the last part of the prompt.
-        prev: the step before, None for the first.
-        replaces: the step that this one replaces (poke).
-        number: the step's number in its chain, from 1.
-        agent: the recorded agent of the step or attempt that runs again. alias: its alias.
-        said: the text of a person (`by`) that `instruction` contains.
-        answer: a person's answer to the question of `agent`; no other agent may get it.
-        last_failure: the kind of the failure of the last attempt at this step.
-        question: the question with which the attempt at this task ended.
-    """
-
-    role: str
-    base: str
-    instruction: str
-    cwd: str
-    purpose: str
-    prev: str | None
-    replaces: str | None
-    number: int
-    agent: str | None = None
-    alias: str | None = None
-    said: str | None = None
-    by: "PersonPayload | None" = None
-    answer: dict[str, Any] | None = None
-    last_failure: str | None = None
-    question: str | None = None
 
 
 class Position(Protocol):

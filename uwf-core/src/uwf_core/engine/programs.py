@@ -11,9 +11,8 @@ from uwf_core.thread.history import body_of, output_of
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
-    from uwf_core.engine.attempt import Attempt
-    from uwf_core.engine.plan import Position, Task
-    from uwf_core.engine.run import Run
+    from uwf_core.engine.context import Attempt, Run, Task
+    from uwf_core.engine.plan import Position
     from uwf_core.workflow.definition import RoleProgram
 
 

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from uwf_core.api.agent import Turn, Usage
     from uwf_core.api.redact import Redactor
     from uwf_core.api.store import Variable
-    from uwf_core.engine.attempt import Attempt
+    from uwf_core.engine.context import Attempt, Run
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.run import Run
     from uwf_core.process.identity import ProcessId
 
 FLUSH_SECONDS = 0.05

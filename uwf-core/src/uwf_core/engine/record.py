@@ -20,9 +20,8 @@ from uwf_core.workflow.variants import STATUS
 
 if TYPE_CHECKING:
     from uwf_core.api.agent import AgentReply
-    from uwf_core.engine.attempt import Attempt
+    from uwf_core.engine.context import Attempt, Run
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.run import Run
 
 
 def record(run: "Run", attempt: "Attempt") -> Event:

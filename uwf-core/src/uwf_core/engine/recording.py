@@ -7,8 +7,7 @@ from uwf_core.ids import Ref
 from uwf_core.thread.history import read_step
 
 if TYPE_CHECKING:
-    from uwf_core.engine.attempt import Attempt
-    from uwf_core.engine.run import Run
+    from uwf_core.engine.context import Attempt, Run
     from uwf_core.thread.types import SnapshotPayload, WorkspacePayload
 
 

@@ -1,4 +1,4 @@
-"""What a run reports: events and notices to its watch, and its outcome: the document, and the file
+"""What a run reports: its outcome, which is the document, and the file
 that keeps it for `thread wait`, `$UWF_HOME/runs/<thread>.json`.
 """
 
@@ -7,9 +7,9 @@ that keeps it for `thread wait`, `$UWF_HOME/runs/<thread>.json`.
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import UwfError
 from uwf_core.ids import ThreadId
@@ -20,86 +20,10 @@ from uwf_core.thread.head import Head, ThreadSummary
 from uwf_core.thread.state import ThreadState
 
 if TYPE_CHECKING:
+    from uwf_core.engine.context import Run
     from uwf_core.engine.documents import ExecDocument, Standing, StepResult
     from uwf_core.engine.engine import Engine
-    from uwf_core.plugins.observers import Event, Observers
-
-
-class Watch(Protocol):
-    """Gets the events and notices of a run. Called from any thread; must not raise."""
-
-    def event(self, event: object) -> None:
-        """One of the event records of `uwf_core.api`."""
-
-    def notice(self, text: str) -> None:
-        """One line for people, such as the origin of a workflow."""
-
-
-class Silent:
-    """A watch that ignores everything."""
-
-    def event(self, event: object) -> None:
-        """Ignore it."""
-
-    def notice(self, text: str) -> None:
-        """Ignore it."""
-
-
-class Broadcast:
-    """Sends to a watch, and to the observers of plugins, which `load` imports."""
-
-    def __init__(self, watch: Watch, observers: "Callable[[], Observers | None]") -> None:
-        self._watch = watch
-        self._load = observers
-        self._is_loaded = False
-        self._observers: Observers | None = None
-
-    def load(self) -> None:
-        """Import the observers, unless that was done."""
-        if not self._is_loaded:
-            self._is_loaded = True
-            self._observers = self._load()
-
-    def event(self, event: "Event") -> None:
-        """Send it to the watch, then to the observers."""
-        self._watch.event(event)
-        if self._observers is not None:
-            self._observers.notify(event)
-
-    def relay(self, event: object) -> None:
-        """Send an event of another process, which has its observers, to the watch alone."""
-        self._watch.event(event)
-
-    def close(self) -> None:
-        """Wait until the observers have handled every event."""
-        if self._observers is not None:
-            self._observers.close()
-
-    def notice(self, text: str) -> None:
-        """Send it to the watch alone."""
-        self._watch.notice(text)
-
-
-class Listener:
-    """A watch made of two functions."""
-
-    def __init__(
-        self,
-        on_event: Callable[[object], None] | None,
-        on_notice: Callable[[str], None] | None,
-    ) -> None:
-        self._on_event = on_event
-        self._on_notice = on_notice
-
-    def event(self, event: object) -> None:
-        """Call the function for events."""
-        if self._on_event is not None:
-            self._on_event(event)
-
-    def notice(self, text: str) -> None:
-        """Call the function for notices."""
-        if self._on_notice is not None:
-            self._on_notice(text)
+    from uwf_core.engine.watch import Broadcast
 
 
 @contextmanager
@@ -164,11 +88,21 @@ def ended_by(head: Head, steps: "Sequence[StepResult]", error: UwfError) -> Outc
     return Outcome(exec_document(head, steps), error.exit_code, error)
 
 
-def save_run(engine: "Engine", thread: ThreadId, outcome: Outcome) -> None:
-    """Save the outcome of a run. It is not synced, since the chain has all of it.
-
-    The caller holds the thread's lock, so that there is one writer.
+def save_run(run: "Run", outcome: Outcome) -> Outcome:
+    """Save the outcome of a run for `thread wait`, and return it. The caller holds the lock of the
+    thread, so that there is one writer.
     """
+    engine, thread = run.engine, run.head.thread
+    if engine.durable:  # nobody waits for a thread of a temporary store
+        try:
+            write_run(engine, thread, outcome)
+        except OSError as error:
+            run.watch.notice(f"`uwf thread wait {thread}` will not know this run: {error}")
+    return outcome
+
+
+def write_run(engine: "Engine", thread: ThreadId, outcome: Outcome) -> None:
+    """Write the file. It is not synced, since the chain has all of it."""
     make_folder(os.path.join(engine.home, FOLDER))
     fresh = _file(engine.home, f".{thread}.json")
     error = outcome.error and engine.redactor.value(outcome.error.document()["error"])
@@ -229,7 +163,7 @@ def _delete(file: str) -> None:
         pass  # nothing to delete
 
 
-def announce_end(engine: "Engine", head: Head, watch: Broadcast) -> None:
+def announce_end(engine: "Engine", head: Head, watch: "Broadcast") -> None:
     """Report that a thread is completed, if it is."""
     if head.state.status != "completed":
         return

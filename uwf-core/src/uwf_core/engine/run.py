@@ -1,29 +1,26 @@
 """`exec`: step after step, until the thread is done or waits, a limit, or a signal."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from uwf_core.engine.advance import recover, save_unrouted, step_result
-from uwf_core.engine.agents import OpenPlugins, agent_for, check_agent
-from uwf_core.engine.attempt import Attempt
-from uwf_core.engine.find import find_thread
+from uwf_core.engine.advance import save_unrouted, step_result
+from uwf_core.engine.agents import agent_for
+from uwf_core.engine.context import GO_ON, Attempt, Intent, Run, RunOptions
 from uwf_core.engine.location import named_folder
+from uwf_core.engine.locking import locked_thread, nothing_to_run
 from uwf_core.engine.names import check_run
-from uwf_core.engine.plan import GO_ON, Intent, moderate
+from uwf_core.engine.open_plugins import check_agent
+from uwf_core.engine.plan import moderate
 from uwf_core.engine.results import (
-    Broadcast,
     Outcome,
-    Watch,
     announce_end,
     ended_by,
     exec_document,
     forget_run,
     save_run,
-    with_notices,
-)  # fmt: skip
+)
 from uwf_core.engine.step import run_step
+from uwf_core.engine.watch import Watch
 from uwf_core.errors import (
     AgentFailure,
     BusyError,
@@ -32,98 +29,19 @@ from uwf_core.errors import (
     LimitReached,
     RoutingFailed,
     UwfError,
-    WrongStateError,
 )
-from uwf_core.ids import Ref, ThreadId
-from uwf_core.named_tuple import NamedTuple
+from uwf_core.ids import ThreadId
 from uwf_core.thread import lifecycle
-from uwf_core.thread.head import Head, nodes_present, read_head
-from uwf_core.thread.lock import thread_lock
+from uwf_core.thread.head import Head, read_head
+from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import StepResult
     from uwf_core.engine.engine import Engine
     from uwf_core.process.cancel import Cancel
-    from uwf_core.workflow.definition import Definition, Role
+    from uwf_core.workflow.definition import Role
 
 UNTIL_DONE_STEPS = 100
-
-
-class RunOptions(NamedTuple):
-    """How far to run, and how.
-
-    Attributes:
-        steps: the number of steps, unless `until_done`; None: one, or one round of branches.
-        agent: the word of `--agent`.
-        cwd: a working folder in place of the thread's.
-        announce: the descriptor on which a background run reports that it holds the lock.
-        wait_limits: the most seconds to wait for the ends of rate limits; None: as configured.
-        earlier: steps that the same command took in a thread below; its outcome has them too.
-        player: an agent that also replaces a person. call: in place of that of the thread.
-        in_copy: the folder is a copy already, so it needs no worktree.
-        head: the reference that the head must have, None: any.
-        worker: of a worker: whether to take another step from this head. Then threads below are
-            not run here: they have dispatch rows as well.
-    """
-
-    steps: int | None = None
-    until_done: bool = False
-    agent: str | None = None
-    cwd: str | None = None
-    announce: int | None = None
-    wait_limits: float | None = None
-    earlier: "Sequence[StepResult]" = ()
-    player: str | None = None
-    call: tuple[str, str] | None = None
-    in_copy: bool = False
-    head: str | None = None
-    worker: "Callable[[Head], bool] | None" = None
-
-    @property
-    def is_round(self) -> bool:
-        """Whether a fan-out takes a step of as many branches as may run at a time."""
-        return self.steps is None and not self.until_done
-
-
-class Run(NamedTuple):
-    """A command's run of one thread, whose lock it holds.
-
-    Attributes:
-        head: the head of the thread; each step continues with a copy that has the next head.
-        watch: who gets its events and notices. cancel: stops it.
-        plugins: the agents and extractors that it has opened.
-        cwd: the folder that replaces the thread's, absolute.
-        is_call: whether the run of the calling thread continues in this process.
-    """
-
-    engine: "Engine"
-    head: Head
-    watch: Broadcast
-    cancel: "Cancel"
-    plugins: OpenPlugins
-    options: RunOptions = RunOptions()
-    cwd: str | None = None
-    is_call: bool = False
-
-    @property
-    def definition(self) -> "Definition":
-        """The workflow of the thread."""
-        return self.engine.definitions[self.head.state.workflow]
-
-    @property
-    def folder(self) -> str:
-        """The folder of the thread in this run."""
-        return self.cwd or self.head.state.cwd
-
-    def save(self, outcome: Outcome) -> Outcome:
-        """Save the outcome of the run for `thread wait`, and return it."""
-        if self.engine.durable:  # nobody waits for a thread of a temporary store
-            thread = self.head.thread
-            try:
-                save_run(self.engine, thread, outcome)
-            except OSError as error:
-                self.watch.notice(f"`uwf thread wait {thread}` will not know this run: {error}")
-        return outcome
 
 
 def exec_thread(
@@ -145,76 +63,12 @@ def exec_thread(
             if options.announce is not None:
                 _announce(options.announce)
         outcome.document["steps"][:0] = options.earlier
-        return run.save(outcome)
+        return save_run(run, outcome)
 
 
 def outcome_after(engine: "Engine", thread: str, error: UwfError) -> Outcome:
     """The outcome of a command that created a thread, but could not run it."""
     return ended_by(read_head(engine.store, ThreadId(thread)), [], error)
-
-
-@contextmanager
-def locked_thread(engine: "Engine", word: str, watch: Watch, cancel: "Cancel") -> Iterator[Run]:
-    """Lock a thread and recover what an earlier run left behind.
-
-    Raises:
-        BusyError: another process runs it.
-        WrongStateError: it was called, and its result is recorded or its caller cancelled.
-    """
-    thread = find_thread(engine, word)
-    with (
-        cancel.governing(),
-        with_notices(engine, thread),
-        locked_head(engine, thread, watch.notice) as head,
-    ):
-        engine.store.on_lost(lambda: cancel.set("the lease of the thread is lost"))
-        if head.state.caller is not None:
-            from uwf_core.thread.calls import check_open  # not for every step
-
-            check_open(engine.store, head)
-        if engine.definition(Ref(head.state.workflow)).calls:
-            from uwf_core.thread.calls import calling
-
-            head = calling(engine.store, head)
-        with (
-            closing(OpenPlugins(engine)) as plugins,
-            closing(Broadcast(watch, engine.observers)) as broadcast,
-        ):
-            yield Run(engine, head, broadcast, cancel, plugins)
-
-
-@contextmanager
-def locked_head(
-    engine: "Engine", thread: ThreadId, notice: Callable[[str], None]
-) -> Iterator[Head]:
-    """The head of a thread, locked and recovered; raises as `locked_thread`."""
-    with thread_lock(engine.store, thread, engine.now_ms()):
-        head = read_head(engine.store, thread)
-        lifecycle.check_usable(head, is_whole=nodes_present(engine.store, head))
-        yield recover(engine, head, notice)
-
-
-def nothing_to_run(engine: "Engine", head: Head) -> Outcome | None:
-    """The outcome of exec if the thread is completed, or waits for a person or at a limit;
-    None if there is a step to run.
-
-    Raises:
-        WrongStateError: it is cancelled.
-    """
-    state = head.state
-    if state.status == "cancelled":
-        raise WrongStateError(
-            f"thread {head.thread} is cancelled",
-            hint=f"to continue from its last step in a new thread: uwf thread fork {head.ref}",
-        )
-    reason = state.suspension and state.suspension.reason
-    if reason == "limit":
-        from uwf_core.engine.budget import still_reached
-
-        reason = "limit" if still_reached(engine, state) else None
-    if state.status == "completed" or reason in ("role", "limit"):
-        return Outcome(exec_document(head, []), lifecycle.exit_code(state))
-    return None
 
 
 def _announce(descriptor: int) -> None:
@@ -323,11 +177,16 @@ def _after_rate_limit(run: Run) -> Run | None:
 
 def calling_role(run: Run, intent: Intent) -> "Role | None":
     """The role of the next step if other threads play it."""
-    if not run.definition.calls:
+    definition, state = run.definition, run.head.state
+    if not definition.calls:
         return None
-    from uwf_core.engine.call_run import called_role  # for workflows that call others
-
-    return called_role(run, intent)
+    name = state.current_role or (state.suspension.role if state.suspension else "")
+    if intent.kind == "poke":
+        name = next((each for each, done in state.roles.items() if done.step == run.head.ref), "")
+    elif intent.kind == "resume" and state.status == "completed":
+        name = definition.graph[START]["resume"].role
+    role = definition.roles.get(name)
+    return role if role is not None and role.calls else None
 
 
 def _advance(
@@ -339,9 +198,11 @@ def _advance(
     try:
         role = calling_role(run, intent)
         if role is not None:
-            from uwf_core.engine.call_run import run_calls
-
-            return run_calls(run, role, intent, left, results, _steps)
+            if role.fan_out is None:
+                from uwf_core.engine.call_run import run_call as play
+            else:
+                from uwf_core.engine.branches import run_fan_out as play
+            return play(run, role, intent, left, results, _steps)
         attempt = run_step(run, intent)
     except RoutingFailed as failure:
         attempt = _unrouted(run, intent, failure)

@@ -13,8 +13,8 @@ from uwf_core.thread.head import Head, read_head
 from uwf_core.thread.lock import holder_of
 
 if TYPE_CHECKING:
+    from uwf_core.engine.context import Run
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.run import Run
     from uwf_core.thread.state import ThreadState
 
 POLL_SECONDS: Final = 0.1

@@ -14,14 +14,8 @@ from uwf_core.engine.advance import (
 )
 from uwf_core.engine.agents import agent_for
 from uwf_core.engine.assemble import assemble, notice_tool_list, notice_tools
-from uwf_core.engine.attempt import (
-    Attempt,
-    end_attempt,
-    look_around,
-    record_files,
-    save_prompt,
-    withdraw,
-)
+from uwf_core.engine.attempt import end_attempt, look_around, record_files, save_prompt, withdraw
+from uwf_core.engine.context import Attempt
 from uwf_core.engine.converse import correct, extract, keep, run_agent
 from uwf_core.engine.plan import moderate
 from uwf_core.engine.record import ends_thread, record
@@ -37,8 +31,7 @@ from uwf_core.errors import (
 )
 
 if TYPE_CHECKING:
-    from uwf_core.engine.plan import Intent
-    from uwf_core.engine.run import Run
+    from uwf_core.engine.context import Intent, Run
 
 
 def run_step(run: "Run", intent: "Intent") -> Attempt:

@@ -4,7 +4,7 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from uwf_core.engine.run import Run
+    from uwf_core.engine.context import Run
 
 _LEAST_SECONDS = 1.0
 """A service that names a time in the past is not called again at once."""

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.engine.results import Watch
+from uwf_core.engine.watch import Watch
 from uwf_core.errors import UsageError
 from uwf_core.ids import Ref
 from uwf_core.workflow.content import reference_of

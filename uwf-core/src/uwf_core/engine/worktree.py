@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uwf_core.api.extract import ExtractProblem
-from uwf_core.engine.nodes import save_event
+from uwf_core.engine.events import save_event
+from uwf_core.engine.labels import note
 from uwf_core.errors import RoutingFailed, UsageError, WrongStateError
 from uwf_core.files.surroundings import changes_outside, surroundings_of
 from uwf_core.files.unfinished import changed_submodules, doubtful, find_unfinished
@@ -34,8 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from uwf_core.cas.store import Store
-    from uwf_core.engine.attempt import Attempt
-    from uwf_core.engine.run import Run
+    from uwf_core.engine.context import Attempt, Run
     from uwf_core.thread.head import Head
     from uwf_core.thread.state import ThreadState
     from uwf_core.workflow.definition import Definition, Role
@@ -201,7 +201,7 @@ def unfinished_work(run: "Run", attempt: "Attempt") -> "tuple[ExtractProblem, ..
     """
     own, role = attempt.head.state.worktree, attempt.task.role
     assert own is not None and attempt.output is not None
-    _restore(run, lambda text: attempt.note(run, text))
+    _restore(run, lambda text: note(run, attempt, text))
     try:
         found = find_unfinished(own.folder, own.branch)
     except (GitFailed, OSError) as error:
@@ -209,7 +209,7 @@ def unfinished_work(run: "Run", attempt: "Attempt") -> "tuple[ExtractProblem, ..
     if found and not run.definition.roles[role].human and not _is_reported(run, attempt):
         return tuple(ExtractProblem("", each) for each in found)
     for each in found:
-        attempt.note(run, each)
+        note(run, attempt, each)
     return ()
 
 
@@ -245,7 +245,7 @@ def after_step(run: "Run", attempt: "Attempt") -> None:
         with suppress(GitFailed):  # then the step has failed with the cause
             notices += [*changed_submodules(own.folder), *doubtful(own.folder, own.base)]
     for each in notices:
-        attempt.note(run, each)
+        note(run, attempt, each)
 
 
 # -- calls -----------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from uwf_core.engine.engine import open_engine
+from uwf_core.engine.open_engine import open_engine
 from uwf_core.errors import UwfError
 from uwf_core.notices.sending import NotSent, Sender
 

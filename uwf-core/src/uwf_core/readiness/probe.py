@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
+from uwf_core.engine.models import model_of
 from uwf_core.errors import AgentFailure, InternalFailure, PluginError, UwfError
 
 if TYPE_CHECKING:
@@ -311,7 +312,7 @@ def _request(engine: "Engine", record: Any, word: str, *, trial: bool) -> "Check
     from uwf_core.agents.choose import resolve_agent
     from uwf_core.agents.open import check_options
     from uwf_core.api.checks import CheckRequest
-    from uwf_core.engine.agents import folder_of_agent
+    from uwf_core.engine.open_plugins import folder_of_agent
     from uwf_core.plugins.scan import AGENTS
 
     plugins, choice = engine.plugins, resolve_agent(word, engine.agent_catalog(engine.cwd))
@@ -328,7 +329,7 @@ def _request(engine: "Engine", record: Any, word: str, *, trial: bool) -> "Check
         role="",
         step_number=0,
         cwd=engine.cwd,
-        model=engine.model_of(record.capabilities),
+        model=model_of(engine, record.capabilities),
         options=options,
         env=engine.agent_env((*record.env, *choice.env)),
         trusted=engine.trusts(engine.cwd),
@@ -370,7 +371,7 @@ def main() -> NoReturn:
     """Print the result for the plugin on the command line and exit, without waiting for threads of
     the plugin and without its output at exit.
     """
-    from uwf_core.engine.engine import open_engine
+    from uwf_core.engine.open_engine import open_engine
 
     engine = open_engine(env=os.environ, cwd=os.getcwd())  # noqa: PTH109
     words = sys.argv[1:]

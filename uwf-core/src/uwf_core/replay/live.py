@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING
 
 from uwf_core.agents.choose import RolePlayer
 from uwf_core.engine.agents import usual_agent
+from uwf_core.engine.context import RunOptions
 from uwf_core.engine.find import find_step
-from uwf_core.engine.run import RunOptions, exec_thread
+from uwf_core.engine.run import exec_thread
 from uwf_core.errors import UsageError
 from uwf_core.ids import Ref
 from uwf_core.thread.history import read_start
@@ -13,7 +14,8 @@ from uwf_core.threads.fork import fork_step
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.results import Outcome, Watch
+    from uwf_core.engine.results import Outcome
+    from uwf_core.engine.watch import Watch
     from uwf_core.process.cancel import Cancel
     from uwf_core.replay.replay import ReplayDocument, ReplayedDocument
 

@@ -11,7 +11,7 @@ from uwf_core.thread.history import text_at
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
-    from uwf_core.engine.plan import Task
+    from uwf_core.engine.context import Task
     from uwf_core.replay.chain import Recorded
     from uwf_core.thread.types import NextPayload
 

@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.engine.plan import Task, markdown_of, question_text, with_text
+from uwf_core.engine.context import Task
+from uwf_core.engine.plan import markdown_of, question_text, with_text
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import Transition, apply_start_edge
 from uwf_core.thread.decisions import Caller, Event, runs

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.assemble import known_guidance, situation
-from uwf_core.engine.plan import GO_ON, Intent, Task, next_task
+from uwf_core.engine.context import GO_ON, Intent, Task
+from uwf_core.engine.plan import next_task
 from uwf_core.engine.programs import argv_of
 from uwf_core.errors import RoutingFailed
 from uwf_core.named_tuple import NamedTuple

@@ -102,8 +102,8 @@ class ThreadFile(pytest.File):
     @cached_property
     def replay(self) -> "ReplayDocument":
         """The replay of the bundle, in a store in memory."""
-        from uwf_core.engine.engine import open_engine
-        from uwf_core.engine.results import Listener
+        from uwf_core.engine.open_engine import open_engine
+        from uwf_core.engine.watch import Listener
         from uwf_core.replay.replay import read_changed, replay_thread
         from uwf_core.upkeep.import_bundle import ImportOptions, import_bundle
 

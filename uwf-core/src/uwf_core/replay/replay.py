@@ -15,7 +15,7 @@ from uwf_core.workflow.definition import Definition
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.results import Watch
+    from uwf_core.engine.watch import Watch
 
 
 class DifferenceDocument(TypedDict):

@@ -137,3 +137,10 @@ def thread_of(name: str) -> ThreadId | None:
 def lock_name(thread: ThreadId) -> str:
     """The lock of a thread, which its writer holds."""
     return f"thread/{thread}"
+
+
+ANY_HOST = "any"
+NEEDS, PRIORITY, HOST = "needs", "priority", "host"
+"""The tags for the needs of a thread: labels `a,b`; a number; the name of a
+machine, or `any` if its folder is the same on all.
+"""

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from uwf_core.engine.nodes import save_event
-from uwf_core.engine.results import Watch
+from uwf_core.engine.events import save_event
+from uwf_core.engine.watch import Watch
 from uwf_core.errors import UsageError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.calls import STARTED

@@ -13,8 +13,10 @@ from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import ask_call, fork_call, speaks_from
 from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, NoSink, RunLimits
 from uwf_core.api.sums import priced, usage_payload
-from uwf_core.engine.agents import check_choice, opened_agent, recordable, usual_agent
-from uwf_core.engine.results import Watch
+from uwf_core.engine.agents import check_choice, recordable, usual_agent
+from uwf_core.engine.models import model_of
+from uwf_core.engine.open_plugins import opened_agent
+from uwf_core.engine.watch import Watch
 from uwf_core.errors import NeedsAnswer, SessionLost, UsageError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
@@ -155,7 +157,7 @@ def _call(
         "role": step.role,
         "step_number": step.number,
         "cwd": step.node["cwd"],
-        "model": engine.model_of(agent.capabilities, role and role.model),
+        "model": model_of(engine, agent.capabilities, role and role.model),
         "options": agent.options,
         # a question allows no more than the step did
         "tools": role.tools if role and "tools" in agent.capabilities else None,

@@ -11,9 +11,10 @@ from tempfile import TemporaryFile
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from uwf_core.engine.context import RunOptions
 from uwf_core.engine.find import find_thread
+from uwf_core.engine.locking import nothing_to_run
 from uwf_core.engine.results import Outcome, error_of, errors_file, exec_document
-from uwf_core.engine.run import RunOptions, nothing_to_run
 from uwf_core.errors import ExitCode, StoreError, UsageError, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.detach import start_detached

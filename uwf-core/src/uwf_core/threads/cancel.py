@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from uwf_core.api.events import ThreadEnded
 from uwf_core.engine.advance import recover
+from uwf_core.engine.events import save_event
 from uwf_core.engine.find import find_thread
-from uwf_core.engine.nodes import save_event
 from uwf_core.engine.notices import forget_notices
-from uwf_core.engine.results import Broadcast, Watch, errors_file, forget_run
+from uwf_core.engine.results import errors_file, forget_run
+from uwf_core.engine.watch import Broadcast, Watch
 from uwf_core.errors import CorruptNodeError, UnknownIdError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import calling, check_open, descendants_of, open_below

@@ -9,13 +9,15 @@ from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import ask_call
 from uwf_core.api.agent import AskRequest, NoSink, RunLimits
 from uwf_core.api.sums import NOTHING_RESERVED, NOTHING_USED, priced, usage_payload
-from uwf_core.engine.agents import opened_agent, recordable
+from uwf_core.engine.agents import recordable
 from uwf_core.engine.budget import count_above, counted_limits, still_reached
+from uwf_core.engine.events import save_event
 from uwf_core.engine.find import find_step, find_thread
-from uwf_core.engine.nodes import save_event
+from uwf_core.engine.locking import locked_head
+from uwf_core.engine.models import model_of
+from uwf_core.engine.open_plugins import opened_agent
 from uwf_core.engine.plan import markdown_of
-from uwf_core.engine.results import Watch
-from uwf_core.engine.run import locked_head
+from uwf_core.engine.watch import Watch
 from uwf_core.errors import (
     EmptyReply,
     LimitReached,
@@ -176,7 +178,7 @@ def _by_agent(span: _ToSummarize, word: str, cancel: "Cancel") -> _Written:
     choice = recordable(engine, resolve_agent(word, engine.agent_catalog(state.cwd)))
     with opened_agent(engine, choice, None) as agent:
         check_can_answer(agent)
-        started, model = engine.now_ms(), engine.model_of(agent.capabilities, None)
+        started, model = engine.now_ms(), model_of(engine, agent.capabilities, None)
         request = AskRequest(
             **_call(span, agent, cancel), model=model, question=question, record=record
         )

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 from uwf_core.engine.find import find_step
 from uwf_core.engine.fork import fork_at
-from uwf_core.engine.results import Listener
+from uwf_core.engine.watch import Listener
 from uwf_core.ids import Ref
 from uwf_core.thread.history import is_start, read_start, read_step
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import StartedDocument
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.results import Watch
+    from uwf_core.engine.watch import Watch
     from uwf_core.thread.types import StartPayload
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.agents import is_imported
+from uwf_core.engine.events import save_event
 from uwf_core.engine.fork import fork_at
-from uwf_core.engine.nodes import save_event
 from uwf_core.errors import StoreError, UsageError, WrongStateError
 from uwf_core.escape import in_line
 from uwf_core.files.paths import place_in
@@ -29,7 +29,7 @@ from uwf_core.thread.worktree import branch_of
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.results import Watch
+    from uwf_core.engine.watch import Watch
     from uwf_core.thread.head import Head
     from uwf_core.thread.types import SnapshotPayload, WorkspacePayload
 

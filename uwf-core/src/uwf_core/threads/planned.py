@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.engine.results import Watch
+from uwf_core.engine.watch import Watch
 from uwf_core.errors import UsageError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.names import head_name

@@ -6,11 +6,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.dispatch import Claim, Dispatch, DispatchBackend, WaitingRow
+from uwf_core.engine.context import GO_ON, RunOptions
 from uwf_core.engine.dispatching import own_labels, row_now, row_of
 from uwf_core.engine.find import find_thread
-from uwf_core.engine.plan import GO_ON
-from uwf_core.engine.results import Outcome, Watch, exec_document
-from uwf_core.engine.run import RunOptions, exec_thread, locked_head
+from uwf_core.engine.locking import locked_head
+from uwf_core.engine.results import Outcome, exec_document
+from uwf_core.engine.run import exec_thread
+from uwf_core.engine.watch import Watch
 from uwf_core.errors import AgentStuck, BusyError, UnknownIdError, UsageError, UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
@@ -264,7 +266,7 @@ def queue_thread(engine: "Engine", thread: str, watch: Watch, head: str | None =
     Raises:
         UsageError: the store keeps no dispatch rows. WrongStateError: there is nothing to run.
     """
-    from uwf_core.engine.run import nothing_to_run
+    from uwf_core.engine.locking import nothing_to_run
     from uwf_core.thread.lifecycle import check_head
 
     dispatch_backend(engine)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.agents.choose import player_of, resolve_agent
 from uwf_core.engine.agents import check_choice, is_imported, mark_imported, usual_agent
+from uwf_core.engine.context import GO_ON, Intent, RunOptions
 from uwf_core.engine.find import find_step
 from uwf_core.engine.fork import decision_at, fork_at
-from uwf_core.engine.plan import GO_ON, Intent
-from uwf_core.engine.run import RunOptions, locked_thread, run_steps
+from uwf_core.engine.locking import locked_thread
+from uwf_core.engine.results import save_run
+from uwf_core.engine.run import run_steps
 from uwf_core.errors import UsageError, WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
 
     from uwf_core.cas.store import Store
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.results import Outcome, Watch
+    from uwf_core.engine.results import Outcome
+    from uwf_core.engine.watch import Watch
     from uwf_core.process.cancel import Cancel
     from uwf_core.thread.types import NextPayload, StepPayload
 
@@ -327,4 +330,4 @@ def run_rerun(
     """
     options = RunOptions(player=agent, call=given.call, in_copy=True)
     with locked_thread(engine, thread, watch, cancel) as run:
-        return run.save(run_steps(run, options, given.intent))
+        return save_run(run, run_steps(run, options, given.intent))

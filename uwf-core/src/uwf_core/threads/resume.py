@@ -6,18 +6,15 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.cas.schemas import Violation, violations
+from uwf_core.engine.context import GO_ON, Intent, RunOptions
 from uwf_core.engine.extraction import FILE_MARK
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.location import moved_folder, named_folder
-from uwf_core.engine.plan import GO_ON, Intent, moderate
-from uwf_core.engine.results import (
-    Outcome,
-    Watch,
-    exec_document,
-    forget_run,
-    save_run,
-)
-from uwf_core.engine.run import RunOptions, check_step, exec_thread, locked_thread, run_steps
+from uwf_core.engine.locking import locked_thread
+from uwf_core.engine.plan import moderate
+from uwf_core.engine.results import Outcome, exec_document, forget_run, save_run, write_run
+from uwf_core.engine.run import check_step, exec_thread, run_steps
+from uwf_core.engine.watch import Watch
 from uwf_core.errors import BusyError, PayloadError, UsageError, UwfError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
@@ -43,8 +40,8 @@ from uwf_core.views.recorded import ThreadRecord
 
 if TYPE_CHECKING:
     from uwf_core.api.extract import ExtractProblem
+    from uwf_core.engine.context import Run
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.run import Run
     from uwf_core.process.cancel import Cancel
     from uwf_core.thread.head import Head
 
@@ -175,7 +172,7 @@ def _saved(engine: "Engine", root: ThreadId, below: Outcome) -> Outcome:
     outcome = below._replace(document=exec_document(head, below.document["steps"]))
     if engine.durable:
         with suppress(BusyError, OSError), thread_lock(engine.store, root, engine.now_ms()):
-            save_run(engine, root, outcome)
+            write_run(engine, root, outcome)
     return outcome
 
 
@@ -203,7 +200,7 @@ def _resume(
             state = head.state._replace(status="idle", current_role=waits.role, suspension=None)
             check_step(run._replace(head=head._replace(state=state)), options, intent)
             run = run._replace(head=grant(engine, head, amounts))
-        return run.save(run_steps(run, options, intent))
+        return save_run(run, run_steps(run, options, intent))
 
 
 def _intent(run: "Run", said: Input, options: RunOptions) -> tuple[Intent, dict[str, float]]:
@@ -275,7 +272,7 @@ def poke_thread(
         check_poke(run.head.state, run.head.thread)
         check_no_branches(read_step(engine.store, run.head.ref).payload, "poke")
         intent = Intent("poke", _clean(engine, text))
-        return run.save(run_steps(run, options, intent))
+        return save_run(run, run_steps(run, options, intent))
 
 
 def _clean(engine: "Engine", text: str | None) -> str | None:

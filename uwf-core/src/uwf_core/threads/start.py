@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from uwf_core.engine.events import create_thread
 from uwf_core.engine.location import named_folder
-from uwf_core.engine.nodes import create_thread
-from uwf_core.engine.results import Watch
+from uwf_core.engine.watch import Watch
 from uwf_core.engine.workflows import read_resolved, resolve_workflow
 from uwf_core.errors import UnknownIdError, UsageError, WrongStateError
 from uwf_core.ids import Ref, ThreadId

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from uwf_core.engine.events import save_event
 from uwf_core.engine.find import find_thread
-from uwf_core.engine.nodes import save_event
-from uwf_core.engine.run import locked_head
+from uwf_core.engine.locking import locked_head
 from uwf_core.errors import UsageError
 from uwf_core.views.show import show_thread
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import ThreadDocument
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.results import Watch
+    from uwf_core.engine.watch import Watch
     from uwf_core.thread.head import Head
 
 _MOST_TAGS = 50

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.budget import ledger_of
 from uwf_core.engine.find import find_thread
-from uwf_core.engine.results import Watch
+from uwf_core.engine.watch import Watch
 from uwf_core.engine.workflows import find_workflow, read_workflow
 from uwf_core.errors import UsageError
 from uwf_core.ids import Ref

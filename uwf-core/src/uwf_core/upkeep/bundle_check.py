@@ -10,7 +10,6 @@ from uwf_core.cas.bundle import Bundle
 from uwf_core.cas.bundle_check import check_nodes, store_of
 from uwf_core.cas.codec import decode, encode
 from uwf_core.cas.hashing import META, PRIMITIVES, ref_of, ref_of_text
-from uwf_core.engine.nodes import schema_of, targets_of
 from uwf_core.errors import BundleError, RoutingFailed, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import apply_edge
@@ -35,6 +34,7 @@ from uwf_core.thread.names import (
     head_name,
     thread_of,
 )
+from uwf_core.thread.nodes import schema_of, targets_of
 from uwf_core.thread.types import EVENTS as KINDS_OF_EVENTS
 from uwf_core.thread.types import NODES
 from uwf_core.upkeep.recorded_trees import wrong_git_name

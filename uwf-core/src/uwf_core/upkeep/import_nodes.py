@@ -8,8 +8,8 @@ from uwf_core.cas.codec import encode
 from uwf_core.cas.hashing import META, ref_of
 from uwf_core.cas.plain_bundle import PlainBundle
 from uwf_core.cas.records import check_same
-from uwf_core.engine.nodes import schema_of
 from uwf_core.errors import BundleError
+from uwf_core.thread.nodes import schema_of
 
 if TYPE_CHECKING:
     from uwf_core.engine.bundle_documents import ImportDocument

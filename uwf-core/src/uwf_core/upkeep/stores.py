@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from uwf_core.api.store import ManagedBackend, SnapshotBackend, StoreBackend
 from uwf_core.cas.copy_store import Copied, StoreCopy, store_root
-from uwf_core.engine.store_notices import LOG_HINT
+from uwf_core.config.original import LOG_HINT
 from uwf_core.errors import BusyError, StoreError, UsageError
 from uwf_core.process.folders import make_folder
 from uwf_core.thread.names import HEADS

@@ -8,7 +8,7 @@ from uwf_core.cas.graph import NOWHERE
 from uwf_core.cas.rows import every_row
 from uwf_core.cas.variables import is_intact
 from uwf_core.cas.verify import NodeFault, Scan, scan_all, scan_from
-from uwf_core.engine.store_notices import LOG_HINT
+from uwf_core.config.original import LOG_HINT
 from uwf_core.errors import CorruptNodeError, StoreError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple

@@ -14,7 +14,7 @@ from uwf_core.workflow.registry import registered
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.results import Watch
+    from uwf_core.engine.watch import Watch
 
 
 class ComparedWorkflow(TypedDict):

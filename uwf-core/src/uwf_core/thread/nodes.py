@@ -1,4 +1,4 @@
-"""Nodes of a thread in a store, and its events: payloads in, references or the new head out.
+"""Nodes of a thread in a store: payloads in, references out.
 
 The JSON Schema of a node and its references follow from the node's typed class.
 """
@@ -9,18 +9,10 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.shape.kinds import JsonSchema, Shape
 from uwf_core.shape.shapes import payload_schema, shape_of
-from uwf_core.thread.decisions import Event, runs
-from uwf_core.thread.head import Head, create_head, move_head
-from uwf_core.thread.names import event_name
-from uwf_core.thread.state import begin, fold
 from uwf_core.thread.types import NODES
-from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
-    from uwf_core.engine.engine import Engine
-    from uwf_core.thread.types import StartPayload
-    from uwf_core.workflow.definition import Definition
 
 
 _IDS = (Ref, ThreadId)
@@ -50,45 +42,6 @@ class Nodes:
         if kind not in self._types:
             self._types[kind] = self._store.put_schema(schema_of(kind), trusted=True)
         return self._types[kind]
-
-
-def begin_thread(
-    engine: "Engine", thread: ThreadId, fields: Mapping[str, Any], inherited: list[Event]
-) -> Head:
-    """Store the first event and the head of a thread. Within a transaction."""
-    started = _put_event(engine, thread, 0, "started", fields)
-    return create_head(engine.store, Ref(fields["head"]), begin(started, inherited))
-
-
-def create_thread(
-    engine: "Engine", thread: ThreadId, definition: "Definition", start: "StartPayload"
-) -> Head:
-    """Store the start node of a new thread, its first event and its head. Within a transaction."""
-    ref = engine.nodes.put("start", start)
-    fields = {
-        "workflow": definition.ref,
-        "workflowName": definition.name,
-        "start": ref,
-        "head": ref,
-        **{name: start[name] for name in ("cwd", "agent", "depth", "limits")},
-        "next": runs(definition.graph[START]["new"].role),
-    }
-    return begin_thread(engine, thread, fields, [])
-
-
-def save_event(engine: "Engine", head: Head, kind: str, **fields: Any) -> Head:
-    """Store an event and move the head to the state after it. Within a transaction."""
-    event = _put_event(engine, head.thread, head.state.seq, kind, fields)
-    return move_head(engine.store, head, head.ref, fold(head.state, event))
-
-
-def _put_event(
-    engine: "Engine", thread: ThreadId, seq: int, kind: str, fields: Mapping[str, Any]
-) -> Event:
-    payload = {"thread": thread, "seq": seq, "atMs": engine.now_ms(), "by": None, **fields}
-    ref, plain = engine.nodes.put_plain(kind, payload)
-    engine.store.set_variable(event_name(thread, seq, kind), ref, {}, None)
-    return Event(kind, ref, plain)
 
 
 def schema_of(kind: str) -> JsonSchema:
