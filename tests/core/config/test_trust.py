@@ -306,3 +306,12 @@ def test_settings_of_another_user_are_refused_until_the_folder_is_trusted(
     assert f"uwf config trust {world.project}" in (caught.value.hint or "")
     trust(str(world.home), str(world.project))
     assert world.settings().default_agent == "human"
+
+
+def test_a_folder_whose_name_is_no_text_is_refused(world: World) -> None:
+    folder = os.fsdecode(os.fsencode(world.home.parent) + b"/b\xffd")
+    Path(folder).mkdir()
+    with pytest.raises(ConfigError, match="not UTF-8") as caught:
+        trust(str(world.home), folder)
+    assert caught.value.hint == "rename it"
+    assert trusted_folders(str(world.home)) == []

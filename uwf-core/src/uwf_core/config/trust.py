@@ -130,11 +130,14 @@ def trust(home: str, folder: str) -> str:
     """Trust a folder; return its real path. Idempotent.
 
     Raises:
-        ConfigError: the folder does not exist, or the list cannot be read or written.
+        ConfigError: the folder does not exist, its name is not UTF-8, or the list cannot be read
+            or written.
     """
     real = os.path.realpath(folder)
     if not os.path.isdir(real):
         raise ConfigError("the folder does not exist", where=folder, hint="uwf config trust DIR")
+    if any("\ud800" <= each <= "\udfff" for each in real):
+        raise ConfigError(f"the name of the folder {real!r} is not UTF-8", hint="rename it")
     (folders, withheld), identity = _read(home), _identity(real)
     if folders.get(real) != identity or real in withheld:
         left = [each for each in withheld if each != real]
