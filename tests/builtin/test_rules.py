@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from builtin_kit import DONE
 
-from uwf_core.config.trust import trust
 from uwf_core.testing.project import Project
 from uwf_testing.model_server import ScriptedModel
 
@@ -50,7 +49,7 @@ class World:
         )
 
     def trust(self) -> None:
-        trust(str(self.project.home), str(self.project.folder))
+        self.project.trust()
 
     def run(self) -> tuple[str, list[dict]]:
         """The text that the model got, and the record of the step."""

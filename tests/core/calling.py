@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from uwf_core.client import Client
+from uwf_core.client import Client, ThreadFilter
 from uwf_core.testing.project import Project
-from uwf_core.thread.calls import children_of
 
 INNER = """\
 version: 1
@@ -95,5 +94,28 @@ def roles(rows: Any) -> list[str]:
 
 def child_of(uwf: Client, root: str) -> str:
     """The one thread that the root has called."""
-    [child] = children_of(uwf._engine.store, root)
-    return str(child)
+    [child] = children(uwf, root)
+    return child
+
+
+def children(uwf: Client, root: str) -> list[str]:
+    """The threads that a thread has called, oldest first."""
+    rows = uwf.list(ThreadFilter(all=True, children=True))
+    return sorted(row["thread"] for row in rows if row["parent"] == root)
+
+
+def lose(uwf: Client, thread: str) -> None:
+    """Delete the names of a thread, but for those of its open calls: its home is damaged."""
+    store = uwf._engine.store
+    for name in store.variables("@uwf/"):
+        if thread in name.name.split("/")[2:] and not name.name.startswith("@uwf/call/"):
+            store.delete_variable(name)
+
+
+def descendants(uwf: Client, root: str) -> list[str]:
+    """The threads that a thread has called, and those that they called."""
+    rows = uwf.list(ThreadFilter(all=True, children=True))
+    found = [root]
+    for thread in found:  # grows
+        found += sorted(row["thread"] for row in rows if row["parent"] == thread)
+    return found[1:]

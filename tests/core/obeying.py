@@ -10,15 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from uwf_core.client import Cancel, Client
-from uwf_core.config.trust import trust
-from uwf_core.engine.context import GO_ON
-from uwf_core.engine.fan_out import begin_fan_out
-from uwf_core.engine.locking import locked_thread
-from uwf_core.engine.watch import Silent
-from uwf_core.ids import ThreadId
+from uwf_core.client import Client
 from uwf_core.testing.project import Project
-from uwf_core.thread.calls import OpenCall, open_calls
 
 AGENT = '''
 """Does what its prompt says."""
@@ -231,17 +224,13 @@ def obey(project: Project) -> None:
     file = project.folder / ".uwf" / "plugins" / "agents" / "obeying.py"
     file.parent.mkdir(parents=True)
     file.write_text(AGENT)
-    trust(str(project.home), str(project.folder))
+    project.trust()
     project.env["UWF_DEFAULT_AGENT"] = "obeying"
 
 
 def branches(uwf: Client, root: str) -> list[str]:
     """The threads of the open branches of a root, in their order."""
-    return [call.child for call in calls(uwf, root)]
-
-
-def calls(uwf: Client, root: str) -> list[OpenCall]:
-    return open_calls(uwf._engine.store, ThreadId(root))
+    return [each.thread for each in uwf.thread(root).open_calls]
 
 
 def statuses(uwf: Client, root: str) -> list[str]:
@@ -253,12 +242,10 @@ def statuses(uwf: Client, root: str) -> list[str]:
     return found
 
 
-def begin(uwf: Client, root: str) -> None:
-    """Create the branches of a root that is at a fan-out, as if the process had died after that."""
-    with locked_thread(uwf._engine, root, Silent(), Cancel()) as run:
-        name = run.head.state.current_role
-        assert name is not None
-        begin_fan_out(run, run.definition.roles[name], GO_ON)
+def begin(project: Project, root: str) -> None:
+    """Create the branches of a root that is at a fan-out, in a process that dies after that."""
+    died = project.uwf("thread", "exec", root, env={"UWF_TEST_CRASH": "spawn:1"})
+    assert died.exit_code == -9, died
 
 
 def joined(uwf: Client, root: str) -> Mapping[str, Any]:

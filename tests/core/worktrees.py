@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from uwf_core.client import Client
-from uwf_core.config.trust import trust
 from uwf_core.testing.project import Project
 
 ALONE = """\
@@ -147,7 +146,7 @@ def worktree_project(root: Path, *lines: str, workspace: str = "", says: str = "
         project.workflow(name, text)
     plan(project, *lines)
     repository(project.folder)
-    trust(str(project.home), str(project.folder))
+    project.trust()
     return project
 
 

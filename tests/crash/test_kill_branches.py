@@ -32,7 +32,6 @@ from tests.faults.calls import ALL, miscalled, miscounted
 from uwf_core.client import Client
 from uwf_core.ids import ThreadId
 from uwf_core.thread.names import CALLS
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 CHECKED = two_roles("writer", "checker", "checked DO sleep=150")
 BRANCHES = 16 if "UWF_KILLS" in os.environ else 10
@@ -154,7 +153,7 @@ class Killer:
         assert miscalled(uwf) is None
         assert miscounted(store, ThreadId(root)) is None
         assert [each.name for each in store.variables(f"{CALLS}{root}/")] == []
-        found = verify_store(uwf._engine, VerifyOptions())
+        found = uwf.verify()
         assert found["valid"], found["problems"]
         threads = [root, *(each["thread"] for each in step["branches"])]
         routes = [[row["role"] for row in uwf.steps(each)] for each in threads]
@@ -206,4 +205,4 @@ def test_when_the_root_is_killed_its_branches_and_their_agents_end_and_exec_reco
             [failed] = uwf._engine.store.payload(first)["previousAttempts"]
             assert uwf._engine.store.payload(failed)["failure"] == "interrupted"
         assert miscounted(uwf._engine.store, ThreadId(root)) is None
-        assert verify_store(uwf._engine, VerifyOptions())["valid"]
+        assert uwf.verify()["valid"]

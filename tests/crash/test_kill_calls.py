@@ -20,7 +20,6 @@ from uwf_core.client import Client
 from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import open_below
 from uwf_core.thread.names import CALLS
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 INNER = """\
 version: 1
@@ -106,7 +105,7 @@ def check_end(uwf: Client, root: str, smooth: object) -> None:
     assert miscalled(uwf) is None
     assert [each.name for each in uwf._engine.store.variables(CALLS)] == []
     assert route(uwf, root) == smooth
-    found = verify_store(uwf._engine, VerifyOptions())
+    found = uwf.verify()
     assert found["valid"], found["problems"]
 
 

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.core.calling import descendants
 from tests.core.obeying import begin
 from tests.core.worktrees import git, worktree_project
 
@@ -13,7 +14,6 @@ from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
 from uwf_core.thread.calls import descendants_of
 from uwf_core.thread.head import read_head
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 POINTS = (
     *("worktree:1", "worktree-made:1"),
@@ -31,7 +31,7 @@ def check(project: Project, uwf: Client, root: str) -> None:
     branches = git(project.folder, "for-each-ref", "--format=%(refname:short)", "refs/heads/uwf")
     assert set(branches.split()) == {f"uwf/{each}" for each in owned}
     assert len(git(project.folder, "worktree", "list").splitlines()) == 1 + len(owned)
-    found = verify_store(uwf._engine, VerifyOptions())
+    found = uwf.verify()
     assert found["valid"], found["problems"]
 
 
@@ -89,8 +89,8 @@ def test_a_branch_that_is_killed_goes_on_with_one_worktree(tmp_path: Path, point
     with project.client() as uwf:
         root = uwf.start("each", "The task.")["thread"]
         uwf.exec(root)
-        begin(uwf, root)
-        [child] = descendants_of(uwf._engine.store, root)
+        begin(project, root)
+        [child] = descendants(uwf, root)
         crash = {"UWF_TEST_CRASH": point}
         died = project.uwf("thread", "exec", child, env=crash)
         assert died.exit_code != 0, "nothing was killed"

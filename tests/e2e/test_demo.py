@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from uwf_core.client import Client
+from uwf_core.client import Cancel, Client
 from uwf_core.demo.play import play
-from uwf_core.process.cancel import Cancel
 from uwf_core.testing.project import CommandOutcome, Project
 
 TEMPLATE = Path(sys.modules["uwf_core.demo.play"].__file__ or "").parent / "templates" / "shop"

@@ -8,7 +8,6 @@ from typing import Any
 from tests.core import branching, calling
 
 from uwf_core.client import Client
-from uwf_core.config.trust import trust
 from uwf_core.testing.project import Project
 
 USAGE = {"inputTokens": 12, "outputTokens": 7, "cacheReadTokens": 3, "costUsd": 0.25}
@@ -177,7 +176,7 @@ def guided(root: Path) -> Iterator[tuple[Client, Mapping[str, str]]]:
         skill.write_text(f"---\nname: {name}\ndescription: How.\n---\nShort ```` texts.\n")
     notes = project.folder / "notes.md"
     notes.write_text("The parser is fragile.\n")
-    trust(str(project.home), str(project.folder))
+    project.trust()
     done = {"role": "writer", "output": {"$status": "done"}}
     fine = {"role": "reviewer", "output": {"$status": "fine"}}
     poor = {"role": "reviewer", "output": {"$status": "poor", "why": "dull"}}

@@ -14,8 +14,8 @@ import pytest
 from tests.exports.tampering import CHANGES, Forgery, changed_deliverable
 
 from benchmarks.size import Module
+from uwf_core.client import Client
 from uwf_core.errors import BundleError
-from uwf_core.upkeep.import_bundle import verify_bundle
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "verify-bundle" / "verify_bundle.py"
 _ALONE = """
@@ -104,12 +104,12 @@ def test_uwf_finds_a_form_of_the_reply_that_does_not_follow_from_the_schema(
 ) -> None:
     """Also where no prompt has it, or all have the same, which the script cannot know."""
     for name, file in bundles.items():
-        verify_bundle(str(file))
+        Client.verify_bundle(file)
         forgery = Forgery(file)
         changed_deliverable(forgery)
         forged = forgery.write(tmp_path / name)
         with pytest.raises(BundleError, match="not what its schema and edges say"):
-            verify_bundle(str(forged))
+            Client.verify_bundle(forged)
 
 
 def test_changed_bytes_are_found(bundles: Mapping[str, Path], tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from tests.faults.world import World, command, unsound
 from uwf_core.errors import StoreError
 from uwf_core.files.restore import restore
 from uwf_core.files.snapshot import record
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 _DAMAGES = 250
 _SERIES = 60
@@ -104,7 +103,7 @@ def _restored(mine: World, there: Recorded) -> tuple[bool, str | None]:
         finally:
             shutil.rmtree(folder)
     with mine.client() as uwf:
-        reported = verify_store(uwf._engine, VerifyOptions())["problems"]
+        reported = uwf.verify()["problems"]
     missed = [why for tree, why in rejected.items() if tree[:12] not in str(reported)]
     missing = f"verify does not report what cannot be restored: {missed}" if missed else None
     return bool(rejected), missing
@@ -196,5 +195,5 @@ def _round(world: World, commands: list[tuple[str, ...]]) -> str | None:
         if ended.code:
             return f"{' '.join(words)} ended with {ended.code}: {ended.err[-400:]}"
     with world.client() as uwf:
-        problems = verify_store(uwf._engine, VerifyOptions())["problems"]
+        problems = uwf.verify()["problems"]
     return f"verify: {problems}" if problems else None

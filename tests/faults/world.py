@@ -143,7 +143,7 @@ class World:
 
 def command(words: Sequence[str]) -> tuple[int, str]:
     """Run `uwf` in this process, as its entry point does: exit code, and what it printed."""
-    from uwf_core.cli.main import main
+    from uwf_core.commands import main
 
     if words[0] == EDIT:
         Path(words[1]).write_text(words[2])
@@ -291,9 +291,8 @@ def _there(thread: _Thread | None) -> set[str]:
 
 def _invalid(uwf: Client) -> str | None:
     """What the verification of the whole store says."""
-    from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
-    found = verify_store(uwf._engine, VerifyOptions())
+    found = uwf.verify()
     return None if found["valid"] else f"verify: {found['problems']}"
 
 
@@ -317,14 +316,12 @@ def _stuck(uwf: Client) -> str | None:
 
 def _lost_file(home: Path, acks: Sequence[Ack]) -> str | None:
     """An exported bundle or a setting that was acknowledged and is not on the disk."""
-    from uwf_core.upkeep.import_bundle import verify_bundle
-
     for ack in {ack.words: ack for ack in acks if not ack.code}.values():  # the last of each
         if ack.words[:2] == ("thread", "export"):
             file = home / Path(ack.document["file"]).name
             if not file.exists() or file.stat().st_size != ack.document["bytes"]:
                 return "an exported bundle is lost"
-            verify_bundle(str(file))
+            Client.verify_bundle(file)
         if ack.words[:2] == ("config", "set"):
             file = home / "config.yaml"
             line = f"{ack.words[2].rpartition('.')[2]}: {ack.words[3]}"

@@ -29,7 +29,6 @@ from proxy import Proxy
 from uwf_core.client import Client, ThreadFilter
 from uwf_core.errors import UwfError
 from uwf_core.testing.project import Project
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 HERE = Path(__file__).parent
 LEASE_SECONDS = 2.0
@@ -203,7 +202,7 @@ def run(
         wrong = [f"exit {code}" for code in codes if code]
         lines = log.read_text().splitlines()
         wrong += verify(uwf, threads, lines)
-        wrong += map(str, verify_store(uwf._engine, VerifyOptions())["problems"])
+        wrong += map(str, uwf.verify()["problems"])
     proxy.close()
     refused = sum(line.startswith("refused ") for line in lines)
     acks = sum(line.startswith("ack ") for line in lines)

@@ -15,7 +15,6 @@ from conftest import made
 from uwf_core.api.store import Commit
 from uwf_core.process import crash_points
 from uwf_core.testing.project import Project
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
 from uwf_store_postgres.backend import PostgresBackend, open_postgres
 from uwf_testing.store_records import record
 
@@ -102,7 +101,7 @@ def test_a_step_whose_files_a_crash_forgot_is_recorded_with_them(forgetful, tmp_
         uwf.exec(thread)
         assert crashed and uwf.show(thread)["steps"] == 1
     with project.client() as uwf:
-        verified = verify_store(uwf._engine, VerifyOptions())
+        verified = uwf.verify()
         assert verified["valid"], verified["problems"]
 
 

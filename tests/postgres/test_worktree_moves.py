@@ -19,7 +19,6 @@ from uwf_core.testing.project import Project
 from uwf_core.thread.head import read_head
 from uwf_core.thread.names import files_prefix
 from uwf_core.thread.own_variables import own_variables
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 THREE = """\
 version: 1
@@ -182,7 +181,7 @@ def test_a_worktree_moves_with_the_files_of_the_last_step_and_back(machines, edi
         third = folder_of(uwf, thread)
         assert contents(third) == left and third != first
         assert (first / "a.txt").read_text() == "what an interrupted step has left"
-        verified = verify_store(uwf._engine, VerifyOptions())
+        verified = uwf.verify()
         assert verified["valid"], verified["problems"]
         assert len(stored(uwf, thread)) == 3
         assert not {*stored(uwf, thread)} & bundled(uwf, thread)

@@ -14,7 +14,7 @@ from acp_hostile import fill
 from acp_world import PROGRAMS, AcpWorld, processes_of, tool
 
 from uwf_core.api import AgentFailure
-from uwf_core.process.cancel import Cancel
+from uwf_core.client import Cancel
 from uwf_core.testing.project import Project
 from uwf_testing.model_server import ScriptedModel
 from uwf_testing.model_server_script import ModelError, ModelTurn

@@ -16,8 +16,6 @@ from tests.reports.agents_in_worktrees import (
     worktree_of,
 )
 
-from uwf_core.config.trust import trust
-
 UNMERGED = ("merge", "rebase", "cherry-pick", "revert", "am", "unmerged")
 
 
@@ -246,7 +244,7 @@ def test_work_in_a_worktree_of_a_submodule_arrives(tmp_path, extension):
     """anthropics/claude-code #95820 (kind: worktrees)."""
     project = worktree_project(tmp_path, "echo fix > fix.txt; git add -A; git commit -qm fix")
     at = in_submodule(tmp_path, extension=extension)
-    trust(str(project.home), str(at))
+    project.trust(at)
     config = at.parent / ".git" / "modules" / "lib" / "config"
     before = config.read_bytes(), git(at, "status", "--porcelain")
     with project.client() as uwf:

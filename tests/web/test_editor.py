@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from web_site import LETTER, WebSite
 
-from uwf_core.config.trust import trust
 from uwf_core.errors import UsageError
 
 WRONG = LETTER.replace("role: $END", "role: reeder")
@@ -99,7 +98,7 @@ def test_a_linked_file_is_neither_shown_nor_replaced(web: WebSite, file: Path, t
 
 
 def test_a_saved_workflow_with_programs_stays_untrusted(web: WebSite):
-    trust(str(web.project.home), str(web.project.folder))
+    web.project.trust()
     program = """\
 version: 1
 name: letter
@@ -119,7 +118,7 @@ graph:
     with web.open() as uwf:
         with pytest.raises(UsageError, match="not allowed"):
             uwf.start("letter", "x")
-        trust(str(web.project.home), str(web.project.folder))
+        web.project.trust()
         uwf.start("letter", "x")
 
 

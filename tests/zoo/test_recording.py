@@ -8,8 +8,6 @@ import pytest
 from tests.core.worktrees import worktree_project
 from tests.zoo.repositories import ZOO, bytes_below
 
-from uwf_core.config.trust import trust
-
 RECORDED = """\
 version: 1
 name: recorded
@@ -45,7 +43,7 @@ def test_files_are_recorded_and_a_fork_has_them(tmp_path, monkeypatch, name):
     at = animal.make(root / "project")
     project = worktree_project(tmp_path / "uwf", "true")
     project.workflow("recorded", RECORDED)
-    trust(str(project.home), str(at))
+    project.trust(at)
     inside = "sub dir" if name == "subfolder" else ""
     top = at.parent if inside else at
     before = bytes_below(root, *OURS)

@@ -8,8 +8,6 @@ import pytest
 from tests.core.worktrees import git, worktree_project
 from tests.zoo.repositories import ZOO, Animal, bytes_below
 
-from uwf_core.config.trust import trust
-
 PROGRAM = """\
     program: {argv: [sh, -c, LINE], statuses: {0: done}}
     frontmatter: {properties: {$status: {const: done}}, required: [$status]}
@@ -67,7 +65,7 @@ class Visit:
         self.project = worktree_project(root / "uwf", "true")
         for name, text in (("lone", LONE), ("all", ALL)):
             self.project.workflow(name, text.replace("LINE", f'"{line}"'))
-        trust(str(self.project.home), str(self.at))
+        self.project.trust(self.at)
 
     def bytes(self) -> dict[str, bytes | str]:
         return bytes_below(self.root, *OURS)

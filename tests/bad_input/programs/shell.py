@@ -8,7 +8,7 @@ import json
 import os
 import sys
 
-from uwf_core.cli.main import main
+from uwf_core.commands import main
 
 environment = dict(os.environ)
 for line in sys.stdin:

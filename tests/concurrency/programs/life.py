@@ -9,8 +9,6 @@ import time
 
 from uwf_core.client import Client
 from uwf_core.errors import MissingNodeError, UnknownIdError
-from uwf_core.upkeep.gc import CollectOptions, collect_garbage
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 kind, times = sys.argv[1], int(sys.argv[2])
 print("ready", flush=True)
@@ -19,8 +17,8 @@ done = {"steps": 0, "freed": 0}
 with Client.open() as uwf:
     for number in range(times):
         if kind == "collect":
-            done["freed"] += collect_garbage(uwf._engine, CollectOptions(0))["freed"]
-            found = verify_store(uwf._engine, VerifyOptions())
+            done["freed"] += uwf.collect_garbage(0)["freed"]
+            found = uwf.verify()
             assert not found["problems"], found["problems"]
             time.sleep(0.05)
             continue

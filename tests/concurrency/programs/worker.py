@@ -7,7 +7,7 @@ import io
 import json
 import sys
 
-from uwf_core.cli.main import main
+from uwf_core.commands import main
 
 print("ready", flush=True)
 sys.stdin.read()

@@ -13,6 +13,7 @@ from uwf_core.agents.command import PROMPT_BYTES
 from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import ask_call, fork_call, run_call, speaks_from
 from uwf_core.api.agent import AgentRequest, AskRequest, Model, PromptParts, RunLimits, Usage
+from uwf_core.client import Cancel
 from uwf_core.errors import (
     AgentFailure,
     AgentInterrupted,
@@ -30,7 +31,6 @@ from uwf_core.errors import (
     Truncated,
     Unavailable,
 )
-from uwf_core.process.cancel import Cancel
 from uwf_core.process.identity import ProcessId
 
 Command = Callable[..., OpenAgent]

@@ -14,8 +14,8 @@ from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import run_call
 from uwf_core.agents.wire import NoJson, read_reply
 from uwf_core.api.agent import AgentReply, AgentRequest, RunLimits, Usage
+from uwf_core.client import Cancel
 from uwf_core.extract.typed import check_structured
-from uwf_core.process.cancel import Cancel
 
 Command = Callable[..., OpenAgent]
 RequestFor = Callable[..., AgentRequest]

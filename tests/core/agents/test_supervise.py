@@ -22,6 +22,7 @@ from uwf_core.api.agent import (
     Usage,
 )
 from uwf_core.api.extract import NO_USAGE
+from uwf_core.client import Cancel
 from uwf_core.errors import (
     AgentFailure,
     AgentInterrupted,
@@ -38,7 +39,6 @@ from uwf_core.errors import (
     TooLarge,
 )
 from uwf_core.plugins.guards import PluginGuard
-from uwf_core.process.cancel import Cancel
 
 RequestFor = Callable[..., AgentRequest]
 Run = Callable[[AgentRequest, TurnSink], Any]

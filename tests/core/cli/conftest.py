@@ -28,7 +28,7 @@ def uwf(
     project: Project, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Iterator[Uwf]:
     """`uwf` in this process, in the project's folder and environment."""
-    from uwf_core.cli.main import main
+    from uwf_core.commands import main
 
     for name in list(os.environ):
         if name.startswith("UWF_") or name in ("COLUMNS", "NO_COLOR"):

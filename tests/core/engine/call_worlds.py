@@ -9,7 +9,6 @@ from random import Random
 from typing import Any
 
 from uwf_core.client import Client
-from uwf_core.config.trust import trust
 from uwf_core.testing.project import Project
 
 AGENT = """
@@ -96,7 +95,7 @@ def made_project(root: Path) -> Project:
     file.parent.mkdir(parents=True)
     file.write_text(AGENT)
     project.config("limits: {depth: 15}\n")
-    trust(str(project.home), str(project.folder))
+    project.trust()
     project.env["UWF_DEFAULT_AGENT"] = "tree"
     return project
 

@@ -7,11 +7,9 @@ from pathlib import Path
 import pytest
 from tests.core.calling import GOOD, INNER, OUTER, SMOOTH, WRITTEN, child_of, roles
 
+from uwf_core.api import own_python
 from uwf_core.client import Client
-from uwf_core.ids import ThreadId
-from uwf_core.process.own_python import own_python
 from uwf_core.testing.project import Project
-from uwf_core.thread.head import read_head
 
 AGENT = """
 import json, os, subprocess, sys
@@ -70,10 +68,10 @@ def test_a_thread_that_an_agent_starts_is_a_call_of_its_step(starter: Starter) -
         assert child_of(uwf, root) == child
         [planner] = uwf.thread(root).steps()
         assert planner.node["called"] == [child]
-        state = read_head(uwf._engine.store, ThreadId(root)).state
-        assert state.ledger["steps"] == 3
-        assert (state.totals["inputTokens"], state.totals["costUsd"]) == (21, 2.0)
-        assert read_head(uwf._engine.store, ThreadId(child)).state.depth == 1
+        assert uwf.usage(root)["total"]["steps"] == 3
+        usage = uwf.show(root)["usage"]
+        assert (usage["inputTokens"], usage["costUsd"]) == (21, 2.0)
+        assert uwf.show(child)["depth"] == 1
         assert "Make a poem." in next(iter(uwf.thread(child).steps())).prompt
         assert roles(uwf.exec(root, until_done=True).document["steps"])[-1] == "judge"
 
@@ -103,8 +101,7 @@ def test_a_thread_of_another_attempt_is_a_root_and_says_so(starter: Starter) -> 
         [(code, printed, errors)] = starter.runs
         assert code == 0
         assert "UWF_ATTEMPT names no open attempt" in errors
-        child = ThreadId(json.loads(printed)["thread"])
-        assert read_head(uwf._engine.store, child).state.caller is None
+        assert uwf.show(json.loads(printed)["thread"])["parent"] is None
 
 
 def test_a_thread_that_an_agent_started_can_be_resumed_after_its_step(starter: Starter) -> None:

@@ -4,17 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from uwf_core.config.trust import trust
-from uwf_core.engine.agents import agent_for
-from uwf_core.engine.locking import locked_thread
-from uwf_core.engine.plan import moderate
-from uwf_core.engine.watch import Listener
-from uwf_core.errors import UsageError
-from uwf_core.process.cancel import Cancel
+from uwf_core.errors import MissingNodeError, UsageError
 from uwf_core.testing.project import Project
-from uwf_core.thread.names import programs_name
-from uwf_core.upkeep.gc import CollectOptions, collect_garbage
-from uwf_core.workflow.starter import starter
 
 TOUCH = """
 version: 1
@@ -50,7 +41,7 @@ def touching(project: Project) -> Project:
 
 
 def trusted(project: Project, folder: Path | None = None) -> None:
-    trust(str(project.home), str(folder or project.folder))
+    project.trust(folder or project.folder)
 
 
 def ran(project: Project) -> bool:
@@ -181,15 +172,15 @@ def test_an_imported_thread_runs_no_program(touching: Project, tmp_path: Path) -
 def test_a_permission_is_kept_as_long_as_its_workflow(touching: Project) -> None:
     trusted(touching)
     with touching.client() as uwf:
-        engine, everything = uwf._engine, CollectOptions(grace_seconds=-1)
         thread = uwf.start("touch", "x")["thread"]
         workflow = uwf.show(thread)["workflow"]
-        kept = {each["reason"] for each in collect_garbage(engine, everything)["kept"]}
+        kept = {each["reason"] for each in uwf.collect_garbage(-1)["kept"]}
         assert "workflows that may run programs" in kept
         assert uwf.exec(thread).document["status"] == "completed"
         uwf.remove(thread)
-        assert collect_garbage(engine, everything)["dropped"] == [f"@uwf/programs/{workflow}"]
-        assert not engine.store.has(workflow)
+        assert uwf.collect_garbage(-1)["dropped"] == [f"@uwf/programs/{workflow}"]
+        with pytest.raises(MissingNodeError):
+            uwf.node(workflow)
 
 
 def test_an_agent_is_never_a_way_around_the_permission(touching: Project) -> None:
@@ -197,16 +188,15 @@ def test_an_agent_is_never_a_way_around_the_permission(touching: Project) -> Non
     trusted(touching)
     with touching.client() as uwf:
         started = uwf.start("touch", "x")
-        engine = uwf._engine
-        variable = engine.store.variable(programs_name(started["workflow"]))
+        store, thread = uwf._engine.store, started["thread"]
+        variable = store.variable(f"@uwf/programs/{started['workflow']}")
         assert variable is not None
-        engine.store.delete_variable(variable)
-        watch = Listener(None, None)
-        with (
-            locked_thread(engine, started["thread"], watch, Cancel()) as run,
-            pytest.raises(UsageError, match="not allowed"),
-        ):
-            agent_for(run, moderate(run))
+        store.delete_variable(variable)
+        for act in (uwf.exec, lambda each: uwf.exec(each, until_done=True)):
+            with pytest.raises(UsageError, match="not allowed"):
+                act(thread)
+        assert touching.uwf("thread", "exec", thread, "--agent", "mock").exit_code == 2
+    assert not ran(touching)
 
 
 def test_a_workflow_that_came_with_a_bundle_is_allowed_by_its_reference(
@@ -249,8 +239,8 @@ def test_a_saved_workflow_that_calls_others_or_is_not_valid_may_run_programs_too
     touching: Project,
 ) -> None:
     file = touching.folder / ".workflow" / "saved.yaml"
-    plain = starter("saved")
     with touching.client() as uwf:
+        plain = uwf.new_workflow("saved")["saved"]
         assert uwf.withhold_programs(PARENT.replace("parent", "saved"), file)
         assert uwf.withhold_programs("program: {argv: [touch, ran]}", file)
         assert not uwf.withhold_programs(plain, file)

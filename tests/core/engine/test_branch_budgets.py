@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
+from tests.core.calling import children
 from tests.core.obeying import for_each, joined, obeying_project, statuses, task
 from tests.faults.calls import miscounted
 
 from uwf_core.client import Client
 from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
-from uwf_core.thread.calls import children_of
 
 
 @pytest.fixture
@@ -39,8 +39,8 @@ def test_sixteen_branches_exceed_a_limit_by_what_running_steps_use_above_their_r
     root = limited(project, "many", limit, *[f"meet={fit} cost={cost}"] * 16)
     outcome = uwf.exec(root, until_done=True)
     assert (outcome.exit_code, outcome.document["suspendReason"]) == (5, "limit")
-    children = children_of(uwf._engine.store, root)
-    steps = [step.node for child in children for step in uwf.thread(child).steps()]
+    below = children(uwf, root)
+    steps = [step.node for child in below for step in uwf.thread(child).steps()]
     assert len(steps) == fit
     used = uwf.show(root)["usage"]["costUsd"]
     assert used == 0.5 + cost * fit == limit + fit * (cost - reserved)

@@ -4,11 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.core.calling import roles
+from tests.core.calling import children, roles
 from tests.core.obeying import (
     begin,
     branches,
-    calls,
     for_each,
     joined,
     joint_output,
@@ -23,8 +22,6 @@ from tests.crash.rig import eventually
 from uwf_core.client import Client
 from uwf_core.ids import Ref
 from uwf_core.testing.project import Project
-from uwf_core.thread.calls import children_of
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 PROGRAM = r"""
     program:
@@ -65,7 +62,7 @@ def run(uwf: Client, workflow: str, *does: str) -> str:
     root = uwf.start(workflow, task(*does))["thread"]
     outcome = uwf.exec(root, until_done=True)
     assert (outcome.exit_code, outcome.document["status"]) == (0, "completed"), outcome
-    found = verify_store(uwf._engine, VerifyOptions())
+    found = uwf.verify()
     assert found["valid"], found["problems"]
     return root
 
@@ -87,10 +84,10 @@ def test_each_item_of_a_list_is_a_branch_and_one_step_records_them_in_the_order_
     assert joint_output(uwf, root) == {"$status": "done", "results": expected}
     step = joined(uwf, root)
     threads = [each["thread"] for each in step["branches"]]
-    assert threads == children_of(uwf._engine.store, root)
+    assert threads == children(uwf, root)
     assert list(step["children"]) == [uwf.show(each)["head"] for each in threads]
     assert "0 worker: t0 1 worker: t1 2 worker: t2" in uwf.prompt(uwf.show(root)["head"])
-    assert calls(uwf, root) == []
+    assert branches(uwf, root) == []
 
 
 def test_the_joint_output_is_the_same_node_whatever_finished_first(
@@ -118,7 +115,7 @@ def _run_in_order(project: Project, uwf: Client, *order: int) -> str:
         assert eventually(lambda at=number: uwf.show(found[at])["status"] == "completed")
     running.communicate(timeout=60)
     assert running.returncode == 0
-    assert verify_store(uwf._engine, VerifyOptions())["valid"]
+    assert uwf.verify()["valid"]
     return root
 
 
@@ -189,7 +186,7 @@ def test_an_empty_list_is_recorded_at_once_and_creates_no_thread(uwf: Client) ->
     root = run(uwf, "each")
     assert roles(uwf.steps(root)) == ["$START", "planner", "planner/planned", "reviewer"]
     assert joint_output(uwf, root) == {"$status": "$empty", "results": []}
-    assert children_of(uwf._engine.store, root) == []
+    assert children(uwf, root) == []
     assert "There was nothing to do." in uwf.prompt(uwf.show(root)["head"])
 
 
@@ -203,18 +200,18 @@ def test_a_cancelled_branch_is_part_of_a_mixed_result(uwf: Client) -> None:
     assert results(uwf, root) == [(0, "done"), (1, "done"), (2, "$cancelled")]
     cancelled = joint_output(uwf, root)["results"][2]
     assert cancelled == {"$index": 2, "$status": "$cancelled", "_body": ""}
-    assert verify_store(uwf._engine, VerifyOptions())["valid"]
+    assert uwf.verify()["valid"]
 
 
-def test_a_result_of_cancelled_branches_alone_is_mixed(uwf: Client) -> None:
+def test_a_result_of_cancelled_branches_alone_is_mixed(project: Project, uwf: Client) -> None:
     root = uwf.start("each", task("", ""))["thread"]
     uwf.exec(root)
-    begin(uwf, root)
+    begin(project, root)
     for branch in branches(uwf, root):
         uwf.cancel(branch)
     assert uwf.exec(root).document["steps"] == []
     assert joint_output(uwf, root)["$status"] == "$mixed"
-    assert verify_store(uwf._engine, VerifyOptions())["valid"]
+    assert uwf.verify()["valid"]
 
 
 def test_a_branch_of_a_program_gets_its_item_and_its_exit_code_is_the_status(
@@ -270,7 +267,7 @@ def test_a_further_task_of_a_named_branch_is_its_new_prompt(uwf: Client) -> None
     newest = list(uwf.thread(branch).steps())[-1]
     assert newest.edge_prompt == "There is a further task:\n\nsafe DO"
     assert newest.node["continuation"] == "continued"
-    assert verify_store(uwf._engine, VerifyOptions())["valid"]
+    assert uwf.verify()["valid"]
 
 
 def test_a_fork_before_a_fan_out_calls_anew_and_one_after_it_forks_named_branches(
@@ -291,15 +288,15 @@ def test_a_fork_before_a_fan_out_calls_anew_and_one_after_it_forks_named_branche
     assert [len(uwf.steps(each)) for each in forked] == [3, 3]
     assert [len(uwf.steps(each)) for each in threads] == [2, 2]
     assert uwf.show(root)["status"] == "completed"
-    assert verify_store(uwf._engine, VerifyOptions())["valid"]
+    assert uwf.verify()["valid"]
 
 
 def test_a_fork_during_a_fan_out_takes_no_open_branch_along(uwf: Client) -> None:
     root = uwf.start("each", task("", "fail=1"))["thread"]
     assert uwf.exec(root, until_done=True).exit_code == 6
     fork = uwf.fork(uwf.show(root)["head"])["thread"]
-    assert calls(uwf, fork) == []
-    assert len(calls(uwf, root)) == 2
+    assert branches(uwf, fork) == []
+    assert len(branches(uwf, root)) == 2
     assert uwf.exec(root, until_done=True).document["status"] == "completed"
     uwf.exec(fork, until_done=True)
     uwf.exec(fork, until_done=True)
@@ -314,14 +311,14 @@ def test_more_items_than_allowed_fail_before_any_thread_exists(project: Project)
         assert (outcome.exit_code, outcome.document["suspendReason"]) == (1, "failure")
         message = outcome.document["suspendMessage"] or ""
         assert "has 4 items; the most is 3" in message
-        assert children_of(strict._engine.store, root) == []
+        assert children(strict, root) == []
     project.config("limits: {branches: 4}\n")
     with project.client() as looser:
         assert looser.exec(root, until_done=True).document["status"] == "completed"
 
 
 def test_showing_many_branches_takes_time_in_proportion_to_their_number(
-    uwf: Client, monkeypatch: pytest.MonkeyPatch
+    project: Project, uwf: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store, read = uwf._engine.store, list[Ref]()
     payload = store.payload
@@ -334,7 +331,7 @@ def test_showing_many_branches_takes_time_in_proportion_to_their_number(
     for count in (20, 80):
         root = uwf.start("each", task(*[""] * count))["thread"]
         uwf.exec(root)
-        begin(uwf, root)
+        begin(project, root)
         read.clear()
         with monkeypatch.context() as patch:
             patch.setattr(store, "payload", counted)
@@ -353,7 +350,7 @@ def test_branches_beyond_the_depth_suspend_the_thread(project: Project) -> None:
             again = shallow.resume(root, "Go on.")
             assert (again.exit_code, again.document["steps"]) == (5, [])
             assert again.document["suspendMessage"] == outcome.document["suspendMessage"]
-        assert children_of(shallow._engine.store, root) == []
+        assert children(shallow, root) == []
 
 
 def test_a_binding_of_a_role_reaches_its_branches_alone(project: Project) -> None:
@@ -363,7 +360,7 @@ def test_a_binding_of_a_role_reaches_its_branches_alone(project: Project) -> Non
     with project.client() as uwf:
         [root] = [row["thread"] for row in uwf.list()]
         assert [step.node["agent"] for step in uwf.thread(root).steps()][::2] == ["obeying"] * 2
-        threads = children_of(uwf._engine.store, root)
+        threads = children(uwf, root)
         agents = [step.node["agent"] for each in threads for step in uwf.thread(each).steps()]
         assert agents == ["mock", "mock"]
 
@@ -374,7 +371,7 @@ def test_the_agent_of_one_command_plays_the_branches_too(project: Project, uwf: 
     project.script([{"role": "worker", "output": {"$status": "done", "summary": "m"}}], repeat=True)
     uwf.exec(root, agent="mock")
     agents = [
-        step.node["agent"] for each in children_of(uwf._engine.store, root)
+        step.node["agent"] for each in children(uwf, root)
         for step in uwf.thread(each).steps()
     ]  # fmt: skip
     assert agents == ["mock", "mock"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from tests.core.calling import roles
+from tests.core.calling import children, roles
 from tests.core.obeying import (
     begin,
     branches,
@@ -22,16 +22,9 @@ from tests.core.obeying import (
 )
 from tests.crash.rig import eventually
 
-from uwf_core.client import Cancel, Client
-from uwf_core.engine.results import Outcome
+from uwf_core.client import Cancel, Client, Outcome
 from uwf_core.errors import BusyError, UsageError, WrongStateError
-from uwf_core.ids import ThreadId
-from uwf_core.process import crash_points
 from uwf_core.testing.project import Project
-from uwf_core.thread.calls import children_of
-from uwf_core.thread.head import read_head
-from uwf_core.thread.lock import holder_of, thread_lock
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 
 @pytest.fixture
@@ -50,7 +43,7 @@ def finish(uwf: Client, root: str) -> None:
     """Run the root to its end, and check all that is stored."""
     outcome = uwf.exec(root, until_done=True)
     assert (outcome.exit_code, outcome.document["status"]) == (0, "completed"), outcome
-    found = verify_store(uwf._engine, VerifyOptions())
+    found = uwf.verify()
     assert found["valid"], found["problems"]
 
 
@@ -72,14 +65,21 @@ def running(project: Project, root: str) -> Iterator[list[Outcome]]:
 
 
 @contextmanager
-def held(uwf: Client, thread: str) -> Iterator[None]:
-    """The lock of a thread, as if another process ran it."""
-    with thread_lock(uwf._engine.store, ThreadId(thread), 0):
+def elsewhere(project: Project, uwf: Client, *words: str) -> Iterator[None]:
+    """While another process acts on a thread: `words` are the command and the thread. It goes on at
+    the end.
+    """
+    process = project.start_uwf("thread", *words)
+    assert eventually(lambda: is_running(uwf, words[1]))
+    try:
         yield
+    finally:
+        (project.home / "go").touch()
+        process.communicate(timeout=60)
 
 
 def is_running(uwf: Client, thread: str) -> bool:
-    return holder_of(uwf._engine.store, ThreadId(thread)) is not None
+    return uwf.show(thread)["running"] is not None
 
 
 def test_a_branch_that_fails_stops_no_other_and_exec_then_runs_only_what_is_left(
@@ -145,11 +145,11 @@ def test_until_done_takes_at_most_a_hundred_leaf_steps(project: Project) -> None
         finish(uwf, root)
 
 
-def test_a_branch_that_runs_elsewhere_is_left_alone(uwf: Client) -> None:
-    root = planned(uwf, "", "", "")
-    begin(uwf, root)
+def test_a_branch_that_runs_elsewhere_is_left_alone(project: Project, uwf: Client) -> None:
+    root = planned(uwf, f"until={project.home / 'go'}", "", "")
+    begin(project, root)
     first, second, third = branches(uwf, root)
-    with held(uwf, first):
+    with elsewhere(project, uwf, "exec", first):
         outcome = uwf.exec(root, until_done=True)
         assert sorted(step["thread"] for step in outcome.document["steps"]) == [second, third]
         assert (outcome.exit_code, outcome.document["status"]) == (75, "running")
@@ -158,28 +158,31 @@ def test_a_branch_that_runs_elsewhere_is_left_alone(uwf: Client) -> None:
     finish(uwf, root)
 
 
-def test_a_round_beside_a_branch_that_runs_elsewhere_is_done(uwf: Client) -> None:
-    root = planned(uwf, *[""] * 4, workflow="one")
-    begin(uwf, root)
-    with held(uwf, branches(uwf, root)[0]):
+def test_a_round_beside_a_branch_that_runs_elsewhere_is_done(project: Project, uwf: Client) -> None:
+    root = planned(uwf, f"until={project.home / 'go'}", *[""] * 3, workflow="one")
+    begin(project, root)
+    with elsewhere(project, uwf, "exec", branches(uwf, root)[0]):
         outcome = uwf.exec(root)
         assert (outcome.exit_code, len(outcome.document["steps"])) == (0, 1)
     finish(uwf, root)
 
 
-def test_exec_of_a_branch_takes_its_own_lock_alone(uwf: Client) -> None:
-    root = planned(uwf, "", "")
-    begin(uwf, root)
-    first, second = branches(uwf, root)
-    with held(uwf, root), held(uwf, second):
-        assert uwf.exec(first).document["status"] == "completed"
+def test_exec_of_a_branch_takes_its_own_lock_alone(project: Project, uwf: Client) -> None:
+    root = planned(uwf, f"until={project.home / 'go'}", "", "", workflow="one")
+    begin(project, root)
+    first, second, third = branches(uwf, root)
+    with elsewhere(project, uwf, "exec", root):
+        assert eventually(lambda: is_running(uwf, first))
+        assert uwf.exec(second).document["status"] == "completed"
     outcome = uwf.exec(root)
-    assert [step["thread"] for step in outcome.document["steps"]] == [second]
+    assert [step["thread"] for step in outcome.document["steps"]] == [third]
 
 
-def test_branches_that_ended_elsewhere_are_recorded_before_the_next_step(uwf: Client) -> None:
+def test_branches_that_ended_elsewhere_are_recorded_before_the_next_step(
+    project: Project, uwf: Client
+) -> None:
     root = planned(uwf, "", "")
-    begin(uwf, root)
+    begin(project, root)
     for each in branches(uwf, root):
         uwf.exec(each)
     outcome = uwf.exec(root)
@@ -187,7 +190,9 @@ def test_branches_that_ended_elsewhere_are_recorded_before_the_next_step(uwf: Cl
     assert uwf.show(root)["status"] == "completed"
 
 
-def test_the_shown_reason_is_that_of_the_worst_branch_then_of_the_first(uwf: Client) -> None:
+def test_the_shown_reason_is_that_of_the_worst_branch_then_of_the_first(
+    project: Project, uwf: Client
+) -> None:
     root = planned(uwf, "ask", "say=suspend", "fail=1", "")
     assert uwf.exec(root, until_done=True).exit_code == 6
     shown = uwf.show(root)
@@ -197,7 +202,8 @@ def test_the_shown_reason_is_that_of_the_worst_branch_then_of_the_first(uwf: Cli
     assert uwf.show(root)["suspendMessage"] == "Which word?"
     uwf.cancel(branches(uwf, root)[0])
     assert uwf.show(root)["suspendMessage"] == "I wait"
-    with held(uwf, branches(uwf, root)[3]):
+    words = ("resume", branches(uwf, root)[1], "-p", f"DO until={project.home / 'go'}")
+    with elsewhere(project, uwf, *words):
         assert uwf.show(root)["status"] == "running"
 
 
@@ -251,7 +257,7 @@ def test_a_branch_that_a_person_answers_while_the_root_runs_is_continued_by_it(
         (project.home / "go").touch()
     assert outcomes[0].document["status"] == "completed"
     assert joint_output(uwf, root)["results"][0]["word"] == "x"
-    assert verify_store(uwf._engine, VerifyOptions())["valid"]
+    assert uwf.verify()["valid"]
 
 
 def test_what_is_left_of_an_answered_branch_runs_in_the_process_of_the_root(
@@ -316,18 +322,17 @@ def test_cancel_of_a_running_branch_leaves_the_others_and_the_root_records_it(
     assert process.returncode == 0
     assert joint_output(uwf, root)["$status"] == "$mixed"
     assert [each["status"] for each in joined(uwf, root)["branches"]] == ["$cancelled", "done"]
-    assert verify_store(uwf._engine, VerifyOptions())["valid"]
+    assert uwf.verify()["valid"]
 
 
 def _begun(uwf: Client, root: str, count: int) -> list[str]:
     """The branches, once all that may run do."""
     assert eventually(lambda: len(branches(uwf, root)) == count)
     found = branches(uwf, root)
-    store = uwf._engine.store
 
     def has_begun(branch: str) -> bool:
-        state = read_head(store, ThreadId(branch)).state
-        return state.attempt is not None or state.steps > 0
+        attempts = uwf._engine.store.variables(f"@uwf/attempt/{branch}/")
+        return bool(attempts) or uwf.show(branch)["steps"] > 0
 
     assert eventually(lambda: all(has_begun(each) for each in found))
     return found
@@ -348,7 +353,7 @@ def test_cancel_goes_down(uwf: Client) -> None:
 def test_a_recorded_branch_takes_no_further_step(uwf: Client) -> None:
     root = planned(uwf, "", "")
     finish(uwf, root)
-    [first, _] = children_of(uwf._engine.store, root)
+    [first, _] = children(uwf, root)
     acts: list[Callable[[str], object]] = [
         uwf.exec, uwf.resume, lambda each: uwf.poke(each, "again"),
     ]  # fmt: skip
@@ -357,13 +362,15 @@ def test_a_recorded_branch_takes_no_further_step(uwf: Client) -> None:
             act(first)
 
 
-def test_a_run_that_is_stopped_before_it_begins_starts_no_branch(uwf: Client) -> None:
+def test_a_run_that_is_stopped_before_it_begins_starts_no_branch(
+    project: Project, uwf: Client
+) -> None:
     root = planned(uwf, "", "")
     cancel = Cancel()
     cancel.set("stopped")
     assert uwf.exec(root, cancel=cancel).exit_code == 130
     assert branches(uwf, root) == []
-    begin(uwf, root)
+    begin(project, root)
     assert uwf.exec(root, cancel=cancel).exit_code == 130
     assert statuses(uwf, root) == ["idle", "idle"]
     finish(uwf, root)
@@ -375,11 +382,11 @@ def test_named_branches_stay_in_the_order_of_the_file_whatever_their_threads_are
 ) -> None:
     project.workflow("both", parallel("both", safe="safe DO", style="style DO"))
     root = planned(uwf, workflow="both")
-    begin(uwf, root)
+    begin(project, root)
     uwf.cancel(branches(uwf, root)[0])  # so the next call of it is a new thread, the newest of all
     finish(uwf, root)
     uwf.resume(root, "Again.")
-    begin(uwf, root)
+    begin(project, root)
     finish(uwf, root)
     names = [(each["name"], each["status"]) for each in joined(uwf, root)["branches"]]
     assert names == [("safe", "done"), ("style", "done")]
@@ -388,22 +395,11 @@ def test_named_branches_stay_in_the_order_of_the_file_whatever_their_threads_are
     assert joint_output(uwf, root)["safe"]["summary"] == "worker: safe"
 
 
-@pytest.mark.parametrize("point", ["call", "calls"])
-def test_all_branches_begin_or_none(
-    uwf: Client, point: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("point", ["call:2", "calls:1"])
+def test_all_branches_begin_or_none(project: Project, uwf: Client, point: str) -> None:
     root = planned(uwf, "", "", "")
-    reached: list[str] = []
-
-    def reach(name: str) -> None:
-        reached.append(name)
-        if name == point and (point == "calls" or reached.count(name) == 2):
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(crash_points, "reach", reach)
-        with pytest.raises(KeyboardInterrupt):
-            uwf.exec(root)
-    assert (branches(uwf, root), children_of(uwf._engine.store, root)) == ([], [])
+    died = project.uwf("thread", "exec", root, env={"UWF_TEST_CRASH": point})
+    assert died.exit_code == -9
+    assert (branches(uwf, root), children(uwf, root)) == ([], [])
     finish(uwf, root)
     assert len(joined(uwf, root)["branches"]) == 3

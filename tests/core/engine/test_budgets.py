@@ -4,17 +4,13 @@ import time
 from collections.abc import Callable
 
 import pytest
+from tests.core.calling import children
 from tests.core.engine.conftest import DONE, LOOP, REJECTED
-from tests.core.engine.test_thread_state import check
+from tests.core.engine.test_thread_state import check, granted
 
-from uwf_core.client import Client
-from uwf_core.engine.budget import ledger_of
+from uwf_core.client import Client, ThreadFilter
 from uwf_core.errors import UsageError, WrongStateError
-from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
-from uwf_core.thread.head import read_head
-from uwf_core.views.thread_list import ThreadFilter
-from uwf_core.views.usage import UsageFilter, usage_of
 
 USAGE = {"turns": 1, "inputTokens": 5, "outputTokens": 5, "costUsd": 1.0}
 PAID = [{**DONE, "usage": USAGE}, {**REJECTED, "usage": USAGE}]
@@ -133,13 +129,16 @@ def test_a_person_grants_as_much_as_wanted(
             uwf.resume(thread, grant=wrong)
     with pytest.raises(UsageError, match="leaves no room"):
         uwf.resume(thread, "text", grant="cost=1")
-    assert check(uwf, thread).grants == {}
+    check(uwf, thread)
+    assert granted(uwf, thread) == {}
     words = ("--grant", "steps=3", "--grant", "cost=1", "--until-done")
     assert project.uwf("thread", "resume", thread, *words).exit_code == 5
-    assert check(uwf, thread).grants == {"thread": {"maxSteps": 3, "maxCostUsd": 1}}
+    check(uwf, thread)
+    assert granted(uwf, thread) == {"maxSteps": 3, "maxCostUsd": 1}
     assert len(uwf.steps(thread)) - 1 == 4
     uwf.resume(thread)
-    assert check(uwf, thread).grants["thread"]["maxSteps"] == 4, "the same allowance once more"
+    check(uwf, thread)
+    assert granted(uwf, thread)["maxSteps"] == 4, "the same allowance once more"
     free = start()
     uwf.exec(free, agent="human")
     with pytest.raises(WrongStateError, match="nothing to grant"):
@@ -152,7 +151,7 @@ def test_a_grant_for_another_limit_opens_no_room(uwf: Client, start: Callable[..
     assert "leaves no room for a step (20 used, 10 reserved)" in message
     with pytest.raises(UsageError, match="leaves no room"):
         uwf.resume(thread, grant="visits=1")
-    assert (len(uwf.steps(thread)) - 1, check(uwf, thread).grants) == (steps, {})
+    assert (check(uwf, thread)["steps"], granted(uwf, thread)) == (steps, {})
     assert uwf.resume(thread, grant="tokens=1").exit_code == 0, "the limit itself: as is wanted"
 
 
@@ -220,14 +219,14 @@ def test_the_ledger_of_a_thread_is_the_sum_of_all_attempts_below_it(
     project: Project, uwf: Client
 ) -> None:
     thread = called(project, uwf, PARENT)
-    engine = uwf._engine
     for _ in range(4):
         uwf.exec(thread)
-        state = read_head(engine.store, ThreadId(thread)).state
-        total = usage_of(engine, UsageFilter(thread), "role")["total"]
-        ledger = ledger_of(engine, state)
-        assert ledger["usage"] == total["usage"]
-        assert (ledger["steps"], ledger["runningMs"]) == (total["steps"], total["durationMs"])
+        total = uwf.usage(thread)["total"]
+        assert uwf.show(thread)["usage"] == total["usage"]
+        threads = [uwf.thread(each) for each in (thread, *children(uwf, thread))]
+        steps = [step for each in threads for step in each.steps() if step.child is None]
+        assert len(steps) == total["steps"]
+        assert sum(step.duration_ms for step in steps) == total["durationMs"]
     assert total["usage"]["costUsd"] == 4
 
 
@@ -236,10 +235,9 @@ def test_a_question_to_a_past_step_counts(project: Project, uwf: Client) -> None
     uwf.exec(thread)
     step = uwf.steps(thread)[-1]["step"]
     uwf.ask(step, "Why?", agent="mock")
-    by_role = usage_of(uwf._engine, UsageFilter(thread), "role")
+    by_role = uwf.usage(thread)
     assert (by_role["total"]["asks"], by_role["total"]["steps"]) == (1, 1)
-    state = read_head(uwf._engine.store, ThreadId(thread)).state
-    assert ledger_of(uwf._engine, state)["usage"] == by_role["total"]["usage"]
+    assert uwf.show(thread)["usage"] == by_role["total"]["usage"]
     assert project.uwf("cas", "verify").exit_code == 0
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.core.engine.archives import Archive, node
 from tests.core.engine.conftest import APPROVED, DONE, LOOP, REJECTED, UNSURE
+from tests.core.running import running
 
 from uwf_core.client import Client
 from uwf_core.errors import (
@@ -16,12 +17,7 @@ from uwf_core.errors import (
     UsageError,
     WrongStateError,
 )
-from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
-from uwf_core.thread.lock import thread_lock
-from uwf_core.upkeep.import_bundle import verify_bundle
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
-from uwf_core.workflow.definition import WORKFLOW_TYPE
 
 SECRET = "sk-live-0123456789abcdef"
 
@@ -53,7 +49,7 @@ def command(folder: Path) -> tuple[Path, Path]:
 
 
 def is_valid(uwf: Client) -> bool:
-    return verify_store(uwf._engine, VerifyOptions())["valid"]
+    return uwf.verify()["valid"]
 
 
 def test_two_stores_exchange_a_thread_and_both_prove_the_same_root(
@@ -66,7 +62,7 @@ def test_two_stores_exchange_a_thread_and_both_prove_the_same_root(
         assert is_valid(theirs)
         back = theirs.export_thread(thread, tmp_path / "back.tar")
         ours = uwf.export_thread(thread, tmp_path / "again.tar")
-        assert verify_bundle(str(bundle))["root"] == took["root"] == back["root"] == ours["root"]
+        assert Client.verify_bundle(bundle)["root"] == took["root"] == back["root"] == ours["root"]
         times = ("startedAtMs", "updatedAtMs")
         show, their_show = uwf.show(thread), theirs.show(thread)
         assert {**show, **dict.fromkeys(times)} == {**their_show, **dict.fromkeys(times)}
@@ -153,7 +149,7 @@ def test_a_name_of_a_workflow_never_moves(
     workflow = archive.find("roles", "graph")
     lines = [json.loads(line) for line in archive["vars.jsonl"].content.splitlines()]
     made = {**lines[0], "name": "@uwf/registry/loop", "value": workflow.name[4:17], "tags": {}}
-    made["schema"] = WORKFLOW_TYPE
+    made["schema"] = uwf.node(workflow.name[4:17])["type"]
     lines = sorted([*lines, made], key=lambda line: str(line["name"]))
     text = "".join(json.dumps(line) + "\n" for line in lines)
     file = tmp_path / "named.tar"
@@ -258,12 +254,10 @@ def test_a_secret_that_is_known_by_now_is_not_given_away(
     assert not list(tmp_path.glob(".after*"))
 
 
-def test_a_thread_that_runs_is_not_exported(uwf: Client, thread: str, tmp_path: Path) -> None:
-    engine = uwf._engine
-    with (
-        thread_lock(engine.store, ThreadId(thread), engine.now_ms()),
-        pytest.raises(BusyError, match="is running"),
-    ):
+def test_a_thread_that_runs_is_not_exported(
+    project: Project, uwf: Client, thread: str, tmp_path: Path
+) -> None:
+    with running(project, thread, DONE), pytest.raises(BusyError, match="is running"):
         uwf.export_thread(thread, tmp_path / "x.tar")
     assert not list(tmp_path.glob("*x.tar*"))
 
@@ -309,7 +303,7 @@ def test_both_payloads_of_a_collision_are_kept_apart(
     swapped = archive.rewrite(old.name, old.content.replace(yes.encode(), no.encode()))
     (tmp_path / "no.tar").write_bytes(swapped.data())
     with pytest.raises(BundleError):
-        verify_bundle(str(tmp_path / "no.tar"))
+        Client.verify_bundle(tmp_path / "no.tar")
 
 
 def test_a_suspended_thread_waits_elsewhere_as_it_did_here(

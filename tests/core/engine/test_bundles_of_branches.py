@@ -7,15 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.core.calling import children
 from tests.core.obeying import branches, for_each, obeying_project, task
 
 from uwf_core.client import Client, ThreadFilter
 from uwf_core.errors import BundleError, CorruptNodeError, UwfError
-from uwf_core.ids import ThreadId
-from uwf_core.thread.calls import children_of
-from uwf_core.thread.head import read_head
-from uwf_core.thread.names import CALLS, call_name
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
+from uwf_core.ids import Ref
 from uwf_core.views.usage import GROUPS, UsageFilter, usage_of
 
 EVERY = ThreadFilter(all=True, children=True)
@@ -50,7 +47,7 @@ def other(opened: Any) -> Iterator[Client]:
 
 
 def problems(uwf: Client, *, repair: bool = False) -> list[tuple[str, str]]:
-    found = verify_store(uwf._engine, VerifyOptions(repair=repair))["problems"]
+    found = uwf.verify(repair=repair)["problems"]
     return [(each["kind"], each["message"]) for each in found]
 
 
@@ -81,7 +78,7 @@ ACTS = st.lists(
 def play(uwf: Client, root: str, acts: list[tuple[str, int]]) -> None:
     """What persons do to a root and its branches; what is rejected changes nothing."""
     for act, number in acts:
-        below = children_of(uwf._engine.store, ThreadId(root))
+        below = children(uwf, root)
         branch = below[number % len(below)] if below else root
         try:
             if act == "exec":
@@ -160,7 +157,7 @@ def test_the_lost_name_of_an_open_branch_is_reported_and_written_again(uwf: Clie
     uwf.cancel(third)
     store = uwf._engine.store
     for branch in (second, third):  # also that of a cancelled one, since the root has not moved
-        [name] = [each for each in store.variables(CALLS) if each.name.endswith(branch)]
+        [name] = [each for each in store.variables("@uwf/call/") if each.name.endswith(branch)]
         store.delete_variable(name)
         [(kind, message)] = problems(uwf)
         assert kind == "call"
@@ -175,7 +172,7 @@ def test_no_result_is_recorded_without_a_branch_whose_name_was_lost(uwf: Client)
     root = opened_root(uwf, "fail=1", "fail=1", "")
     store = uwf._engine.store
     done = branches(uwf, root)[2]
-    [name] = [each for each in store.variables(CALLS) if each.name.endswith(done)]
+    [name] = [each for each in store.variables("@uwf/call/") if each.name.endswith(done)]
     store.delete_variable(name)
     outcome = uwf.exec(root, until_done=True)
     assert isinstance(outcome.error, CorruptNodeError)
@@ -188,21 +185,21 @@ def test_no_result_is_recorded_without_a_branch_whose_name_was_lost(uwf: Client)
 
 def test_the_stray_name_of_an_ended_branch_is_reported(uwf: Client) -> None:
     root = opened_root(uwf, "", "")
-    first = children_of(uwf._engine.store, ThreadId(root))[0]
+    first = children(uwf, root)[0]
     store = uwf._engine.store
-    caller = read_head(store, first).state.caller
-    assert caller is not None
-    store.set_variable(call_name(ThreadId(root), 2, first), caller.event, {}, None)
+    [called] = [each for each in uwf.thread(first).events() if each.kind == "called"]
+    store.set_variable(f"@uwf/call/{root}/00000002/{first}", Ref(called.ref), {}, None)
     assert ("call", f"its call is open, but thread {root} has moved since") in problems(uwf)
 
 
 def forge(uwf: Client, root: str, **fields: Any) -> None:
     """Store the step of a fan-out, the head of its thread, with other fields."""
     engine = uwf._engine
-    head = read_head(engine.store, ThreadId(root))
+    head = engine.store.variable(f"@uwf/thread/{root}")
+    assert head is not None
     with engine.store.transaction():
-        ref = engine.nodes.put("step", {**engine.store.payload(head.ref), **fields})
-        engine.store.set_variable(head.variable.name, ref, head.variable.tags, head.variable)
+        ref = engine.nodes.put("step", {**engine.store.payload(head.value), **fields})
+        engine.store.set_variable(head.name, ref, head.tags, head)
 
 
 @pytest.mark.parametrize("field", ["name", "role", "thread", "status", "last step"])
@@ -210,7 +207,7 @@ def test_a_branch_that_its_caller_records_otherwise_is_reported(
     uwf: Client, other: Client, tmp_path: Path, field: str
 ) -> None:
     root = opened_root(uwf, "", "say=stuck")  # mixed: the fan-out is the last step
-    step = uwf._engine.store.payload(read_head(uwf._engine.store, ThreadId(root)).ref)
+    step = uwf.node(uwf.show(root)["head"])["payload"]
     first, second = step["branches"]
     assert problems(uwf) == []
     if field == "last step":
@@ -230,7 +227,7 @@ def test_a_damaged_branch_is_named(uwf: Client) -> None:
     branch = branches(uwf, root)[0]
     step = next(uwf.thread(branch).steps())
     uwf._engine.store.delete([step.node["output"]], 1 << 62)
-    found = verify_store(uwf._engine, VerifyOptions())
+    found = uwf.verify()
     assert branch in found["damaged"]
 
 

@@ -15,17 +15,15 @@ from tests.core.calling import (
     WRITTEN,
     calling_project,
     child_of,
+    lose,
     roles,
 )
 from tests.core.engine.archives import Archive
+from tests.core.running import running
 
 from uwf_core.client import Client, ThreadFilter
 from uwf_core.errors import BundleError, BusyError, WrongStateError
-from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
-from uwf_core.thread.lock import thread_lock
-from uwf_core.thread.names import CALLS
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 EVERY = ThreadFilter(all=True, children=True)
 
@@ -57,7 +55,7 @@ def bundle(tmp_path: Path) -> Path:
 
 
 def problems(uwf: Client, *, repair: bool = False) -> list[tuple[str, str]]:
-    found = verify_store(uwf._engine, VerifyOptions(repair=repair))["problems"]
+    found = uwf.verify(repair=repair)["problems"]
     return [(each["kind"], each["message"]) for each in found]
 
 
@@ -95,12 +93,11 @@ def test_an_open_call_continues_where_it_was_imported(
 
 
 def test_nothing_is_exported_while_a_thread_below_runs(
-    uwf: Client, root: str, bundle: Path
+    project: Project, uwf: Client, root: str, bundle: Path
 ) -> None:
     uwf.exec(root, count=2)
     child = child_of(uwf, root)
-    lock = thread_lock(uwf._engine.store, ThreadId(child), uwf._engine.now_ms())
-    with lock, pytest.raises(BusyError, match=child):
+    with running(project, child, GOOD), pytest.raises(BusyError, match=child):
         uwf.export_thread(root, bundle)
     assert not bundle.exists()
 
@@ -175,7 +172,7 @@ def test_a_bundle_whose_calls_do_not_fit_together_is_rejected(
     if lost == "manifest":
         archive.json("manifest.json", lambda document: document.update(threads=[root]))
     else:
-        wanted = f"{CALLS}{root}" if lost == "call" else f"@uwf/thread/{child}"
+        wanted = f"@uwf/call/{root}" if lost == "call" else f"@uwf/thread/{child}"
         kept = [line for line in lines(archive) if not json.loads(line)["name"].startswith(wanted)]
         assert len(kept) == len(lines(archive)) - 1
         archive.rewrite("vars.jsonl", "".join(f"{line}\n" for line in kept).encode())
@@ -193,13 +190,13 @@ def test_the_lost_name_of_an_open_call_is_reported_and_written_again(
 ) -> None:
     uwf.exec(root, count=2)
     child = child_of(uwf, root)
-    [name] = uwf._engine.store.variables(CALLS)
+    [name] = uwf._engine.store.variables("@uwf/call/")
     uwf._engine.store.delete_variable(name)
     [(kind, message)] = problems(uwf)
     assert kind == "call"
     assert f"step 2 of thread {root} does not record" in message
     assert problems(uwf, repair=True) == []
-    [again] = uwf._engine.store.variables(CALLS)
+    [again] = uwf._engine.store.variables("@uwf/call/")
     assert (again.name, again.value) == (name.name, name.value)
     assert uwf.exec(root, until_done=True).document["status"] == "completed"
     assert uwf.show(child)["status"] == "completed"
@@ -220,12 +217,8 @@ def test_a_damaged_name_of_a_call_is_repaired_from_its_event(
 
 def test_a_call_of_a_thread_that_is_gone_is_reported(uwf: Client, root: str) -> None:
     uwf.exec(root, count=2)
-    child = ThreadId(child_of(uwf, root))
-    store = uwf._engine.store
-    from uwf_core.threads.cancel import _delete_names
-
-    with store.transaction():
-        _delete_names(store, child)
+    child = child_of(uwf, root)
+    lose(uwf, child)
     assert ("call", f"the call of thread {child} is open, but that thread has no head") in (
         problems(uwf)
     )
@@ -236,27 +229,21 @@ def test_a_called_thread_that_its_caller_records_otherwise_is_reported(
 ) -> None:
     """The head of the called thread is put back by a step."""
     project.script([PLANNED, WRITTEN, GOOD, REFUSED, WRITTEN, GOOD, ACCEPTED], by_role=True)
+    uwf.exec(root, count=5)
+    child, store = child_of(uwf, root), uwf._engine.store
+    before = store.variable(f"@uwf/thread/{child}")
     uwf.exec(root, until_done=True)
-    child = child_of(uwf, root)
     assert problems(uwf) == []
-    from uwf_core.ids import Ref
-    from uwf_core.thread.head import read_head, to_tags
-    from uwf_core.thread.history import state_of_thread
-
-    store = uwf._engine.store
-    head = read_head(store, ThreadId(child))
-    before = Ref(list(uwf.thread(child).steps())[-2].ref)
-    with store.transaction():
-        tags = to_tags(state_of_thread(store, head.thread, before))
-        store.set_variable(head.variable.name, before, tags, head.variable)
+    head = store.variable(f"@uwf/thread/{child}")
+    assert before is not None and head is not None and before.value != head.value
+    store.set_variable(head.name, before.value, before.tags, head)
     assert [kind for kind, _ in problems(uwf)] == ["call"]
 
 
 def test_nodes_of_an_open_call_survive_a_collection(uwf: Client, root: str) -> None:
-    from uwf_core.upkeep.gc import CollectOptions, collect_garbage
 
     uwf.exec(root, count=2)
-    kept = collect_garbage(uwf._engine, CollectOptions(grace_seconds=0))["kept"]
+    kept = uwf.collect_garbage(0)["kept"]
     assert [each["variables"] for each in kept if each["reason"] == "open calls"] == [1]
     assert problems(uwf) == []
     assert uwf.exec(root, until_done=True).document["status"] == "completed"

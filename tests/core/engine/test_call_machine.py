@@ -27,7 +27,6 @@ from uwf_core.thread.calls import asks_below, descendants_of, open_below
 from uwf_core.thread.head import read_head
 from uwf_core.thread.history import own_events, state_of_thread, unordered_events
 from uwf_core.thread.names import CALLS
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 POINTS = ["call", "return", "calls", "join", "begin", "record", "advance", "fail", "question",
           "recover", "commit", "committed", "variable", "transaction", "locked",
@@ -122,7 +121,7 @@ class Tree:
             assert head.state == state_of_thread(self.store, thread, head.ref)
             self._check_calls(thread)
         assert miscounted(self.store, ThreadId(self.root)) is None
-        found = verify_store(self.uwf._engine, VerifyOptions())
+        found = self.uwf.verify()
         assert found["valid"], found["problems"]
 
     def _check_calls(self, thread: ThreadId) -> None:

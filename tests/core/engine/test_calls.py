@@ -13,19 +13,15 @@ from tests.core.calling import (
     WRITTEN,
     calling_project,
     child_of,
+    children,
+    lose,
     roles,
     said,
 )
 
-from uwf_core.client import Cancel, Client
-from uwf_core.engine.call_step import begin_call
-from uwf_core.engine.context import GO_ON
-from uwf_core.engine.locking import locked_thread
-from uwf_core.engine.watch import Silent
+from uwf_core.client import Client
 from uwf_core.errors import UsageError, WrongStateError
-from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
-from uwf_core.thread.names import head_name, prefixes_of
 
 ACCEPTED_BELOW = "accepted: {role: judge, prompt: Judge.}"
 
@@ -74,12 +70,7 @@ def test_what_a_call_used_counts_in_the_thread_that_calls(uwf: Client, root: str
     assert outcome.document["status"] == "completed"
     usage = uwf.show(root)["usage"]
     assert (usage["inputTokens"], usage["costUsd"]) == (40, 2.0)
-    assert uwf._engine.store is not None
-    from uwf_core.ids import ThreadId
-    from uwf_core.thread.head import read_head
-
-    state = read_head(uwf._engine.store, ThreadId(root)).state
-    assert state.ledger["steps"] == 4
+    assert uwf.usage(root)["total"]["steps"] == 4
 
 
 def test_a_called_role_gets_its_task_and_that_of_the_root(uwf: Client, root: str) -> None:
@@ -121,9 +112,7 @@ def test_a_role_whose_thread_is_gone_continues_from_its_recorded_step(
     uwf.exec(root, count=3)
     uwf.exec(root)
     child = child_of(uwf, root)
-    for name in (head_name(ThreadId(child)), *prefixes_of(ThreadId(child))):
-        for each in uwf._engine.store.rows(name):
-            uwf._engine.store.delete_variable(each)
+    lose(uwf, child)
     uwf.exec(root, until_done=True)
     again = child_of(uwf, root)
     assert again != child
@@ -200,19 +189,6 @@ def test_a_thread_that_is_called_again_cannot_replace_its_recorded_result(
     assert uwf.show(root)["status"] == "completed"
 
 
-def test_a_call_that_no_step_was_taken_in_cannot_be_poked_below(
-    project: Project, uwf: Client, root: str
-) -> None:
-    project.script([PLANNED, WRITTEN, GOOD, REFUSED, ACCEPTED], by_role=True)
-    uwf.exec(root, count=4)
-    run = uwf._engine
-    with locked_thread(run, root, Silent(), Cancel()) as held:
-        role = held.definition.roles["work"]
-        begin_call(held, role, GO_ON)
-    with pytest.raises(WrongStateError, match="no step in its newest call"):
-        uwf.poke(child_of(uwf, root), "again")
-
-
 def test_during_a_call_the_caller_cannot_be_poked(uwf: Client, root: str) -> None:
     uwf.exec(root, count=2)
     with pytest.raises(WrongStateError, match=child_of(uwf, root)):
@@ -248,9 +224,8 @@ def test_after_a_called_thread_is_cancelled_the_next_exec_calls_a_new_one(
     outcome = uwf.exec(root)
     assert (outcome.exit_code, outcome.document["suspendReason"]) == (130, "interrupted")
     assert uwf.exec(root, until_done=True).document["status"] == "completed"
-    from uwf_core.thread.calls import children_of
 
-    assert len(children_of(uwf._engine.store, root)) == 2
+    assert len(children(uwf, root)) == 2
     assert uwf.show(root)["usage"]["inputTokens"] == 50
 
 

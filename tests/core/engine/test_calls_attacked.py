@@ -15,17 +15,16 @@ from tests.core.calling import (
     WRITTEN,
     calling_project,
     child_of,
+    children,
+    descendants,
     roles,
     said,
 )
+from tests.core.running import running
 
 from uwf_core.client import Client
 from uwf_core.errors import BusyError, WrongStateError
-from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
-from uwf_core.thread.calls import children_of, descendants_of, open_calls
-from uwf_core.thread.lock import thread_lock
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 TOP = """\
 version: 1
@@ -62,7 +61,7 @@ def top(uwf: Client) -> str:
 
 
 def is_valid(uwf: Client) -> bool:
-    found = verify_store(uwf._engine, VerifyOptions())
+    found = uwf.verify()
     assert found["valid"], found["problems"]
     return True
 
@@ -102,7 +101,7 @@ def test_a_resumed_root_tells_the_called_thread_what_the_person_said(uwf: Client
     steps = list(uwf.thread(child_of(uwf, top)).steps())
     assert steps[3].edge_prompt == "Plan again.\n\nDo more of it.\n\nA longer one."
     assert uwf.show(top)["steps"] == 2
-    assert open_calls(uwf._engine.store, ThreadId(top)) == []
+    assert uwf.thread(top).open_calls == []
     assert is_valid(uwf)
 
 
@@ -111,16 +110,9 @@ def test_a_thread_that_was_just_called_again_rejects_poke(
 ) -> None:
     project.script([PLANNED, WRITTEN, GOOD, REFUSED, ACCEPTED], by_role=True)
     uwf.exec(root, count=4)
-    child = ThreadId(child_of(uwf, root))
-    engine = uwf._engine
-    from uwf_core.engine.call_step import begin_call
-    from uwf_core.engine.context import GO_ON
-    from uwf_core.engine.locking import locked_thread
-    from uwf_core.engine.watch import Listener
-    from uwf_core.process.cancel import Cancel
-
-    with locked_thread(engine, root, Listener(None, None), Cancel()) as run:
-        begin_call(run, run.definition.roles["work"], GO_ON)  # and the process dies
+    child = child_of(uwf, root)
+    died = project.uwf("thread", "exec", root, env={"UWF_TEST_CRASH": "begin:1"})
+    assert died.exit_code == -9
     assert uwf.show(child)["status"] == "idle"
     with pytest.raises(WrongStateError, match="no step in its newest call"):
         uwf.poke(child, "again")
@@ -151,11 +143,11 @@ def test_the_usage_of_a_thread_below_a_cancelled_one_is_counted(uwf: Client, top
     assert uwf.show(top)["usage"]["inputTokens"] == 20
 
 
-def test_wait_waits_for_a_called_thread_that_another_process_runs(uwf: Client, root: str) -> None:
+def test_wait_waits_for_a_called_thread_that_another_process_runs(
+    project: Project, uwf: Client, root: str
+) -> None:
     uwf.exec(root, count=2)
-    child = ThreadId(child_of(uwf, root))
-    engine = uwf._engine
-    with thread_lock(engine.store, child, engine.now_ms()):
+    with running(project, child_of(uwf, root), GOOD):
         assert uwf.show(root)["status"] == "running"
         with pytest.raises(BusyError, match="still running"):
             uwf.wait(root, timeout_s=0.3)
@@ -259,7 +251,7 @@ def test_a_fork_before_at_and_after_a_call_ends_and_leaves_the_first_alone(
 def test_a_fork_during_a_call_calls_anew(uwf: Client, root: str) -> None:
     uwf.exec(root, count=2)
     fork = uwf.fork(uwf.show(root)["head"])["thread"]
-    assert open_calls(uwf._engine.store, ThreadId(fork)) == []
+    assert uwf.thread(fork).open_calls == []
     assert uwf.exec(fork, until_done=True).document["status"] == "completed"
     assert child_of(uwf, fork) != child_of(uwf, root)
     assert uwf.exec(root, until_done=True).document["status"] == "completed"
@@ -270,16 +262,15 @@ def test_a_fork_of_a_called_thread_has_no_caller(uwf: Client, root: str) -> None
     uwf.exec(root, count=2)
     fork = uwf.fork(uwf.show(child_of(uwf, root))["head"])["thread"]
     assert uwf.exec(fork, until_done=True).document["status"] == "completed"
-    assert children_of(uwf._engine.store, root) == [child_of(uwf, root)]
+    assert children(uwf, root) == [child_of(uwf, root)]
     assert uwf.show(root)["steps"] == 1
 
 
 def test_gc_frees_nothing_that_an_open_call_needs(project: Project, uwf: Client, top: str) -> None:
-    from uwf_core.upkeep.gc import CollectOptions, collect_garbage
 
     project.script([PLANNED, ASKING, WRITTEN, GOOD, REFUSED, ACCEPTED], by_role=True)
     for _ in range(6):
-        collect_garbage(uwf._engine, CollectOptions(0))
+        uwf.collect_garbage(0)
         assert is_valid(uwf)
         shown = uwf.show(top)
         if shown["form"]:
@@ -299,7 +290,7 @@ def test_a_secret_of_a_person_or_a_role_is_in_no_text_of_a_call(project: Project
         root = uwf.start("top", f"With {secret}")["thread"]
         uwf.exec(root, until_done=True)
         uwf.resume(root, f"Use {secret} again.", until_done=True)
-        below = descendants_of(uwf._engine.store, root)
+        below = descendants(uwf, root)
         assert len(below) == 2
         for thread in (root, *below):
             steps = list(uwf.thread(thread).steps())
@@ -356,7 +347,7 @@ def test_a_background_run_of_a_call_is_waited_for_and_stopped(
     import time
 
     for _ in range(200):
-        if uwf.show(root)["steps"] == 1 and children_of(uwf._engine.store, root):
+        if uwf.show(root)["steps"] == 1 and children(uwf, root):
             child = child_of(uwf, root)
             if uwf.show(child)["running"]:
                 break

@@ -12,8 +12,6 @@ from tests.core.engine.conftest import LOOP
 from uwf_core.client import Client
 from uwf_core.errors import UsageError
 from uwf_core.testing.project import Project
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
-from uwf_core.upkeep.verify import Scope, verify
 
 AGENT = """
 import json, os, sys
@@ -237,7 +235,7 @@ def test_an_imported_thread_does_not_use_sessions_that_may_know_later_steps(
         asked = uwf.ask(uwf.steps(thread)[1]["step"], "why?")["continuation"]
         uwf.exec(thread)
         steps = [uwf.step(uwf.steps(each)[-1]["step"]) for each in (fork, thread)]
-        assert verify(uwf._engine, Scope()).problems == ()
+        assert uwf.verify()["problems"] == []
     assert asked == "reconstructed"
     assert [(mode, session) for mode, session, _ in command.modes[3:]] == [
         ("run", None),
@@ -280,7 +278,7 @@ def test_a_repair_keeps_an_imported_thread_from_the_sessions_of_its_bundle(
         head = store.variable(f"@uwf/thread/{thread}")
         assert head is not None
         store.set_variable(head.name, head.value, {**head.tags, "steps": "7"}, head)
-        repaired = verify_store(uwf._engine, VerifyOptions(repair=True))["repaired"]
+        repaired = uwf.verify(repair=True)["repaired"]
         uwf.exec(thread)
     assert repaired == [head.name]
     assert [(mode, session) for mode, session, _ in command.modes[3:]] == [("run", None)]

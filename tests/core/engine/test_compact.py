@@ -19,7 +19,6 @@ from uwf_core.errors import (
     WrongStateError,
 )
 from uwf_core.testing.project import Project
-from uwf_core.upkeep.verify import Scope, verify
 
 TEXT = "The developer wrote it; the reviewer wants < fixed."
 
@@ -57,7 +56,7 @@ def check_replays(uwf: Client, thread: str) -> None:
     """Every recorded prompt is made again, and the store is sound."""
     found = uwf.replay(thread)
     assert found["verdict"] == "same", found["first"]
-    assert verify(uwf._engine, Scope()).problems == ()
+    assert uwf.verify()["problems"] == []
 
 
 def test_a_new_session_gets_the_summary_in_place_of_older_steps(uwf: Client, thread: str) -> None:

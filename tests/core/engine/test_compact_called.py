@@ -5,23 +5,13 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from tests.core.calling import (
-    ACCEPTED,
-    GOOD,
-    INNER,
-    OUTER,
-    PLANNED,
-    REFUSED,
-    WRITTEN,
-)
+from tests.core.calling import ACCEPTED, GOOD, INNER, OUTER, PLANNED, REFUSED, WRITTEN, children
 from tests.core.engine.compacting import Compacting
 
 from uwf_core.client import Cancel, Client
 from uwf_core.errors import AgentInterrupted
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.testing.project import Project
-from uwf_core.thread.calls import children_of
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 COST = {"output": "They wrote roses.", "usage": {"inputTokens": 1000, "costUsd": 0.25}}
 
@@ -46,7 +36,7 @@ def begun(uwf: Client, count: int) -> tuple[str, str]:
     """A thread after so many leaf steps, and the one that it called."""
     thread = uwf.start("outer", "The task.")["thread"]
     uwf.exec(thread, count=count)
-    [child] = children_of(uwf._engine.store, thread)
+    [child] = children(uwf, thread)
     return thread, child
 
 
@@ -54,7 +44,7 @@ def check_sums(uwf: Client, thread: str, cost: float) -> None:
     """The ledger of a thread is the sum of all that it and the threads below it used."""
     assert uwf.unattended.ledger(thread)["usage"]["costUsd"] == cost
     assert uwf.usage(thread=thread)["total"]["usage"]["costUsd"] == cost
-    assert verify_store(uwf._engine, VerifyOptions())["problems"] == []
+    assert uwf.verify()["problems"] == []
 
 
 def test_a_called_thread_is_compacted_by_its_id_and_its_caller_counts_it_once(uwf: Client) -> None:
@@ -72,7 +62,7 @@ def test_a_summary_after_the_result_counts_for_the_caller_too(uwf: Client) -> No
     check_sums(uwf, thread, 3 * 0.5 + 0.25)
     [writer] = [step["step"] for step in uwf.steps(child) if step["role"] == "writer"]
     uwf.exec(thread, count=3)
-    assert children_of(uwf._engine.store, thread) == [child], "the same thread is called again"
+    assert children(uwf, thread) == [child], "the same thread is called again"
     check_sums(uwf, thread, 6 * 0.5 + 0.25)
     last = uwf.steps(child)[-2]["step"]
     assert last != writer
@@ -82,7 +72,7 @@ def test_a_summary_after_the_result_counts_for_the_caller_too(uwf: Client) -> No
 def test_a_limit_of_the_caller_counts_a_late_summary(uwf: Client) -> None:
     thread = uwf.start("outer", "The task.", limits={"maxCostUsd": 1.7})["thread"]
     uwf.exec(thread, count=3)
-    [child] = children_of(uwf._engine.store, thread)
+    [child] = children(uwf, thread)
     uwf.compact(child, agent="me")
     assert uwf.exec(thread).exit_code == 5
     assert "1.75" in str(uwf.show(thread)["suspendMessage"])
@@ -130,8 +120,8 @@ def test_repair_brings_a_summary_back(
         else:
             store.delete([event if lost == "event" else store.payload(event)["summary"]], 1 << 62)
     with compacting.client() as uwf:
-        assert not verify_store(uwf._engine, VerifyOptions())["valid"]
-        repaired = verify_store(uwf._engine, VerifyOptions(repair=True, bundle=str(bundle)))
+        assert not uwf.verify()["valid"]
+        repaired = uwf.verify(repair=True, bundle=str(bundle))
         assert repaired["valid"], repaired
         uwf.exec(thread)
         assert "They wrote roses." in uwf.prompt(uwf.steps(thread)[-1]["step"])

@@ -7,11 +7,10 @@ import pytest
 from tests.core.engine.conftest import APPROVED, DONE
 from tests.store_file import opened_store
 
-from uwf_core.client import Client
+from uwf_core.client import Client, ThreadFilter
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import Ref
 from uwf_core.testing.project import Project
-from uwf_core.views.thread_list import ThreadFilter
 
 ASKED = {"role": "developer", "suspend": {"reason": "x", "form": {"type": "object"}}}
 FAILED = {"role": "developer", "fail": {"kind": "crashed", "message": "x"}}

@@ -6,14 +6,11 @@ from pathlib import Path
 
 import pytest
 from tests.core.engine.conftest import APPROVED, DONE, LOOP, REJECTED, UNSURE
+from tests.core.running import running
 
-from uwf_core.client import Client
-from uwf_core.engine.location import moved_folder
-from uwf_core.engine.results import Outcome
+from uwf_core.client import Client, Outcome
 from uwf_core.errors import BusyError, UsageError, WrongStateError
-from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
-from uwf_core.thread.lock import thread_lock
 
 
 def test_one_exec_runs_one_step_and_says_where_it_leads(
@@ -173,12 +170,7 @@ def test_the_user_allows_further_folders(project: Project, uwf: Client, thread: 
 def test_a_second_writer_is_told_who_holds_the_thread(
     project: Project, uwf: Client, thread: str
 ) -> None:
-    project.script([DONE])
-    with (
-        project.client() as other,
-        thread_lock(other._engine.store, ThreadId(thread), 0),
-        pytest.raises(BusyError, match=r"process \d+"),
-    ):
+    with running(project, thread, DONE), pytest.raises(BusyError, match=r"process \d+"):
         uwf.exec(thread)
 
 
@@ -288,9 +280,22 @@ def test_a_folder_of_a_call_bounds_where_a_step_may_work(
     assert failed["kind"] == "routing"
 
 
-def test_a_relative_location_is_relative_to_the_folder_of_a_call() -> None:
-    assert moved_folder("/old/../tree", "/old", "/new/here") == "/new/here/../tree"
-    assert moved_folder("/older/sub", "/old", "/new") == "/older/sub"
+def test_a_relative_location_is_relative_to_the_folder_of_a_call(
+    project: Project, thread: str, tmp_path: Path
+) -> None:
+    """A folder whose name begins like that of the thread is another one."""
+    project.config(f"allowedFolders: [{tmp_path}]\n")
+    new, like = tmp_path / "new" / "here", Path(f"{project.folder}er")
+    for folder in (new, like, tmp_path / "new" / "tree"):
+        folder.mkdir(parents=True)
+    answers = {"../tree": tmp_path / "new" / "tree", str(like): like}
+    with project.client() as uwf:
+        for answer, folder in answers.items():
+            output = {"$status": "done", "worktree": answer}
+            project.script([{"role": "developer", "output": output}, REJECTED], by_role=True)
+            [_, step] = uwf.exec(thread, count=2, cwd=str(new)).document["steps"]
+            assert step["failure"] is None, step
+            assert Path(uwf.step(step["step"])["cwd"]).resolve() == folder
 
 
 def test_a_folder_of_a_call_that_does_not_exist_changes_nothing(uwf: Client, thread: str) -> None:

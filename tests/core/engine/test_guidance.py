@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 from tests.core.engine.conftest import APPROVED, DONE, LOOP, REJECTED
 
-from uwf_core.config.trust import trust
 from uwf_core.testing.project import Project
-from uwf_core.upkeep.verify import Scope, verify
 
 KEYS = "    skills: [house-style]\n    memory: [notes.md]\n"
 GUIDED = LOOP.replace("    goal: Write it.\n", f"    goal: Write it.\n{KEYS}").replace(
@@ -39,7 +37,7 @@ def project(tmp_path: Path) -> Project:
     project.workflow("guided", GUIDED)
     write(project.folder / ".agents/skills/house-style/SKILL.md", skill("Short sentences."))
     write(project.folder / "notes.md", "The parser is fragile.\n")
-    trust(str(project.home), str(project.folder))
+    project.trust()
     project.script([DONE, REJECTED, DONE, APPROVED])
     return project
 
@@ -151,7 +149,7 @@ def test_a_bundle_carries_them(tmp_path: Path, world: World) -> None:
         client.import_bundle(str(bundle))
         step = client.step(client.steps(thread)[1]["step"])
         assert client.node(step["skills"][1]["text"])["payload"] == "The parser is fragile.\n"
-        assert not verify(client._engine, Scope()).problems
+        assert not client.verify()["problems"]
 
 
 def test_those_of_an_untrusted_project_are_not_used(project: Project, world: World) -> None:

@@ -22,7 +22,6 @@ from uwf_core.cas.hashing import META
 from uwf_core.client import Client
 from uwf_core.errors import BundleError
 from uwf_core.testing.project import Project
-from uwf_core.upkeep.import_bundle import verify_bundle
 
 TIME = re.escape(encode("timestamp") + b"\x1b")
 """What stands before the eight bytes of a node's time, in ms."""
@@ -57,7 +56,7 @@ def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 def test_the_bundle_that_the_attacks_begin_with_is_good(good: Path) -> None:
     assert Archive(good).data() == good.read_bytes()
     assert Archive(good).reseal().data() == good.read_bytes()
-    assert verify_bundle(str(good))["nodes"] == len(Archive(good).nodes)
+    assert Client.verify_bundle(good)["nodes"] == len(Archive(good).nodes)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +79,7 @@ def test_a_hostile_bundle_is_refused_and_nothing_changes(
     with pytest.raises(BundleError):
         victim.import_bundle(file, as_new=True)
     with pytest.raises(BundleError):
-        verify_bundle(str(file))
+        Client.verify_bundle(file)
     assert (sorted(store.edges()), store.rows("")) == before
     assert [path.name for path in tmp_path.iterdir()] == ["hostile.tar"]
 
@@ -100,7 +99,7 @@ def test_the_attacks_are_refused_for_what_they_change_alone(
 ) -> None:
     file = tmp_path / "harmless.tar"
     file.write_bytes(harmless(Archive(good)))
-    verify_bundle(str(file))
+    Client.verify_bundle(file)
 
 
 def test_a_fork_cannot_inherit_a_chain_that_leaves_a_step_out(
@@ -156,7 +155,7 @@ def test_what_is_no_file_is_no_bundle(kind: str, tmp_path: Path) -> None:
     elif kind == "device":
         path = Path("/dev/zero")
     with pytest.raises(BundleError):
-        verify_bundle(str(path))
+        Client.verify_bundle(path)
 
 
 def with_nodes(good: Path, file: Path, *nodes: File) -> Path:
@@ -174,7 +173,7 @@ def test_many_schemas_are_not_compiled_one_after_the_other(good: Path, tmp_path:
     file = with_nodes(good, tmp_path / "dear.tar", *schemas)
     began = time.process_time()
     with pytest.raises(BundleError, match="schemas of the bundle take too long"):
-        verify_bundle(str(file))
+        Client.verify_bundle(file)
     assert time.process_time() - began < 10
 
 
@@ -185,7 +184,7 @@ def test_the_patterns_of_a_type_are_compiled_once(good: Path, tmp_path: Path) ->
     file = with_nodes(good, tmp_path / "named.tar", type_, values)
     began = time.process_time()
     with pytest.raises(BundleError, match="is not part of"):
-        verify_bundle(str(file))
+        Client.verify_bundle(file)
     assert time.process_time() - began < 10
 
 
@@ -225,7 +224,7 @@ def test_every_cut_of_a_bundle_is_refused(good: Path, tmp_path: Path) -> None:
     for length in range(0, len(data), 1031):
         file.write_bytes(data[:length])
         with pytest.raises(BundleError):
-            verify_bundle(str(file))
+            Client.verify_bundle(file)
 
 
 def test_a_flipped_byte_of_a_bundle_is_refused(good: Path, tmp_path: Path) -> None:
@@ -239,7 +238,7 @@ def test_a_flipped_byte_of_a_bundle_is_refused(good: Path, tmp_path: Path) -> No
     for at in set(range(0, len(data), 293)) - set(names) - times - ends:
         file.write_bytes(data[:at] + bytes([data[at] ^ 0x20]) + data[at + 1 :])
         with pytest.raises(BundleError):
-            verify_bundle(str(file))
+            Client.verify_bundle(file)
 
 
 def test_text_is_stored_as_the_vectors_say(good: Path) -> None:

@@ -11,11 +11,7 @@ from tests.core.engine.conftest import LOOP
 
 from uwf_core.client import Client
 from uwf_core.errors import FailureKind, WrongStateError
-from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
-from uwf_core.thread.head import read_head
-from uwf_core.thread.history import state_of_thread
-from uwf_core.views.usage import UsageFilter, usage_of
 
 OUTPUTS = {
     "developer": [{"$status": "done"}],
@@ -208,29 +204,17 @@ class Life(RuleBasedStateMachine):
 
     @invariant()
     def the_state_is_what_the_stored_events_say(self) -> None:
-        store = self.uwf._engine.store
-        for row in self.uwf.list():
-            head = read_head(store, ThreadId(row["thread"]))
-            assert head.state == state_of_thread(self.uwf._engine.store, head.thread, head.ref)
-        assert read_head(store, ThreadId(self.thread)).state.tries == self.failed
+        assert self.uwf.verify()["problems"] == []
+        assert len(self.uwf.thread(self.thread).pending) == self.failed
 
     @invariant()
     def the_ledger_is_the_sum_of_the_attempts(self) -> None:
-        engine = self.uwf._engine
         for row in self.uwf.list():
-            thread = row["thread"]
-            state = read_head(engine.store, ThreadId(thread)).state
-            total = usage_of(engine, UsageFilter(thread), "role")
-            sums = {each["name"]: each for each in total["rows"]}
-            assert state.ledger["usage"] == total["total"]["usage"]
-            assert state.ledger["runningMs"] == total["total"]["durationMs"]
-            for name, role in state.roles.items():
-                if name in sums:
-                    assert (role.usage, role.running_ms) == (
-                        sums[name]["usage"],
-                        sums[name]["durationMs"],
-                    )
-            assert sum(role.leaf_steps for role in state.roles.values()) == state.ledger["steps"]
+            shown, total = self.uwf.thread(row["thread"]), self.uwf.usage(row["thread"])
+            assert row["usage"] == shown.usage == total["total"]["usage"]
+            assert shown.running_ms == total["total"]["durationMs"]
+            for key in ("steps", "attempts", "durationMs"):
+                assert sum(each[key] for each in total["rows"]) == total["total"][key]  # type: ignore[literal-required]
 
 
 TestLife = Life.TestCase

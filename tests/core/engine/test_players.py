@@ -90,9 +90,7 @@ def test_a_command_line_as_a_suggestion_is_never_run(project: Project) -> None:
         payload = dict(engine.store.get(ref).payload)
         writer = {**payload["roles"]["writer"], "agent": f"touch {project.folder}/done"}
         payload["roles"] = {**payload["roles"], "writer": writer}
-        from uwf_core.workflow.definition import WORKFLOW_TYPE
-
-        hostile = engine.store.put(WORKFLOW_TYPE, payload)
+        hostile = engine.store.put(engine.store.get(ref).type, payload)
         thread = uwf.start(hostile, "x")["thread"]
         assert uwf.exec(thread).document["steps"][0]["agent"] == "mock"
     assert not (project.folder / "done").exists()

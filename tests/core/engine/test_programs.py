@@ -11,11 +11,8 @@ from typing import Any
 import pytest
 
 from uwf_core.client import Client
-from uwf_core.config.trust import trust
 from uwf_core.errors import UsageError
 from uwf_core.testing.project import Project
-from uwf_core.views.why.page import why_page
-from uwf_core.views.why.text import why_text
 
 CHECKED = """
 version: 1
@@ -57,7 +54,7 @@ def checked(project: Project) -> Callable[..., str]:
     """Starts a thread of `checked`, whose program runs a script."""
 
     def start(script: str, file: str = "a.py", limits: str = "", timeout: str = "") -> str:
-        trust(str(project.home), str(project.folder))
+        project.trust()
         text = CHECKED.replace("LIMITS", limits).replace("TIMEOUT", timeout)
         project.workflow("checked", text)
         (project.folder / "tests.sh").write_text(script, encoding="utf-8")
@@ -79,7 +76,7 @@ def same(uwf: Client, thread: str) -> None:
     """The record replays, and can be explained."""
     found = uwf.replay(thread)
     assert found["verdict"] == "same", found["first"]
-    told = why_text(why_page(uwf.thread(thread)))
+    told = json.dumps(uwf.why(thread), ensure_ascii=False)
     assert "is played by a program" in told and "“program”" not in told
 
 

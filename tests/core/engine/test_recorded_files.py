@@ -1,5 +1,6 @@
 """The files before and after each leaf step are recorded if the workflow or the user wants it."""
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,6 @@ from tests.core.calling import INNER
 from tests.core.files.recorded import git, repository, write
 
 from uwf_core.client import Client
-from uwf_core.config.trust import trust
-from uwf_core.files.repository import find_repository
 from uwf_core.testing.project import Project
 
 EDITS = """
@@ -38,7 +37,7 @@ graph:
 @pytest.fixture
 def edits(project: Project) -> Project:
     """A project whose program changes files; the person who reviews is the mock agent."""
-    trust(str(project.home), str(project.folder))
+    project.trust()
     project.workflow("edits", EDITS)
     project.script([{"role": "reviewer", "output": "---\n$status: good\n---\n"}], repeat=True)
     script(project, "echo changed > file; mkdir -p new; echo more > new/file")
@@ -62,14 +61,14 @@ def run(uwf: Client, workflow: str = "edits") -> str:
 
 
 def text_at(project: Project, tree: str, path: str) -> str:
-    files = find_repository(str(project.home))
-    assert files is not None
-    return files.git("cat-file", "blob", f"{tree}:{path}").decode()
+    """The text of a file in a recorded tree: git reads the repository of the home."""
+    words = ["git", "cat-file", "blob", f"{tree}:{path}"]
+    return subprocess.check_output(words, cwd=project.home / "files.git", text=True)
 
 
 def test_a_step_has_the_files_before_and_after_it(edits):
     repository(edits.folder)
-    trust(str(edits.home), str(edits.folder))
+    edits.trust()
     with edits.client() as uwf:
         edited, reviewed = nodes(uwf, run(uwf))
     before, after = edited["workspace"]["before"], edited["workspace"]["after"]
@@ -150,7 +149,7 @@ def test_calls_have_no_files_and_branches_of_one_role_have_those_of_their_workfl
 
 def test_a_recorded_thread_leaves_the_git_folder_of_the_user_as_it_was(edits):
     repository(edits.folder)
-    trust(str(edits.home), str(edits.folder))
+    edits.trust()
 
     def content() -> dict[Path, bytes]:
         files = [each for each in (edits.folder / ".git").rglob("*") if each.is_file()]

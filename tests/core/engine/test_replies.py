@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from uwf_core.client import Client
 from uwf_core.testing.project import Project
-from uwf_core.upkeep.gc import CollectOptions, collect_garbage
-from uwf_core.upkeep.verify import Scope, verify
 
 WORKFLOW = """
 version: 1
@@ -157,8 +155,8 @@ def test_no_reply_makes_gc_verify_or_export_fail(
     project.script([{"role": "finder", "outputs": [{"output": each} for each in said]}])
     thread = uwf.start("names", "The task.")["thread"]
     uwf.exec(thread)
-    assert verify(engine, Scope()).problems == ()
-    collect_garbage(engine, CollectOptions(grace_seconds=0))
+    assert uwf.verify()["problems"] == []
+    uwf.collect_garbage(0)
     uwf.export_thread(thread, tmp_path / f"{thread}.tar")
     assert uwf.show(thread)["status"] in ("idle", "completed", "suspended")
 

@@ -6,7 +6,6 @@ from tests.core.engine.conftest import APPROVED, DONE, REJECTED
 
 from uwf_core.client import Client
 from uwf_core.testing.project import Project
-from uwf_core.upkeep.verify import Scope, verify
 
 
 def test_a_role_that_is_entered_again_continues_its_own_session(
@@ -142,7 +141,7 @@ def test_an_agent_that_returns_to_its_role_continues_its_own_session(
     prompt = uwf.prompt(steps[4]["step"])
     assert "count: 17" in prompt
     assert "## Step 1:" not in prompt, "it knows that already"
-    assert verify(uwf._engine, Scope()).problems == ()
+    assert uwf.verify()["problems"] == []
 
 
 def test_an_agent_whose_step_another_replaced_is_told_the_new_one(
@@ -159,7 +158,7 @@ def test_an_agent_whose_step_another_replaced_is_told_the_new_one(
     again = uwf.step(uwf.steps(thread)[-1]["step"])
     assert (again["number"], again["continuation"]) == (3, "continued")
     assert "count: 17" in uwf.prompt(again["step"])
-    assert verify(uwf._engine, Scope()).problems == ()
+    assert uwf.verify()["problems"] == []
 
 
 def test_each_agents_failed_session_stays_its_own(
@@ -177,7 +176,7 @@ def test_each_agents_failed_session_stays_its_own(
     uwf.exec(thread, count=2)
     again = uwf.step(uwf.steps(thread)[-1]["step"])
     assert (again["session"], again["continuation"]) == (session, "continued")
-    assert verify(uwf._engine, Scope()).problems == ()
+    assert uwf.verify()["problems"] == []
 
 
 def test_a_lost_session_is_replaced_by_a_fresh_one_with_the_whole_prompt_and_marked(

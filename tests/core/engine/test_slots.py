@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from uwf_core.process.own_python import own_python
+from uwf_core.api import own_python
 from uwf_core.testing.project import Project
 
 PROGRAM = """

@@ -14,7 +14,6 @@ from uwf_core.errors import CorruptNodeError, UnknownIdError, UwfError, WrongSta
 from uwf_core.ids import number_of
 from uwf_core.testing.project import Project
 from uwf_core.thread.head import from_tags
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 OTHER = LOOP.replace("name: loop", "name: other").replace("Review it.", "Look at it.")
 
@@ -55,7 +54,7 @@ class World:
 
     def verify(self, word: str | None = None, **options: Any) -> VerifyDocument:
         with self.project.client() as uwf:
-            return verify_store(uwf._engine, VerifyOptions(word, **options))
+            return uwf.verify(word, **options)
 
     def copied(self, home: Path) -> "World":
         """The same, to be damaged."""
@@ -264,16 +263,15 @@ def test_a_damaged_head_is_named_and_repaired_where_its_value_proves_itself(
 def test_a_thread_whose_head_is_lost_for_good_can_still_be_shown_and_removed(
     world: World,
 ) -> None:
-    from uwf_core.upkeep.gc import CollectOptions, collect_garbage
 
     world.sql(VARIABLES["value"], f"@uwf/thread/{world.one}")
     with world.project.client() as uwf:
         assert uwf.show(world.one)["status"] == "corrupt"
         with pytest.raises(CorruptNodeError, match=world.one):
-            collect_garbage(uwf._engine, CollectOptions(0))
+            uwf.collect_garbage(0)
         assert uwf.show("@last")["thread"] == world.alone
         assert uwf.remove(world.one)["status"] == "corrupt"
-        collect_garbage(uwf._engine, CollectOptions(0))
+        uwf.collect_garbage(0)
         assert len(uwf.list()) == 2
     assert world.verify()["valid"]
 
@@ -360,15 +358,14 @@ def test_a_thread_whose_damage_is_gone_loses_its_mark_by_repair(world: World) ->
 
 
 def test_a_damaged_thread_can_be_removed_and_what_is_left_collected(world: World) -> None:
-    from uwf_core.upkeep.gc import CollectOptions, collect_garbage
 
     world.sql(NODES["absence"], number_of(world.raw))
     with world.project.client() as uwf:
         with pytest.raises(CorruptNodeError, match=world.raw):
-            collect_garbage(uwf._engine, CollectOptions(0))
-        verify_store(uwf._engine, VerifyOptions())
+            uwf.collect_garbage(0)
+        uwf.verify()
         uwf.remove(world.one)
-        collect_garbage(uwf._engine, CollectOptions(0))
+        uwf.collect_garbage(0)
         with pytest.raises(WrongStateError):
             uwf.remove(world.alone)
     assert world.verify()["valid"]

@@ -4,32 +4,28 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.core.branching import branch_threads, fan_out_of
-from tests.core.worktrees import finished, git, plan, repository, worktree_project
+from tests.core.worktrees import finished, git, plan, worktree_project
 
 from uwf_core.client import Client
-from uwf_core.config.trust import is_trusted_workspace, trust
 from uwf_core.errors import UsageError
-from uwf_core.ids import ThreadId
-from uwf_core.thread.head import read_head
-from uwf_core.thread.state import ThreadState
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 
-def state(uwf: Client, thread: str) -> ThreadState:
-    return read_head(uwf._engine.store, ThreadId(thread)).state
+def worktree(uwf: Client, thread: str) -> Any:
+    found = uwf.show(thread)["worktree"]
+    assert found is not None
+    return found
 
 
 def folder(uwf: Client, thread: str) -> Path:
-    found = state(uwf, thread).worktree
-    assert found is not None
-    return Path(found.folder)
+    return Path(worktree(uwf, thread)["folder"])
 
 
 def is_sound(uwf: Client) -> bool:
-    found = verify_store(uwf._engine, VerifyOptions())
+    found = uwf.verify()
     return bool(found["valid"])
 
 
@@ -47,7 +43,7 @@ def test_a_thread_works_in_its_worktree_and_the_folder_of_the_user_stays(tmp_pat
         own = folder(uwf, thread)
         assert own == project.home / "worktrees" / thread
         assert (own / "a.txt").read_text() == "one\ntwo\n"
-        assert state(uwf, thread).cwd == str(own)
+        assert uwf.show(thread)["cwd"] == str(own)
         assert uwf.steps(thread)[-1]["step"]
         assert is_sound(uwf)
     assert (project.folder / "a.txt").read_text() == "one\n"
@@ -71,19 +67,17 @@ def test_a_worktree_begins_with_what_the_folder_has_uncommitted(tmp_path):
         thread = finished(uwf)
         last = uwf.step(uwf.steps(thread)[-1]["step"])
         assert last["output"] == {"$status": "done", "stdout": "changed\nnew\n"}
-        own = state(uwf, thread).worktree
-        assert own is not None
-        assert not Path(own.folder, "x.log").exists()
-    assert git(at, "rev-parse", f"{own.base}^") == git(at, "rev-parse", "HEAD")
-    assert git(at, "log", "-1", "--format=%an %s", own.base) == "Ada uwf: state of the folder"
+        own = worktree(uwf, thread)
+        assert not Path(own["folder"], "x.log").exists()
+    assert git(at, "rev-parse", f"{own['base']}^") == git(at, "rev-parse", "HEAD")
+    assert git(at, "log", "-1", "--format=%an %s", own["base"]) == "Ada uwf: state of the folder"
 
 
 def test_a_thread_of_a_clean_folder_begins_at_its_commit(tmp_path):
     project = worktree_project(tmp_path, "true")
     with project.client() as uwf:
-        own = state(uwf, finished(uwf)).worktree
-    assert own is not None
-    assert own.base == git(project.folder, "rev-parse", "HEAD")
+        own = worktree(uwf, finished(uwf))
+    assert own["base"] == git(project.folder, "rev-parse", "HEAD")
 
 
 def test_a_thread_of_a_subfolder_works_in_the_same_subfolder(tmp_path):
@@ -94,7 +88,7 @@ def test_a_thread_of_a_subfolder_works_in_the_same_subfolder(tmp_path):
     with project.client() as uwf:
         thread = uwf.start("alone", "The task.", cwd=str(sub))["thread"]
         assert uwf.exec(thread, until_done=True).document["status"] == "completed"
-        assert state(uwf, thread).cwd == str(folder(uwf, thread) / "sub dir")
+        assert uwf.show(thread)["cwd"] == str(folder(uwf, thread) / "sub dir")
         said = uwf.step(uwf.steps(thread)[-1]["step"])["output"]["stdout"]
         assert said == f"{folder(uwf, thread)}/sub dir\ninside\n"
 
@@ -112,7 +106,7 @@ def test_without_a_commit_to_begin_at_no_agent_starts(tmp_path, kind):
         git(other, "commit", "-qm", "first")
         other /= "out"
         other.mkdir()
-    trust(str(project.home), str(other))
+    project.trust(other)
     with project.client() as uwf:
         thread = uwf.start("alone", "The task.", cwd=str(other))["thread"]
         outcome = uwf.exec(thread)
@@ -143,20 +137,19 @@ def test_a_worktree_that_was_deleted_is_reported_with_the_cure(tmp_path):
     with project.client() as uwf:
         thread = uwf.start("alone", "The task.")["thread"]
         uwf.exec(thread)
-        own = state(uwf, thread).worktree
-        assert own is not None
-        git(project.folder, "worktree", "remove", own.folder)
+        own = worktree(uwf, thread)
+        git(project.folder, "worktree", "remove", own["folder"])
         [step] = uwf.exec(thread).document["steps"]
         message = step["failure"]["message"]
         assert "is missing" in message
-        assert f"git worktree add {own.folder} {own.branch}" in message
-        git(project.folder, "worktree", "add", "-q", own.folder, own.branch)
+        assert f"git worktree add {own['folder']} {own['branch']}" in message
+        git(project.folder, "worktree", "add", "-q", own["folder"], own["branch"])
         assert uwf.exec(thread, until_done=True).document["status"] == "completed"
         # … and a fork begins anew
-        git(project.folder, "worktree", "remove", own.folder)
+        git(project.folder, "worktree", "remove", own["folder"])
         fork = uwf.fork(uwf.steps(thread)[1]["step"])["thread"]
         assert uwf.exec(fork, until_done=True).document["status"] == "completed"
-        assert folder(uwf, fork) != Path(own.folder)
+        assert folder(uwf, fork) != Path(own["folder"])
 
 
 @pytest.mark.parametrize(
@@ -171,7 +164,7 @@ def test_branches_work_apart_and_a_role_merges_them(tmp_path, how):
     with project.client() as uwf:
         root = finished(uwf, "each")
         children = branch_threads(uwf, root)
-        bases = {own.base for each in children if (own := state(uwf, each).worktree)}
+        bases = {worktree(uwf, each)["base"] for each in children}
         results = fan_out_of(uwf, root)["output"]["results"]
         assert len(bases) == 1
         assert [each["$gitBranch"] for each in results] == [f"uwf/{each}" for each in children]
@@ -194,7 +187,7 @@ def test_branches_of_an_edge_that_shares_work_in_the_folder_of_the_caller(tmp_pa
         uwf.exec(root)
         uwf.exec(root)
         [child] = branch_threads(uwf, root)
-        assert state(uwf, child).worktree is None
+        assert uwf.show(child)["worktree"] is None
         assert (folder(uwf, root) / "b.txt").exists()
         assert "$folder" not in fan_out_of(uwf, root)["output"]["results"][0]
 
@@ -340,15 +333,3 @@ def test_why_and_read_know_the_worktree(tmp_path):
         assert project.uwf(*words, child if "diff" in words else root).exit_code in (0, 1)
     assert project.uwf("cas", "gc").exit_code == 0
     assert project.uwf("cas", "verify").exit_code == 0
-
-
-def test_the_trust_of_a_folder_covers_its_worktrees_but_no_other_repository(tmp_path):
-    project = worktree_project(tmp_path, "true")
-    with project.client() as uwf:
-        own = folder(uwf, finished(uwf))
-        assert is_trusted_workspace(str(project.home), str(own))
-    other = repository(tmp_path / "other")
-    assert not is_trusted_workspace(str(project.home), str(other))
-    (other / ".git").rename(tmp_path / "gone")
-    (other / ".git").write_text((own / ".git").read_text())
-    assert not is_trusted_workspace(str(project.home), str(other)), "a pointer proves nothing"

@@ -7,7 +7,6 @@ from tests.core.files.delivering import delivering
 from tests.core.files.recorded import EDIT, TWICE, Recorder, repository, write
 
 from uwf_core.client import Client
-from uwf_core.config.trust import trust
 from uwf_core.testing.project import Project
 
 
@@ -32,7 +31,7 @@ def twice(request: Any, tmp_path: Path) -> Project:
         write(project.folder, name, content)
     if request.param == "in git":
         repository(project.folder)
-    trust(str(project.home), str(project.folder))
+    project.trust()
     return project
 
 

@@ -20,14 +20,10 @@ from tests.core.files.recorded import (
 )
 
 from uwf_core.client import Client
-from uwf_core.config.trust import trust
 from uwf_core.errors import BundleError, StoreError, WrongStateError
 from uwf_core.files.repository import FilesRepository
 from uwf_core.testing.project import Project
 from uwf_core.threads.fork import fork_step
-from uwf_core.upkeep.gc import CollectOptions, collect_garbage
-from uwf_core.upkeep.import_bundle import verify_bundle
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 SECRET = "sk-live-0123456789abcdef"
 OUTER = """
@@ -68,7 +64,7 @@ def edited(root: Path, *, is_recorded: bool = True, in_git: bool = False) -> Pro
     write(project.folder, "edit.sh", b"echo . >> count; [ -e new ] && exit 1; echo . > new\n")
     if in_git:
         repository(project.folder)
-    trust(str(project.home), str(project.folder))
+    project.trust()
     return project
 
 
@@ -100,12 +96,12 @@ def files_of(client: Client) -> FilesRepository:
 
 
 def is_valid(client: Client) -> bool:
-    return verify_store(client._engine, VerifyOptions())["valid"]
+    return client.verify()["valid"]
 
 
 def collect(client: Client) -> int:
     time.sleep(1.1)  # git compares whole seconds
-    return collect_garbage(client._engine, CollectOptions(0))["files"]
+    return client.collect_garbage(0)["files"]
 
 
 def test_a_step_can_be_forked_with_its_files_in_another_home(twice, there, tmp_path):
@@ -131,7 +127,7 @@ def test_a_bundle_with_files_is_the_bundle_without_and_more(here, tmp_path):
     again = exported(here, tmp_path / "again.tar", with_files=True)
     assert path.read_bytes() == again.read_bytes()
     full = Archive(path)
-    assert verify_bundle(str(path))["files"] == len(full.objects) > 0
+    assert Client.verify_bundle(path)["files"] == len(full.objects) > 0
     rest = [file for file in full.files if file not in full.objects]
     assert rest[:-1] == plain.files[:-1]
     old, new = (json.loads(each["manifest.json"].content) for each in (plain, full))
@@ -186,7 +182,7 @@ def test_imported_files_are_verified_and_a_lost_one_comes_back(here, there, tmp_
     there.import_bundle(bundle)
     name = Archive(bundle).objects[0].name.removeprefix("files/")
     object_file(files_of(there), name).unlink()
-    problems = verify_store(there._engine, VerifyOptions())["problems"]
+    problems = there.verify()["problems"]
     assert {each["kind"] for each in problems} == {"files"}
     assert there.import_bundle(bundle)["filesAdded"] == 1
     assert is_valid(there)

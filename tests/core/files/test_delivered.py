@@ -14,8 +14,6 @@ from uwf_core.client import Client
 from uwf_core.errors import BundleError
 from uwf_core.files.artifacts import PART_BYTES
 from uwf_core.testing.project import Project
-from uwf_core.upkeep.import_bundle import verify_bundle
-from uwf_core.upkeep.verify import Scope, verify
 
 
 def test_every_place_that_the_schema_marks_names_a_file(project: Project, uwf: Client) -> None:
@@ -43,10 +41,10 @@ def test_a_text_that_is_no_file_by_its_alternative_is_left_alone(
 def test_the_same_file_of_two_steps_is_stored_once(project: Project, uwf: Client) -> None:
     (project.folder / "a").write_bytes(b"x" * 3 * PART_BYTES)
     first = run(project, uwf, {"report": "a"})
-    before = verify(uwf._engine, Scope()).nodes
+    before = uwf.verify()["nodes"]
     second = run(project, uwf, {"report": "a"})
     assert uwf.step(first)["files"] == uwf.step(second)["files"]
-    assert verify(uwf._engine, Scope()).nodes - before < 10  # no part again
+    assert uwf.verify()["nodes"] - before < 10  # no part again
 
 
 def test_absolute_paths_and_links_inside_the_folder_deliver_the_file(
@@ -120,7 +118,7 @@ def test_any_files_survive_the_store_and_a_bundle_to_an_empty_home(
         thread = uwf.step(step)["thread"]
         uwf.export_thread(thread, str(root / "t.tar"))
         empty.import_bundle(str(root / "t.tar"))
-        assert verify(empty._engine, Scope()).problems == ()
+        assert empty.verify()["problems"] == []
         assert empty.step(step)["files"] == uwf.step(step)["files"]
     for number, each in enumerate((project, other)):
         out = root / str(number)
@@ -150,14 +148,15 @@ def test_a_node_with_another_size_than_its_parts_is_found(
     monkeypatch.setattr(uwf._engine.nodes, "put", other_size)
     (project.folder / "report.md").write_text("content")
     step = run(project, uwf, {"report": "report.md"})
-    [problem] = verify(uwf._engine, Scope()).problems
-    assert problem.kind == "files"
+    [problem] = uwf.verify()["problems"]
+    assert problem["kind"] == "files"
     assert (
-        "'report.md'" in problem.message and "has 7 bytes, but its node says 9" in problem.message
+        "'report.md'" in problem["message"]
+        and "has 7 bytes, but its node says 9" in problem["message"]
     )
     uwf.export_thread(uwf.step(step)["thread"], tmp_path / "t.tar")
     with pytest.raises(BundleError, match="has 7 bytes"):
-        verify_bundle(str(tmp_path / "t.tar"))
+        Client.verify_bundle(tmp_path / "t.tar")
 
 
 def test_show_and_diff_name_delivered_files(project: Project, uwf: Client) -> None:

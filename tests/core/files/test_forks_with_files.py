@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from tests.core.files.recorded import TWICE, content_of, git, object_file, run, write
 
-from uwf_core.config.trust import trust
 from uwf_core.files.repository import find_repository
 
 
@@ -48,7 +47,7 @@ def test_a_fork_with_files_works_in_the_folder_as_it_was(twice, named):
     assert named == (folder == twice.folder.parent / "copy")
     assert (folder / "file").read_bytes() == b"one\n"
     assert (folder / "new").exists() and (folder / "run").stat().st_mode & 0o100
-    trust(str(twice.home), str(folder))
+    twice.trust(folder)
     done = twice.uwf("thread", "exec", shown["thread"], "--until-done")
     assert done.exit_code == 0, done.stderr
     again = done.document["steps"][-1]["step"]

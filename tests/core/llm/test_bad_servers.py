@@ -10,6 +10,7 @@ from typing import NamedTuple
 import httpx
 import pytest
 
+from uwf_core.client import Cancel
 from uwf_core.errors import (
     AuthRefused,
     BadRequest,
@@ -28,7 +29,6 @@ from uwf_core.llm.exchange import BodyEnd, Deadline, ResponseHead
 from uwf_core.llm.failures import ToolsUnsupported
 from uwf_core.llm.limits import ChatLimits, Clock, RetryPolicy
 from uwf_core.llm.service import HttpRequest, HttpResponse
-from uwf_core.process.cancel import Cancel
 
 
 class Case(NamedTuple):

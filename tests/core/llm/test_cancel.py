@@ -7,9 +7,9 @@ import time
 
 import pytest
 
+from uwf_core.client import Cancel
 from uwf_core.errors import AgentInterrupted
 from uwf_core.llm.limits import Clock
-from uwf_core.process.cancel import Cancel
 
 AT_ONCE = 5.0
 """Seconds that a busy machine may take, and far less than anything here waits."""

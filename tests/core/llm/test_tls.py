@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
+from uwf_core.client import Cancel
 from uwf_core.errors import AgentInterrupted, Unavailable
-from uwf_core.process.cancel import Cancel
 from uwf_testing.model_server import ScriptedModel
 
 pytestmark = pytest.mark.skipif(

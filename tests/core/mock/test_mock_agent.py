@@ -19,6 +19,7 @@ from uwf_core.api.agent import (
     RunLimits,
     Usage,
 )
+from uwf_core.client import Cancel
 from uwf_core.errors import (
     AgentInterrupted,
     BadRequest,
@@ -28,7 +29,6 @@ from uwf_core.errors import (
     SessionLost,
     TimedOut,
 )
-from uwf_core.process.cancel import Cancel
 from uwf_core.testing import mock
 from uwf_core.testing.mock_script import read_script
 from uwf_core.testing.project import Project

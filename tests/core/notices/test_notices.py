@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from uwf_core.api import own_python
 from uwf_core.ids import ThreadId
 from uwf_core.notices.sending import MOST_A_MINUTE, NotSent, Sender
-from uwf_core.process.own_python import own_python
 from uwf_core.testing.project import Project
 from uwf_core.thread.lock import thread_lock
 

@@ -16,7 +16,6 @@ from uwf_core.cas.schemas import META_SCHEMA
 from uwf_core.client import Client
 from uwf_core.original.importing import import_original
 from uwf_core.testing.project import Project
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 THREAD = "06H18GRN5FDVSQY86ESF7XJYMR"
 STATUS = {"properties": {"$status": {"const": "done"}}, "required": ["$status"]}
@@ -98,7 +97,7 @@ def test_an_early_workflow_and_a_step_without_later_fields_are_read(
         {"$status": "done"},
     )
     assert "A poem." in uwf.read(row["thread"])
-    assert verify_store(uwf._engine, VerifyOptions())["problems"] == []
+    assert uwf.verify()["problems"] == []
 
 
 def test_failed_attempts_and_tool_calls_come_with_the_step(
@@ -130,7 +129,7 @@ def test_failed_attempts_and_tool_calls_come_with_the_step(
     assert uwf.prompt(shown["step"]) == "All of the prompt."
     said = uwf.turns(row["thread"])[-1]
     assert [call["name"] for call in said["toolCalls"]] == ["read_file"]
-    assert verify_store(uwf._engine, VerifyOptions())["problems"] == []
+    assert uwf.verify()["problems"] == []
 
 
 @pytest.mark.parametrize(
@@ -163,4 +162,4 @@ def test_a_suspension_that_no_output_tells_is_kept(
     shown = uwf.show(thread)
     assert (shown["status"], shown["suspendReason"]) == ("suspended", "failure")
     assert (shown["suspendedRole"], shown["suspendMessage"]) == ("writer", "It broke.")
-    assert verify_store(uwf._engine, VerifyOptions())["problems"] == []
+    assert uwf.verify()["problems"] == []

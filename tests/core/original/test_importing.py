@@ -20,8 +20,6 @@ from uwf_core.client import Client
 from uwf_core.errors import WrongStateError
 from uwf_core.original.importing import import_original
 from uwf_core.testing.project import Project
-from uwf_core.upkeep.import_bundle import verify_bundle
-from uwf_core.upkeep.repair import VerifyOptions, verify_store
 from uwf_core.views.thread_list import ALL
 
 STATUSES = {"end": "completed"}
@@ -151,12 +149,12 @@ def test_a_fork_runs_on_from_the_last_step(
 def test_what_was_imported_is_intact_and_can_be_exported(
     uwf: Client, threads: Mapping[str, str], tmp_path: Path
 ) -> None:
-    assert verify_store(uwf._engine, VerifyOptions())["problems"] == []
+    assert uwf.verify()["problems"] == []
     with Project(tmp_path / "other").client() as other:
         for name, thread in threads.items():
             file = tmp_path / f"{name}.tar"
             uwf.export_thread(thread, file)
-            assert verify_bundle(str(file))["thread"] == thread
+            assert Client.verify_bundle(file)["thread"] == thread
             other.import_bundle(file)
             assert other.show(thread)["original"] == THREADS[name]
         again = import_original(other._engine, str(write_home(tmp_path / "home")))
@@ -184,7 +182,7 @@ def test_an_import_after_further_steps_replaces_the_thread(uwf: Client, tmp_path
     found = {row["original"]: row["result"] for row in again["threads"]}
     assert found[THREADS["loop"]] == "updated"
     assert uwf.show(thread["thread"])["steps"] == 5
-    assert verify_store(uwf._engine, VerifyOptions())["problems"] == []
+    assert uwf.verify()["problems"] == []
 
 
 def test_a_dry_run_stores_nothing(uwf: Client, home: Path) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from uwf_core.config.trust import trust
 from uwf_core.errors import PluginBroken
 from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.project_plugins import scan_project
@@ -90,7 +89,7 @@ def add(project: Project, file: str, code: str, *, trusted: bool = True) -> Path
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(code)
     if trusted:  # as `uwf config trust` does
-        trust(str(project.home), str(project.folder))
+        project.trust()
     return path
 
 

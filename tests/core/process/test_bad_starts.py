@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from uwf_core.client import Cancel
 from uwf_core.errors import AgentInterrupted, BadRequest, InternalFailure, Unavailable
 from uwf_core.process import launch, reaper
-from uwf_core.process.cancel import Cancel
 
 from .conftest import Runner, eventually, marked, open_files
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from uwf_core.client import Cancel
 from uwf_core.process import git
-from uwf_core.process.cancel import Cancel
 from uwf_core.process.git import GitStopped, ask_git, own_git, user_git
 
 from .conftest import eventually, is_running

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from uwf_core.process.cancel import Cancel
+from uwf_core.client import Cancel
 from uwf_core.process.program import End
 
 from .conftest import Runner, eventually

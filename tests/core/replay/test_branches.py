@@ -19,12 +19,11 @@ from tests.core.branching import (
     panel_script,
     run,
 )
-from tests.core.calling import INNER, said
+from tests.core.calling import INNER, children, said
 
 from uwf_core.client import Client
 from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
-from uwf_core.thread.calls import children_of
 from uwf_core.thread.head import read_head
 
 PANEL_FILE = ".workflow/panel.yaml"
@@ -152,7 +151,7 @@ def test_failed_resumed_and_cancelled_branches_are_replayed(project: Project, uw
     project.script([SPLIT, FAILS, JUDGED], by_role=True, repeat=True)
     root = uwf.start("tasks", "Make a poem.")["thread"]
     uwf.exec(root, until_done=True)
-    first, second, third = children_of(uwf._engine.store, ThreadId(root))
+    first, second, third = children(uwf, root)
     uwf.exec(second)
     uwf.cancel(first)
     uwf.exec(third)

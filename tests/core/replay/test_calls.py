@@ -18,13 +18,13 @@ from tests.core.calling import (
     WRITTEN,
     calling_project,
     child_of,
+    children,
     said,
 )
 
 from uwf_core.client import Client
 from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
-from uwf_core.thread.calls import children_of
 from uwf_core.thread.head import read_head
 
 TWICE = [PLANNED, WRITTEN, said("writer", "written", text="violets"), GOOD, REFUSED, ACCEPTED]
@@ -122,7 +122,7 @@ def test_failures_and_a_cancelled_call_are_replayed(project: Project, uwf: Clien
     root = uwf.start("outer", "Make a poem.")["thread"]
     uwf.exec(root, until_done=True)
     uwf.exec(root)
-    [child] = children_of(uwf._engine.store, root)
+    [child] = children(uwf, root)
     uwf.cancel(child)
     for _ in range(3):  # the attempt of the call, and those of the next one
         uwf.exec(root, until_done=True)

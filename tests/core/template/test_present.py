@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.core.workflow.checking import check_text
 
-from uwf_core.workflow.check import check_text
 from uwf_core.workflow.template import render
 
 VALUES = st.recursive(
@@ -66,7 +66,7 @@ def test_the_form_that_the_check_suggests_shows_what_is_present(schema: str, val
     opening = warning.hint[begin : warning.hint.index("}}", begin) + 2]
     section = f"{opening}found {{{{found}}}}{opening.replace('#', '/')}"
     checked = check_text(written.replace("PROMPT", f"Done. {section}"), "count.yaml")
-    assert checked.problems == ()
+    assert checked.problems == []
     text = "" if value == "" else json.dumps(int(value) if type(value) is float else value)
     assert render(section, {"found": value}) == f"found {text}"
     assert render(section, {}) == ""

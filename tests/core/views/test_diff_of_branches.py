@@ -17,12 +17,10 @@ from tests.core.branching import (
     panel_script,
     run,
 )
-from tests.core.calling import said
+from tests.core.calling import children, said
 
 from uwf_core.client import Client
-from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
-from uwf_core.thread.calls import children_of
 from uwf_core.views.diff.compare import compare
 
 REVIEWS = [
@@ -94,7 +92,7 @@ def test_a_cancelled_branch_is_a_divergence_of_the_fan_out(project: Project, uwf
     project.script([SPLIT, failed, JUDGED], by_role=True, repeat=True)
     b = uwf.start("tasks", "Make a poem.")["thread"]
     uwf.exec(b, until_done=True)
-    for child in children_of(uwf._engine.store, ThreadId(b)):
+    for child in children(uwf, b):
         uwf.cancel(child)
     uwf.exec(b, until_done=True)
     first = diff(uwf, a, b)["divergence"]

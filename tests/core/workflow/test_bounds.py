@@ -6,11 +6,12 @@ from functools import reduce
 from typing import Any
 
 import pytest
+from tests.core.workflow.checking import Checked, check_text
 
-from uwf_core.cas.bounds import MAX_PROBLEMS
-from uwf_core.workflow.check import Checked, check_text
 from uwf_core.workflow.template import MAX_TAGS
 
+MAX_PROBLEMS = 200
+"""That are told of one kind."""
 SECONDS = 2.0
 """Of computing, on a quiet machine; a busy one may take some times as long."""
 

@@ -1,8 +1,7 @@
 """A typo is one error, and a form that cannot mean what it seems to mean is one as well."""
 
 import pytest
-
-from uwf_core.workflow.check import check_text
+from tests.core.workflow.checking import check_text
 
 VALID = """\
 version: 1
@@ -145,7 +144,7 @@ def test_two_variants_of_one_status_are_an_error_with_its_place():
 """
     lines = VALID.splitlines(keepends=True)
     (problem,) = check_text("".join([*lines[:6], twice, *lines[8:]]), "a.yaml").problems
-    assert (problem.code, problem.place.line) == ("duplicate-status", 10)
+    assert (problem.code, problem.line) == ("duplicate-status", 10)
     assert "'done'" in problem.message
 
 

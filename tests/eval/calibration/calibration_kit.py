@@ -5,8 +5,7 @@ import re
 import signal
 from pathlib import Path
 
-from uwf_core.cli.main import main
-from uwf_core.commands import Screen
+from uwf_core.commands import Screen, main
 from uwf_eval.calibration.text import calibrations_text
 from uwf_eval.cli.main import Root
 from uwf_testing.model_server_script import ModelTurn

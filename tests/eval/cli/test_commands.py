@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from uwf_core.cli.main import main
 from uwf_core.client import Client
+from uwf_core.commands import main
 from uwf_eval.cli.main import COMMANDS, Root
 
 Call = Callable[[str], tuple[int, str, str]]

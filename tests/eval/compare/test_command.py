@@ -53,7 +53,7 @@ def compare(
     project: Project, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Iterator[Callable[..., Answer]]:
     """`uwf-eval compare` in this process: its exit code and what it printed."""
-    from uwf_core.cli.main import main
+    from uwf_core.commands import main
     from uwf_eval.cli.main import Root
 
     for name in [each for each in os.environ if each.startswith("UWF_")]:

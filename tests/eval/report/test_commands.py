@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from report_kit import RUN, not_run, rich_run
 
-from uwf_core.cli.main import main
 from uwf_core.client import Client
+from uwf_core.commands import main
 from uwf_eval.cli.main import Root
 from uwf_eval.store.results import Results
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from uwf_core.api import own_python
 from uwf_core.client import Client
-from uwf_core.process.own_python import own_python
 from uwf_core.testing.project import Project
 from uwf_eval.records import Run, Trial
 from uwf_eval.store.results import Results
@@ -79,6 +79,10 @@ class Site:
         command = [*own_python("uwf_core"), "eval", *words]
         done = Project.run_command(command, self.folder, self.env, "", 200)
         return subprocess.CompletedProcess(words, done.exit_code, done.stdout, done.stderr)
+
+    def trust(self, folder: Path) -> None:
+        command = [*own_python("uwf_core"), "config", "trust", str(folder)]
+        assert Project.run_command(command, self.folder, self.env, "", 60).exit_code == 0
 
     def document(self, *words: str, code: int = 0) -> Any:
         done = self.eval(*words)

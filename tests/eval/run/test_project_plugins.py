@@ -1,8 +1,6 @@
 """Plugins of the folder in which `uwf-eval` is called, and of a task's files."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 from run_site import Site
@@ -52,11 +50,6 @@ def add(folder: Path, file: str, code: str) -> None:
     path.write_text(code)
 
 
-def trust(site: Site, folder: Path) -> None:
-    command = [sys.executable, "-m", "uwf_core", "config", "trust", str(folder)]
-    subprocess.run(command, env=site.env, check=True, capture_output=True)
-
-
 def test_a_run_uses_the_agents_and_judges_of_the_folder_it_is_called_in(site: Site) -> None:
     add(site.folder, "agents/own.py", AGENT)
     add(site.folder, "judges/half.py", JUDGE)
@@ -64,7 +57,7 @@ def test_a_run_uses_the_agents_and_judges_of_the_folder_it_is_called_in(site: Si
     words = ("run", "t", "--agent", "own", "--repeat", "3", "--budget", "2trials", "--name", "n")
     refused = site.eval(*words)
     assert refused.returncode == 4 and f"uwf config trust {site.folder}" in refused.stderr
-    trust(site, site.folder)
+    site.trust(site.folder)
     site.document(*words, code=5)
     assert [each.score for each in site.stored()[1]] == [0.5, 0.5, None]
     elsewhere = site.folder.parent / "elsewhere"
@@ -83,7 +76,7 @@ def test_plugins_in_the_files_of_a_task_are_not_imported(site: Site) -> None:
         add(place, "agents/own.py", code)
         add(place, "observers/own.py", code)
         add(place, "judges/own.py", code)
-        trust(site, place)
+        site.trust(place)
     assert site.document("run", "t")["states"] == {"scored": 1}
     refused = site.eval("run", "t", "--agent", "own")
     assert refused.returncode == 2 and "unknown agent 'own'" in refused.stderr

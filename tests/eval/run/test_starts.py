@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 from uwf_core.client import Client
-from uwf_core.config.trust import trust
 
 INPUT = """\
 input:
@@ -124,7 +123,7 @@ def test_programs_run_where_the_user_trusts_the_folder_of_the_task(site: Any) ->
     site.task(env={"LEVEL": "0"}, judges=[RAN])
     (site.folder / "t" / "flow.yaml").write_text(PROGRAM)
     assert "are not allowed: flow runs for test: sh -c" in refused(site, "run", "t")
-    trust(str(site.home), str(site.folder / "t"))
+    site.trust(site.folder / "t")
     site.document("run", "t")
     _, [trial] = site.stored()
     assert (trial.state, trial.score) == ("scored", 1.0), trial

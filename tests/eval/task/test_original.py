@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.eval.task.test_read import read
 
-from uwf_core.process.cancel import Cancel
+from uwf_core.client import Cancel
 from uwf_eval.judges.script import ScriptCall, run_script
 
 TASK = """\

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from uwf_core.client import Client, ThreadFilter
-from uwf_core.upkeep.verify import Scope, verify
 from uwf_eval.judges.builtin.route import RouteOptions, conditions
 
 INNER = """\
@@ -161,7 +160,7 @@ def test_called_threads_of_trials_are_in_the_main_store_and_in_no_list(called: A
         assert not main.list(ThreadFilter(all=True, children=True))
         every = main.list(ThreadFilter(all=True, children=True, trials=True))
         assert {row["thread"] for row in every} == {trial.thread, child["thread"]}
-        assert not verify(main._engine, Scope()).problems
+        assert not main.verify()["problems"]
 
 
 def test_a_limit_of_the_task_counts_the_steps_of_called_threads(called: Any) -> None:

@@ -11,7 +11,6 @@ from trial_kit import DONE
 
 from uwf_core.cas.hashing import PRIMITIVES
 from uwf_core.client import Client, ThreadFilter
-from uwf_core.upkeep.verify import Scope, verify
 
 LOOP = """\
 version: 1
@@ -66,7 +65,7 @@ def test_threads_of_trials_stay_out_of_a_persons_list(table: Any, tmp_path: Path
         main.export_thread(trial.thread, tmp_path / "trial.tar")
         main.import_bundle(tmp_path / "trial.tar", as_new=True)
         assert len(main.list(ThreadFilter(all=True))) == 2, "an imported copy is a person's"
-        assert not verify(main._engine, Scope()).problems
+        assert not main.verify()["problems"]
 
 
 def test_a_trial_whose_thread_the_main_store_refuses_has_no_score(table: Any) -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from uwf_core.cli.main import main
+from uwf_core.commands import main
 from uwf_improve.cli.main import COMMANDS, ImproveGroup
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from uwf_core.cli.main import main
 from uwf_core.client import Client
+from uwf_core.commands import main
 from uwf_improve.cli.distill import distill
 from uwf_improve.distill.draft import ROLES
 from uwf_improve.distill.phases import course_of, kind_of_tool

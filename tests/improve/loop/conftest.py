@@ -17,8 +17,8 @@ def desk(tmp_path: Path, monkeypatch, capsys) -> "Desk":
     from desk import Desk
 
     from uwf_core.cli.error_report import error_text
-    from uwf_core.cli.main import main
     from uwf_core.cli.render.colours import Screen
+    from uwf_core.commands import main
     from uwf_improve.cli.main import ImproveGroup
 
     made = Desk(tmp_path)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from uwf_core.cli.main import main
+from uwf_core.commands import main
 from uwf_core.testing.project import Project
 from uwf_improve.cli.main import ImproveGroup
 from uwf_testing.model_server import ScriptedModel

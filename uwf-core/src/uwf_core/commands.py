@@ -13,12 +13,13 @@
 A command gets the `Session` first: the format asked for, the streams, the environment. It prints
 one document with `session.emit`, lines for people with `session.note`, and gives its exit code
 (None: 0). Errors of `uwf_core.errors` are shown as `uwf` shows them. A group that is announced by
-the entry point `uwf.commands` is the same `Group`, made once.
+the entry point `uwf.commands` is the same `Group`, made once. `main` runs `uwf`, or a group, in
+this process and returns its exit code, for tests.
 """
 
 from uwf_core.cli.command import Command, Group, command, write_examples, write_lines
 from uwf_core.cli.command_table import Noun, Row
-from uwf_core.cli.main import EXIT_CODES, process
+from uwf_core.cli.main import EXIT_CODES, main, process
 from uwf_core.cli.params import Moment, file_or_text, new_thread, start_options
 from uwf_core.cli.render.amounts import ago, count, duration, moment, usage
 from uwf_core.cli.render.colours import Screen, is_terminal, screen_of
@@ -49,6 +50,7 @@ __all__ = [
     "fields",
     "file_or_text",
     "is_terminal",
+    "main",
     "moment",
     "new_thread",
     "problem_lines",

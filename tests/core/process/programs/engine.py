@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-from uwf_core.process.cancel import Cancel
+from uwf_core.client import Cancel
 from uwf_core.process.detach import start_detached
 from uwf_core.process.identity import ProcessId
 from uwf_core.process.program import ProcessLimits, Program, run_program

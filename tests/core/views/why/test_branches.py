@@ -17,16 +17,14 @@ from tests.core.branching import (
     panel_script,
     run,
 )
-from tests.core.calling import OUTER, SMOOTH, child_of, said
+from tests.core.calling import OUTER, SMOOTH, child_of, children, said
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from why_checks import Checks
 
 from uwf_core.client import Client
-from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
-from uwf_core.thread.calls import children_of
 from uwf_core.views.why.html import why_html
 from uwf_core.views.why.statements import Statement, WhyPage
 from uwf_core.views.why.text import why_text
@@ -100,7 +98,7 @@ def test_a_cancelled_branch_and_open_branches_are_shown(project: Project, uwf: C
     project.script([SPLIT, fails, JUDGED], by_role=True, repeat=True)
     root = uwf.start("tasks", "Make a poem.")["thread"]
     uwf.exec(root, until_done=True)
-    first, second, third = children_of(uwf._engine.store, ThreadId(root))
+    first, second, third = children(uwf, root)
     uwf.exec(second)
     found = of_kind(Checks(uwf, root).page(), "open")
     assert [each.quote for each in found] == ["0: do one", "1: do two", "2: do three"]

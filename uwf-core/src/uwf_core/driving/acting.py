@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     # isort: off
     from uwf_core.engine.bundle_documents import BundleDocument, ImportDocument
     from uwf_core.engine.documents import (
-        AnswerDocument, CompactedDocument, RemovedDocument, StartedDocument, ThreadDocument,
+        AnswerDocument, CollectDocument, CompactedDocument, RemovedDocument, StartedDocument,
+        ThreadDocument, VerifyDocument,
     )  # fmt: skip
     # isort: on
 
@@ -231,3 +232,29 @@ class ThreadDriver(WorkflowReader):
 
         options = ImportOptions(dry_run, as_new)
         return import_bundle(self._engine, str(Path(self._engine.cwd, file)), options)
+
+    @staticmethod
+    def verify_bundle(file: str | os.PathLike[str]) -> "BundleDocument":
+        """Check a bundle completely; needs no store. Errors as `uwf bundle verify`."""
+        from uwf_core.upkeep import import_bundle
+
+        return import_bundle.verify_bundle(os.fspath(file))
+
+    # -- the store ---------------------------------------------------------------------------------
+
+    def verify(
+        self, word: str | None = None, *, repair: bool = False, bundle: str | None = None
+    ) -> "VerifyDocument":
+        """Verify the store, or one thread or node. Errors as `uwf cas verify`."""
+        from uwf_core.upkeep import repair as repairing
+
+        options = repairing.VerifyOptions(word, repair, bundle)
+        return repairing.verify_store(self._engine, options)
+
+    def collect_garbage(
+        self, grace_seconds: float = 86_400, *, dry_run: bool = False
+    ) -> "CollectDocument":
+        """Delete nodes that no name reaches, but for the newest. Errors as `uwf cas gc`."""
+        from uwf_core.upkeep import gc
+
+        return gc.collect_garbage(self._engine, gc.CollectOptions(grace_seconds, dry_run))

@@ -125,6 +125,12 @@ class Project:
         self.home.mkdir(mode=0o700, exist_ok=True)
         return _replace(self.home / "config.yaml", text, 0o600)
 
+    def trust(self, folder: Path | None = None) -> None:
+        """Trust a folder, by default the project's, as `uwf config trust` does."""
+        from uwf_core.config.trust import trust
+
+        trust(str(self.home), str(folder or self.folder))
+
     def client(self, **options: Any) -> Client:
         """A client of this project; the caller closes it."""
         return Client.open(env=self.env, cwd=self.folder, **options)
