@@ -40,6 +40,7 @@ OF_SESSIONS = dict(  # noqa: C408 (names of functions)
     ),
     postgres=("tests/postgres",),
     real_agents=("tests/real_agents",),
+    world=("tests/bad_input", "tests/concurrency", "tests/reports", "tests/zoo"),
 )
 """Tests that only the session of this name runs; `tests` leaves them out."""
 NO_EXTRAS: Mapping[str, str] = MappingProxyType({})
@@ -204,6 +205,13 @@ def kits(session: nox.Session) -> None:
     # A file starts processes of its own, which wait for what never comes.
     words = ("-n", "2", "--dist", "loadfile", *OF_SESSIONS[session.name])
     session.run("pytest", *words, *session.posargs)
+
+
+@check
+def world(session: nox.Session) -> None:
+    """What comes from outside: public reports, a zoo of repositories, bad input, many processes."""
+    install(session, "tests")
+    pytest(session, *OF_SESSIONS[session.name])
 
 
 @check

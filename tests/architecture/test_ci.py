@@ -36,7 +36,7 @@ def test_all_that_passes_is_green_and_each_session_tells_its_seconds_and_budget(
     done = run(tmp_path, "nothing", always=False)
     assert done.returncode == 0, done.stdout + done.stderr
     summary = done.stdout.partition("---- summary")[2]
-    slow = ("walkthrough", "isolated", "kits", "faults", "real_agents", "postgres", "browser")
+    slow = ("world", "isolated", "kits", "faults", "real_agents", "postgres", "browser")
     for session in ("tests", "lint", "types", *slow):
         assert f"{session} " in summary
     assert "s of 10 min" in summary

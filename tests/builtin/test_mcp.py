@@ -87,7 +87,7 @@ def test_the_official_server_by_http(desk):
     program = [sys.executable, str(PROGRAMS / "mcp_sdk_server.py"), str(port)]
     with subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
         try:
-            for _ in range(100):
+            for _ in range(600):  # a busy machine takes seconds to import its SDK
                 with socket.socket() as trial:
                     if trial.connect_ex(("127.0.0.1", port)) == 0:
                         break
