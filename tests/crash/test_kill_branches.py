@@ -30,7 +30,6 @@ from tests.core.obeying import (
 from tests.faults.calls import ALL, miscalled, miscounted
 
 from uwf_core.client import Client
-from uwf_core.ids import ThreadId
 from uwf_core.thread.names import CALLS
 
 CHECKED = two_roles("writer", "checker", "checked DO sleep=150")
@@ -151,7 +150,7 @@ class Killer:
         step = joined(uwf, root)
         assert len({each["thread"] for each in step["branches"]}) == len(DOES)
         assert miscalled(uwf) is None
-        assert miscounted(store, ThreadId(root)) is None
+        assert miscounted(uwf, root) is None
         assert [each.name for each in store.variables(f"{CALLS}{root}/")] == []
         found = uwf.verify()
         assert found["valid"], found["problems"]
@@ -204,5 +203,5 @@ def test_when_the_root_is_killed_its_branches_and_their_agents_end_and_exec_reco
             first = uwf.steps(branch["thread"])[1]["step"]
             [failed] = uwf._engine.store.payload(first)["previousAttempts"]
             assert uwf._engine.store.payload(failed)["failure"] == "interrupted"
-        assert miscounted(uwf._engine.store, ThreadId(root)) is None
+        assert miscounted(uwf, root) is None
         assert uwf.verify()["valid"]

@@ -16,7 +16,7 @@ from tests.faults.table import Case, Effort
 from tests.faults.world import World, left_over, unsound
 
 from uwf_core.engine import progress
-from uwf_core.process import crash_points
+from uwf_core.testing.crashes import POINTS, at_points
 
 
 class Death(NamedTuple):
@@ -49,7 +49,7 @@ def at_every_point(world: World, effort: Effort) -> Iterator[Case]:
             times = range(1, count + 1) if effort.share >= 1 else {1, (count + 1) // 2, count}
             if effort.share >= 1 or point in new:
                 deaths += [Death(there, f"{point}:{each}") for each in times]
-    for point in set(crash_points.POINTS) - found[False] - found[True] - _ELSEWHERE:
+    for point in set(POINTS) - found[False] - found[True] - _ELSEWHERE:
         yield Case(point, "no scenario comes to this point")
     for point in found[False] - found[True] - _WITHOUT_CALLS:
         yield Case(point, "no scenario comes to this point during a call")
@@ -70,7 +70,7 @@ def _trace(there: Scene) -> Counter[str]:
 
     def arm() -> None:
         _keep_at_once()
-        crash_points.reach = lambda name: _note(fd, name)
+        at_points(lambda name: _note(fd, name))
 
     there.world.put(there.home)
     ended, acks = there.world.play(there.commands, arm)

@@ -21,14 +21,14 @@ from tests.faults.forked import spread
 from tests.faults.table import Case, Effort
 from tests.faults.world import Ack, World, left_over, unsound
 
-from uwf_core.process import crash_points
+from uwf_core.testing.crashes import POINTS as EVERY
 
 UWF = str(Path(sys.executable).with_name("uwf"))
 _ELSEWHERE = (
     "progress", "fail", "question", "recover", "import", "call", "return", "calls", "join",
     "compact", "worktree", "worktree-made", "snapshot",
 )  # fmt: skip
-POINTS = tuple(point for point in crash_points.POINTS if point not in _ELSEWHERE)
+POINTS = tuple(point for point in EVERY if point not in _ELSEWHERE)
 """Where the process kills itself: the commands below come to each of them every time."""
 _BUSY, _INTERRUPTED = 75, 130
 _SECONDS = 60.0

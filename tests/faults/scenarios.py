@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tests.core.files.recorded import repository
 from tests.faults.world import EDIT, Ack, World
 
-from uwf_core.process import crash_points
+from uwf_core.testing.crashes import at_points, killer
 
 Words = tuple[str, ...]
 Plan = tuple[list[Ack], Sequence[Words]]
@@ -230,7 +230,7 @@ def dying(where: str) -> Callable[[], None]:
     """Lets the process that calls it die at a crash point, `name:count`."""
 
     def arm() -> None:
-        crash_points.reach = crash_points.killer(where)
+        at_points(killer(where))
 
     return arm
 

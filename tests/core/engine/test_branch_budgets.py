@@ -8,7 +8,6 @@ from tests.core.obeying import for_each, joined, obeying_project, statuses, task
 from tests.faults.calls import miscounted
 
 from uwf_core.client import Client
-from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
 
 
@@ -44,7 +43,7 @@ def test_sixteen_branches_exceed_a_limit_by_what_running_steps_use_above_their_r
     assert len(steps) == fit
     used = uwf.show(root)["usage"]["costUsd"]
     assert used == 0.5 + cost * fit == limit + fit * (cost - reserved)
-    assert miscounted(uwf._engine.store, ThreadId(root)) is None
+    assert miscounted(uwf, root) is None
     assert set(statuses(uwf, root)) == {"completed", "limit"}
 
 
@@ -55,4 +54,4 @@ def test_a_branch_that_a_reservation_holds_up_runs_once_another_has_used_less(
     outcome = uwf.exec(root, until_done=True)
     assert (outcome.exit_code, outcome.document["status"]) == (0, "completed"), outcome
     assert len(joined(uwf, root)["branches"]) == 3
-    assert miscounted(uwf._engine.store, ThreadId(root)) is None
+    assert miscounted(uwf, root) is None

@@ -13,7 +13,6 @@ from tests.core.obeying import branches, for_each, obeying_project, task
 from uwf_core.client import Client, ThreadFilter
 from uwf_core.errors import BundleError, CorruptNodeError, UwfError
 from uwf_core.ids import Ref
-from uwf_core.views.usage import GROUPS, UsageFilter, usage_of
 
 EVERY = ThreadFilter(all=True, children=True)
 DOES = ("", "say=stuck", "fail=1", "fail=9", "ask", "say=suspend", "cost=0.25")
@@ -61,8 +60,8 @@ def opened_root(uwf: Client, *does: str) -> str:
 def assert_adds_up(uwf: Client, root: str) -> None:
     """The groups of the usage are the ledger of the root, whatever they are grouped by."""
     ledger = uwf.unattended.ledger(root)
-    for by in GROUPS:
-        found = usage_of(uwf._engine, UsageFilter(thread=root), by)
+    for by in ("role", "agent", "model", "workflow"):
+        found = uwf.usage(root, by=by)
         for name in ("costUsd", "inputTokens", "outputTokens"):
             rows = sum(row["usage"][name] or 0 for row in found["rows"])  # type: ignore[literal-required]
             assert rows == (ledger["usage"][name] or 0), (by, name)

@@ -15,18 +15,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tests.core.calling import descendants
 from tests.core.engine.call_worlds import made_project, random_workflows, route
-from tests.faults.calls import miscounted, recorded_by
+from tests.faults.calls import miscounted, own_steps, recorded_by
 
 from uwf_core.client import Cancel, Client
 from uwf_core.errors import UsageError, WrongStateError
-from uwf_core.ids import ThreadId
-from uwf_core.process import crash_points
+from uwf_core.testing.crashes import at_points
 from uwf_core.testing.project import Project
-from uwf_core.thread.calls import asks_below, descendants_of, open_below
-from uwf_core.thread.head import read_head
-from uwf_core.thread.history import own_events, state_of_thread, unordered_events
-from uwf_core.thread.names import CALLS
 
 POINTS = ["call", "return", "calls", "join", "begin", "record", "advance", "fail", "question",
           "recover", "commit", "committed", "variable", "transaction", "locked",
@@ -63,26 +59,28 @@ class Tree:
 
     def _open(self) -> None:
         self.uwf: Client = self.project.client(store=self._store, durable=self._durable)
-        self.store = self.uwf._engine.store
 
     @property
-    def threads(self) -> list[ThreadId]:
+    def threads(self) -> list[str]:
         """The root and all below."""
-        return [ThreadId(self.root), *descendants_of(self.store, self.root)]
+        return [self.root, *descendants(self.uwf, self.root)]
 
     @property
-    def open(self) -> list[ThreadId]:
+    def open(self) -> list[str]:
         """The root and the threads of open calls."""
-        return [ThreadId(self.root), *open_below(self.store, ThreadId(self.root))]
+        found = [self.root]
+        for thread in found:  # grows
+            found += [call.thread for call in self.uwf.thread(thread).open_calls]
+        return found
 
     def act(self, thread: str, **how: Any) -> None:
         """Let a thread go on as it can: exec, or what it waits for."""
-        asking = asks_below(self.store, read_head(self.store, ThreadId(thread)))
+        asking = [item["thread"] for item in self.uwf.inbox(thread)]
         waiting = self.uwf.show(thread)["suspendReason"]
         if not asking or waiting not in ("role", "limit"):
             self.uwf.exec(thread, **how)
             return
-        each = self.chance.choice(asking).head.thread
+        each = self.chance.choice(asking)
         through = thread if len(asking) == 1 else each
         if self.uwf.show(each)["form"]:
             self.uwf.resume(through, answer="word=x")
@@ -107,39 +105,42 @@ class Tree:
             if is_main and name == wanted and next(reached) == last:
                 raise Death
 
+        died = False
         try:
-            with replaced(crash_points, "reach", reach):
-                act()
+            at_points(reach)
+            act()
         except Death:
+            died = True
+        finally:
+            at_points(None)
+        if died:
             self.uwf.close()
             self._open()
 
     def check(self) -> None:
         """Everything that must hold at any time."""
         for thread in self.threads:
-            head = read_head(self.store, thread)
-            assert head.state == state_of_thread(self.store, thread, head.ref)
             self._check_calls(thread)
-        assert miscounted(self.store, ThreadId(self.root)) is None
+        assert miscounted(self.uwf, self.root) is None
         found = self.uwf.verify()
         assert found["valid"], found["problems"]
 
-    def _check_calls(self, thread: ThreadId) -> None:
+    def _check_calls(self, thread: str) -> None:
         """Each call of this thread is recorded once, or open."""
         called = [
             (event.payload["parent"], event.payload["number"])
-            for event in unordered_events(self.store, thread)
+            for event in self.uwf.thread(thread).events()
             if event.kind == "called"
         ]
-        callers = {ThreadId(parent) for parent, _ in called}
-        steps = [step for each in callers for step in self.own_steps(each)]
+        callers = {parent for parent, _ in called}
+        steps = [step for each in callers for step in own_steps(self.uwf, each)]
         recorded = [step["thread"] for step in steps if thread in recorded_by(step)]
-        found = [each.name.split("/") for each in self.store.variables(CALLS)]
-        recorded += [words[2] for words in found if words[-1] == thread]
+        opened = [(each, self.uwf.thread(each).open_calls) for each in callers]
+        recorded += [each for each, calls in opened for call in calls if call.thread == thread]
         assert Counter(recorded) == Counter(parent for parent, _ in called)
-        for step in self.own_steps(thread):
+        for step in own_steps(self.uwf, thread):
             if step["child"] is not None and step["failure"] is None:
-                below = self.store.payload(step["child"])
+                below = self.payload(step["child"])
                 assert (step["output"], step["body"]) == (below["output"], below["body"])
                 assert below["next"]["status"] == "completed"
             if step["children"] is not None:
@@ -147,32 +148,20 @@ class Tree:
 
     def _check_join(self, step: Any) -> None:
         """The step of a fan-out has the results of its branches in their order."""
-        output = self.store.payload(step["output"])
+        output = self.payload(step["output"])
         ends = zip(step["branches"], step["children"], output["results"], strict=True)
         for index, (branch, child, result) in enumerate(ends):
             delivered = {"$status": "$cancelled"}
             if branch["status"] != "$cancelled":
-                last = self.store.payload(child)
+                last = self.payload(child)
                 assert last["next"]["status"] == "completed"
-                delivered = self.store.payload(last["output"])
+                delivered = self.payload(last["output"])
             assert result == {**delivered, "$index": index, "_body": ""}
             assert branch["name"] is None or output[branch["name"]] == result
             assert branch["status"] == result["$status"]
 
-    def own_steps(self, thread: ThreadId) -> list[Any]:
-        """All steps and attempts that a thread stored, those that were replaced as well."""
-        events = own_events(self.store, thread, read_head(self.store, thread).ref)
-        return [event.payload for event in events if event.kind == "step"]
-
-
-@contextmanager
-def replaced(place: Any, name: str, value: object) -> Iterator[None]:
-    before = getattr(place, name)
-    setattr(place, name, value)
-    try:
-        yield
-    finally:
-        setattr(place, name, before)
+    def payload(self, ref: str) -> Any:
+        return self.uwf.node(ref)["payload"]
 
 
 @contextmanager

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from tests.core.engine.conftest import APPROVED, DONE, LOOP, REJECTED
+from tests.core.running import running
 from tests.store_file import opened_store, settle
 
-from uwf_core.engine.documents import VerifyDocument
+from uwf_core.client import ThreadDocument, VerifyDocument
 from uwf_core.errors import CorruptNodeError, UnknownIdError, UwfError, WrongStateError
 from uwf_core.ids import number_of
 from uwf_core.testing.project import Project
-from uwf_core.thread.head import from_tags
 
 OTHER = LOOP.replace("name: loop", "name: other").replace("Review it.", "Look at it.")
 
@@ -55,6 +55,10 @@ class World:
     def verify(self, word: str | None = None, **options: Any) -> VerifyDocument:
         with self.project.client() as uwf:
             return uwf.verify(word, **options)
+
+    def shown(self, thread: str) -> ThreadDocument:
+        with self.project.client() as uwf:
+            return uwf.show(thread)
 
     def copied(self, home: Path) -> "World":
         """The same, to be damaged."""
@@ -210,8 +214,7 @@ def retagged(world: World, change: Callable[[dict[str, str]], None]) -> None:
 def test_tags_that_the_chain_contradicts_are_named_and_rebuilt(
     world: World, key: str, value: str, word: str
 ) -> None:
-    with world.project.client() as uwf:
-        before = uwf._engine.store.variable(f"@uwf/thread/{world.one}")
+    before = world.shown(world.one)
     retagged(world, lambda tags: tags.update({key: value}))
     found = world.verify()
     (problem,) = found["problems"]
@@ -220,11 +223,7 @@ def test_tags_that_the_chain_contradicts_are_named_and_rebuilt(
     assert found["marked"] == found["damaged"] == [world.one]
     repaired = world.verify(repair=True)
     assert (repaired["valid"], repaired["repaired"]) == (True, [f"@uwf/thread/{world.one}"])
-    with world.project.client() as uwf:
-        after = uwf._engine.store.variable(f"@uwf/thread/{world.one}")
-        assert before is not None
-        assert after is not None
-        assert from_tags(world.one, after.tags) == from_tags(world.one, before.tags)
+    assert {**world.shown(world.one), "updatedAtMs": before["updatedAtMs"]} == before
 
 
 @pytest.mark.parametrize("key", ["status", "start", "cwd"])
@@ -330,17 +329,12 @@ def test_a_node_that_its_type_refuses_is_found_though_every_digest_fits(world: W
 
 
 def test_what_runs_is_not_marked_and_not_disturbed(world: World) -> None:
-    from uwf_core.ids import ThreadId
-    from uwf_core.thread.lock import thread_lock
-
-    world.sql(NODES["data"], number_of(world.raw))
-    with world.project.client() as running:
-        engine = running._engine
-        with thread_lock(engine.store, ThreadId(world.one), engine.now_ms()):
-            before = engine.store.variable(f"@uwf/thread/{world.one}")
-            found = world.verify()
-            assert (found["damaged"], found["marked"]) == ([world.one], [])
-            assert engine.store.variable(f"@uwf/thread/{world.one}") == before
+    with running(world.project, world.one, DONE):
+        before = world.shown(world.one)
+        world.sql(NODES["data"], number_of(world.raw))
+        found = world.verify()
+        assert (found["damaged"], found["marked"]) == ([world.one], [])
+        assert {**world.shown(world.one), "updatedAtMs": before["updatedAtMs"]} == before
 
 
 def test_a_thread_whose_damage_is_gone_loses_its_mark_by_repair(world: World) -> None:

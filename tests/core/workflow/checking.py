@@ -49,6 +49,11 @@ def check_file(file: str | Path) -> Checked:
     return _checked(found, desk().workflow(str(file)) if found["valid"] else None)
 
 
+def fix_file(file: str | Path) -> list[Problem]:
+    """Fix a file; the problems that are gone."""
+    return [Problem(**row) for row in desk().fix_workflow(file)["fixed"]]
+
+
 def _checked(found: Any, workflow: Any) -> Checked:
     problems = [Problem(**row) for row in found["problems"]]
     return Checked(found["valid"], problems, None if workflow is None else dict(workflow))

@@ -4,28 +4,18 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
-
-from uwf_core.cas.store import Store
-from uwf_core.stores.memory import open_memory
-from uwf_core.workflow.callees import MAX_CALL_DEPTH, Callees
-from uwf_core.workflow.check import Checked, check_file
-from uwf_core.workflow.fix_file import fix_file
-from uwf_core.workflow.publish import publish
+from tests.core.workflow.checking import Checked, check_file, desk, fix_file
 
 SECONDS = 4.0
 """Of computing; twice what it takes on a quiet machine at most."""
 
 
-def _no_store(*_: object) -> NoReturn:
-    raise AssertionError("only files are called here")
-
-
 def _checked(file: Path) -> Checked:
     began = time.process_time()
-    checked = check_file(str(file), Callees(_no_store, _no_store))
+    checked = check_file(file)
     assert time.process_time() - began < SECONDS
     return checked
 
@@ -66,7 +56,7 @@ def _large(folder: Path) -> Path:
 
 
 def _deep(folder: Path) -> Path:
-    depth = MAX_CALL_DEPTH + 100
+    depth = 200
     _leaf(folder, f"s{depth}")
     for n in range(depth):
         file = _calls(folder, f"s{depth - n - 1}", [f"s{depth - n}"])
@@ -100,9 +90,8 @@ def test_a_workflow_that_is_called_in_a_billion_ways_is_published_once(tmp_path:
     _leaf(tmp_path, "s30")
     for n in range(29, -1, -1):
         file = _calls(tmp_path, f"s{n}", [f"s{n + 1}"] * 2)
-    workflow = _checked(file).require()
-    store = Store(open_memory("memory:", ""), lambda: 0)
-    assert publish(store, workflow) == publish(store, workflow)
+    assert _checked(file).valid
+    assert desk().add_workflow(file) == desk().add_workflow(file)
 
 
 def test_many_typos_take_few_checks(tmp_path: Path) -> None:
@@ -117,6 +106,6 @@ def test_many_typos_take_few_checks(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     file.write_text(text)
     began = time.process_time()
-    assert len(fix_file(str(file))[0]) == len(names)
+    assert len(fix_file(file)) == len(names)
     assert time.process_time() - began < SECONDS
-    assert check_file(str(file)).problems == ()
+    assert check_file(file).problems == []

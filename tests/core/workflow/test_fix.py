@@ -4,10 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.core.workflow.checking import check_file, fix_file
 
 from uwf_core.errors import UsageError
-from uwf_core.workflow.check import check_file
-from uwf_core.workflow.fix_file import fix_file
 
 OLD = """\
 # for the team
@@ -91,14 +90,14 @@ def test_an_old_file_becomes_valid_and_keeps_its_comments(tmp_path: Path, newlin
     file = tmp_path / "old.yaml"
     file.write_bytes(OLD.replace("\n", newline).encode())
     file.chmod(0o640)
-    assert len(fix_file(str(file))[0]) == 11
+    assert len(fix_file(file)) == 11
     text = file.read_bytes().decode()
     assert text.replace(newline, "\n").startswith(TODAY)
     assert ("\r\n" in text) is (newline == "\r\n") and text.count("\r") in (0, text.count("\n"))
-    assert check_file(str(file)).problems == ()
+    assert check_file(file).problems == []
     assert file.stat().st_mode & 0o777 == 0o640
     assert [each.name for each in tmp_path.iterdir()] == ["old.yaml"]
-    assert fix_file(str(file))[0] == ()
+    assert fix_file(file) == []
     assert file.read_bytes().decode() == text
 
 
@@ -108,12 +107,12 @@ def test_what_the_broken_workflows_lack_is_fixed_once_and_never_made_worse(tmp_p
         data = source.read_bytes()
         file = tmp_path / source.name
         file.write_bytes(data)
-        before = check_file(str(file)).problems
-        fixes, _ = fix_file(str(file))
-        once, after = file.read_bytes(), check_file(str(file)).problems
-        assert (once == data) is (fixes == ()), source.name
+        before = check_file(file).problems
+        fixes = fix_file(file)
+        once, after = file.read_bytes(), check_file(file).problems
+        assert (once == data) is (fixes == []), source.name
         assert len(after) <= len(before) + 3 * bool(fixes), source.name
-        assert fix_file(str(file))[0] == (), source.name
+        assert fix_file(file) == [], source.name
         assert file.read_bytes() == once
 
 
@@ -123,7 +122,7 @@ def test_a_link_is_refused_and_its_file_unchanged(tmp_path: Path, kind: str) -> 
     file.write_text(OLD)
     (os.symlink if kind == "symbolic" else os.link)(file, link)
     with pytest.raises(UsageError, match="link"):
-        fix_file(str(link))
+        fix_file(link)
     assert file.read_text() == OLD
 
 
@@ -135,15 +134,15 @@ def test_an_enum_with_a_comment_and_a_key_that_exists_are_left_to_the_author(
         "    gaol: Write.\n", "    gaol: Write.\n    goal: Write it.\n"
     )
     file.write_text(left)
-    fix_file(str(file))
-    assert [each.code for each in check_file(str(file)).problems] == ["unknown-key", "status-enum"]
+    fix_file(file)
+    assert [each.code for each in check_file(file).problems] == ["unknown-key", "status-enum"]
     assert "# two" in file.read_text()
 
 
 def test_a_key_in_quotes_is_fixed_within_them(tmp_path: Path) -> None:
     file = tmp_path / "old.yaml"
     file.write_text(OLD.replace("gaol:", "'gaol':").replace("meta:", '"meta":'))
-    fix_file(str(file))
+    fix_file(file)
     assert file.read_text().startswith(
         TODAY.partition("    goal:")[0] + "    'goal': Write.\n    \"frontmatter\":\n"
     )
@@ -152,5 +151,5 @@ def test_a_key_in_quotes_is_fixed_within_them(tmp_path: Path) -> None:
 def test_a_file_whose_lines_end_with_cr_alone_is_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "old.yaml"
     file.write_bytes(OLD.replace("\n", "\r").encode())
-    assert fix_file(str(file))[0] == ()
+    assert fix_file(file) == []
     assert file.read_bytes() == OLD.replace("\n", "\r").encode()

@@ -6,8 +6,9 @@ import sys
 import time
 from pathlib import Path
 
-from uwf_core.workflow.load import load_file
-from uwf_core.workflow.yaml_nodes import to_value
+from tests.core.workflow.checking import desk
+
+from uwf_core.errors import UwfError
 
 SECRET = "what is outside"
 SECONDS = 60.0
@@ -30,9 +31,24 @@ while os.getppid() == int(sys.argv[2]):
 """
 
 WORKFLOW = """
-text: !include text.md
-folder: !include folder/secret.md
-nested: !include folder/nested.yaml
+version: 1
+name: flow
+roles:
+  writer:
+    goal: !include text.md
+    procedure: !include folder/secret.md
+    frontmatter: {properties: {$status: {const: done}}, required: [$status]}
+  reader: !include folder/nested.yaml
+graph:
+  $START:
+    new: {role: writer, prompt: Go.}
+    resume: {role: writer, prompt: Go.}
+  writer: {done: {role: reader, prompt: Go.}}
+  reader: {done: {role: $END, prompt: Done.}}
+"""
+NESTED = """
+goal: !include secret.md
+frontmatter: {properties: {$status: {const: done}}, required: [$status]}
 """
 
 
@@ -63,13 +79,12 @@ def make(folder: Path, text: str) -> None:
     (folder / "flow.yaml").write_text(WORKFLOW)
     (folder / "text.md").write_text(text)
     (folder / "folder" / "secret.md").write_text(text)
-    (folder / "folder" / "nested.yaml").write_text("more: !include secret.md")
+    (folder / "folder" / "nested.yaml").write_text(NESTED)
 
 
 def said_by(file: Path) -> str:
     """Everything that a workflow's file has brought in."""
     try:
-        loaded = load_file(str(file))
-    except Exception as error:  # the file itself is away for a moment
-        return str(error)
-    return "" if loaded.node is None else str(to_value(loaded.node))
+        return f"{desk().check_workflow(file)} {desk().workflow(str(file))}"
+    except UwfError as error:  # the file itself is away for a moment, or rejected
+        return f"{error} {error.__dict__}"

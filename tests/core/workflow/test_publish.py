@@ -2,106 +2,132 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from uwf_core.cas.codec import encode
 from uwf_core.cas.hashing import META, ref_of
-from uwf_core.cas.schemas import schema_problems
-from uwf_core.cas.store import Store
+from uwf_core.client import Client
 from uwf_core.errors import UnknownIdError
-from uwf_core.stores.memory import open_memory
-from uwf_core.workflow.check import check_file, check_text
-from uwf_core.workflow.content import description_of, reference_of
-from uwf_core.workflow.definition import WORKFLOW_TYPE, Limits, is_workflow, read_definition
-from uwf_core.workflow.publish import WORKFLOW_SCHEMA, publish
-from uwf_core.workflow.registry import StoreRegistry, register, registered, registry
-from uwf_core.workflow.starter import starter
+from uwf_core.testing.project import Project
 
 
 @pytest.fixture
-def store() -> Store:
-    return Store(open_memory("memory:", ""), lambda: 1_700_000_000_000)
+def project(tmp_path: Path) -> Project:
+    """A trusted one: its files come before the names of the registry."""
+    made = Project(tmp_path)
+    made.trust()
+    return made
 
 
-def _checked(text: str | None = None) -> dict[str, Any]:
-    return check_text(text or starter("first"), "first.yaml").require()
+@pytest.fixture
+def uwf(project: Project) -> Iterator[Client]:
+    with project.client() as client:
+        yield client
 
 
-def test_the_type_of_workflow_nodes_is_what_its_schema_says() -> None:
-    assert schema_problems(WORKFLOW_SCHEMA) == []
-    assert ref_of(META, encode(WORKFLOW_SCHEMA)) == WORKFLOW_TYPE
+@pytest.fixture
+def text(uwf: Client) -> str:
+    """The workflow `first`."""
+    return uwf.new_workflow("first")["first"]
 
 
-def test_the_same_file_twice_is_the_same_reference(store: Store) -> None:
-    first = publish(store, _checked())
-    again = publish(store, _checked())
-    elsewhere = publish(Store(open_memory("memory:", ""), lambda: 5), _checked())
-    assert first == again == elsewhere
+@pytest.fixture
+def first(project: Project, text: str) -> Path:
+    """Its file."""
+    return project.workflow("first", text)
 
 
-def test_comments_layout_and_anchors_do_not_change_the_reference(store: Store) -> None:
-    text = starter("first")
-    other = "# a comment\nx-notes: [unused]\n" + text.replace("Approved.", "Approved.")
-    assert publish(store, _checked(text)) == publish(store, _checked(other))
+def payload(uwf: Client, ref: str) -> Any:
+    return uwf.node(ref)["payload"]
+
+
+def test_the_type_of_workflow_nodes_is_a_schema_under_its_own_reference(
+    uwf: Client, first: Path
+) -> None:
+    type_ = uwf.node(uwf.add_workflow(first))["type"]
+    Draft202012Validator.check_schema(payload(uwf, type_))
+    assert ref_of(META, encode(payload(uwf, type_))) == type_
+
+
+def test_the_same_file_twice_is_the_same_reference(
+    uwf: Client, project: Project, first: Path
+) -> None:
+    ref = uwf.add_workflow(first)
+    with project.client(store="memory:") as elsewhere:
+        assert uwf.add_workflow(first) == ref == elsewhere.add_workflow(first)
+
+
+def test_comments_layout_and_anchors_do_not_change_the_reference(
+    uwf: Client, project: Project, text: str
+) -> None:
+    ref = uwf.add_workflow(project.workflow("first", text))
+    other = "# a comment\nx-notes: [unused]\n" + text
+    assert uwf.add_workflow(project.workflow("first", other)) == ref
     changed = text.replace("Approved.", "Agreed.")
-    assert publish(store, _checked(text)) != publish(store, _checked(changed))
+    assert uwf.add_workflow(project.workflow("first", changed)) != ref
 
 
-def test_what_was_published_is_read_back_with_every_default(store: Store) -> None:
-    workflow = _checked()
-    definition = read_definition(store, publish(store, workflow))
-    assert definition.name == "first"
-    assert definition.limits == Limits(max_steps=20)
-    assert set(definition.roles) == {"writer", "reviewer"}
-    writer = definition.roles["writer"]
-    assert dict(writer.schema) == workflow["roles"]["writer"]["frontmatter"]
-    assert store.schema(writer.frontmatter) == writer.schema
-    assert writer.capabilities == ("writing",)
-    assert (writer.timeout, writer.tools) == (None, None)
-    edge = definition.graph["writer"]["done"]
-    assert (edge.role, edge.location) == ("reviewer", None)
+def test_what_was_published_is_read_back_with_every_default(uwf: Client, first: Path) -> None:
+    written = uwf.workflow(str(first))
+    ref = uwf.add_workflow(first)
+    found = uwf.workflow(ref)
+    assert {**found, "workflow": None} == {**written, "workflow": None}
+    assert (found["name"], found["limits"]["maxSteps"]) == ("first", 20)
+    assert set(found["roles"]) == {"writer", "reviewer"}
+    writer = found["roles"]["writer"]
+    assert (
+        payload(uwf, payload(uwf, ref)["roles"]["writer"]["frontmatter"]) == (writer["frontmatter"])
+    )
+    assert writer["capabilities"] == ["writing"]
+    assert (writer["timeout"], writer["tools"]) == (None, None)
+    edge = found["graph"]["writer"]["done"]
+    assert (edge["role"], edge.get("location")) == ("reviewer", None)
 
 
-def test_the_workflow_node_refers_to_the_schemas_of_its_roles(store: Store) -> None:
-    """So that a bundle or a garbage collection takes them along."""
-    ref = publish(store, _checked())
-    definition = read_definition(store, ref)
-    assert set(store.refs(ref)) >= {role.frontmatter for role in definition.roles.values()}
+def test_a_garbage_collection_takes_the_schemas_of_the_roles_along(
+    uwf: Client, first: Path
+) -> None:
+    roles = payload(uwf, uwf.add_workflow(first))["roles"]
+    uwf.collect_garbage(-1)
+    assert all(payload(uwf, role["frontmatter"]) for role in roles.values())
 
 
-def test_adding_again_moves_the_name_and_leaves_the_old_version_readable(store: Store) -> None:
-    old = publish(store, _checked())
-    register(store, "first", old)
-    new = publish(store, _checked(starter("first").replace("Approved.", "Agreed.")))
-    register(store, "first", new)
-    assert registered(store, "first") == new
-    assert registry(store) == {"first": new}
-    assert read_definition(store, old).graph["reviewer"]["approved"].prompt == "Approved."
+def test_adding_again_moves_the_name_and_leaves_the_old_version_readable(
+    uwf: Client, project: Project, text: str
+) -> None:
+    old = uwf.add_workflow(project.workflow("first", text))
+    file = project.workflow("first", text.replace("Approved.", "Agreed."))
+    new = uwf.add_workflow(file)
+    file.unlink()
+    assert uwf.find_workflow("first") == new
+    assert [(row["name"], row["workflow"]) for row in uwf.workflows()] == [("first", new)]
+    assert uwf.workflow(old)["graph"]["reviewer"]["approved"]["prompt"] == "Approved."
 
 
-def test_registering_the_same_again_changes_nothing(store: Store) -> None:
-    ref = publish(store, _checked())
-    assert register(store, "first", ref) == register(store, "first", ref)
+def test_registering_the_same_again_changes_nothing(uwf: Client, first: Path) -> None:
+    ref, rows, counts = uwf.add_workflow(first), uwf.workflows(), uwf.verify()
+    assert (uwf.add_workflow(first), uwf.workflows(), uwf.verify()) == (ref, rows, counts)
 
 
-def test_a_node_that_is_no_workflow_is_refused(store: Store) -> None:
-    text = store.put_text("hello")
-    assert not is_workflow(store, text)
-    with pytest.raises(UnknownIdError, match="is not a workflow"):
-        read_definition(store, text)
-    names = StoreRegistry(store)
-    assert (names.holds(text), names.is_workflow(text), names.names()) == (True, False, {})
+def test_a_node_that_is_no_workflow_is_refused(uwf: Client) -> None:
+    ref = uwf.nodes.put(uwf.nodes.put_type({"type": "string"}), "hello")
+    for act in (uwf.workflow, uwf.find_workflow, uwf.graph):
+        with pytest.raises(UnknownIdError, match="is not a workflow"):
+            act(ref)
+    assert uwf.workflows() == []
 
 
 WARNED = sorted((Path(__file__).parent / "broken").glob("*-warning.yaml"))
 
 
 @pytest.mark.parametrize("file", WARNED, ids=lambda file: file.stem)
-def test_what_the_check_only_warns_of_can_be_published(store: Store, file: Path) -> None:
-    publish(store, check_file(str(file)).require())
+def test_what_the_check_only_warns_of_can_be_published(uwf: Client, file: Path) -> None:
+    assert uwf.add_workflow(file)
 
 
 FULL = """
@@ -130,27 +156,33 @@ graph:
 
 
 @pytest.fixture
-def full(tmp_path: Path) -> Path:
-    (tmp_path / "full.yaml").write_text(FULL)
-    (tmp_path / "schema.json").write_text(
+def full(project: Project) -> Path:
+    """The file of the workflow `full`, which includes another one."""
+    file = project.workflow("full", FULL)
+    (file.parent / "schema.json").write_text(
         '{"properties": {"$status": {"const": "done"}}, "required": ["$status"]}'
     )
-    return tmp_path / "full.yaml"
+    return file
 
 
-def test_the_reference_of_a_file_is_known_without_a_check(
-    store: Store, tmp_path: Path, full: Path
+def row(uwf: Client, name: str) -> Mapping[str, Any]:
+    [found] = [each for each in uwf.workflows() if each["name"] == name]
+    return found
+
+
+def test_the_list_knows_which_files_are_published(uwf: Client, first: Path, full: Path) -> None:
+    for file in (first, full):
+        assert row(uwf, file.stem)["workflow"] is None
+        assert uwf.add_workflow(file) == row(uwf, file.stem)["workflow"]
+
+
+def test_a_file_is_no_longer_published_once_it_or_what_it_includes_has_changed(
+    uwf: Client, full: Path
 ) -> None:
-    (tmp_path / "first.yaml").write_text(starter("first"))
-    for file in (tmp_path / "first.yaml", full):
-        assert reference_of(str(file)) == publish(store, check_file(str(file)).require())
-
-
-def test_a_change_of_the_file_or_of_what_it_includes_is_another_reference(full: Path) -> None:
-    before = reference_of(str(full))
+    uwf.add_workflow(full)
     included = full.with_name("schema.json")
     included.write_text(included.read_text().replace("{", '{"title": "x", ', 1))
-    assert reference_of(str(full)) not in (None, before)
+    assert row(uwf, "full")["workflow"] is None
 
 
 @pytest.mark.parametrize(
@@ -170,30 +202,33 @@ def test_a_change_of_the_file_or_of_what_it_includes_is_another_reference(full: 
     ],
 )
 def test_a_fault_that_the_node_would_not_show_never_passes_for_what_was_published(
-    full: Path, old: str, new: str
+    uwf: Client, full: Path, old: str, new: str
 ) -> None:
+    uwf.add_workflow(full)
     full.write_text(FULL.replace(old, new, 1))
-    assert not check_file(str(full)).valid
-    assert reference_of(str(full)) is None
+    assert not uwf.check_workflow(full)["valid"]
+    assert row(uwf, "full")["workflow"] is None
 
 
-def test_a_listing_can_describe_a_file_whatever_is_wrong_with_it(full: Path) -> None:
-    assert description_of(str(full)) == "Everything that can be said.\n"
+def test_a_listing_can_describe_a_file_whatever_is_wrong_with_it(uwf: Client, full: Path) -> None:
+    def described() -> str:
+        return str(row(uwf, "full")["description"])
+
+    assert described() == "Everything that can be said.\n"
     full.write_text("description: still here\nname: [\n")
-    assert description_of(str(full)) == ""
+    assert described() == ""
     full.write_text("description: still here\nname: []\nname: 3\n")
-    assert description_of(str(full)) == "still here"
+    assert described() == "still here"
     full.write_bytes(b"\xff")
-    assert description_of(str(full)) == ""
-    assert description_of(str(full.parent)) == ""
+    assert described() == ""
 
 
-def test_the_reference_of_a_file_costs_no_check() -> None:
+def test_a_list_of_files_costs_no_check(project: Project, full: Path) -> None:
     program = (
-        "import sys; import uwf_core.workflow.content\n"
+        "import sys; from uwf_core.client import Client\n"
+        f"assert Client.open(cwd={str(full.parent)!r}).workflows()\n"
         "print(sorted({'pydantic', 'jsonschema', 'jsonschema_rs'} & set(sys.modules)))"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
+    command = [sys.executable, "-c", program]
+    run = subprocess.run(command, env=project.env, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

@@ -46,20 +46,22 @@ if TYPE_CHECKING:
     # isort: off
     from uwf_core.engine.bundle_documents import BundleDocument, ImportDocument
     from uwf_core.engine.documents import (
-        AnswerDocument, CompactedDocument, ExecDocument, RemovedDocument, StartedDocument,
-        StepDocument, StepResult, StepRow, ThreadDocument, ThreadRow, TurnDocument, UsageDocument,
+        AnswerDocument, CollectDocument, CompactedDocument, ExecDocument, RemovedDocument,
+        StartedDocument, StepDocument, StepResult, StepRow, ThreadDocument, ThreadRow,
+        TurnDocument, UsageDocument, VerifyDocument,
     )  # fmt: skip
     from uwf_core.engine.file_documents import FilesDocument
     # isort: on
 
 __all__ = [
-    "AnswerDocument", "BundleDocument", "Cancel", "Client", "CompactedDocument", "ExecDocument",
-    "FilesDocument", "FormDocument", "FormField", "FormVariant", "GraphDocument", "ImportDocument",
-    "InboxItem", "Name", "NodeStore", "Outcome", "ProblemsDocument", "RemovedDocument",
-    "ReplayDocument", "StartedDocument", "StepDiffDocument", "StepDocument", "StepInput",
-    "StepResult", "StepRow", "ThreadDiffDocument", "ThreadDocument", "ThreadFilter", "ThreadRow",
-    "TurnDocument", "UsageDocument", "WorkflowDiffDocument", "WorkflowRow", "WorktreeDiffDocument",
-    "answer_of", "form_of",
+    "AnswerDocument", "BundleDocument", "Cancel", "Client", "CollectDocument",
+    "CompactedDocument", "ExecDocument", "FilesDocument", "FormDocument", "FormField",
+    "FormVariant", "GraphDocument", "ImportDocument", "InboxItem", "Name", "NodeStore", "Outcome",
+    "ProblemsDocument", "RemovedDocument", "ReplayDocument", "StartedDocument",
+    "StepDiffDocument", "StepDocument", "StepInput", "StepResult", "StepRow",
+    "ThreadDiffDocument", "ThreadDocument", "ThreadFilter", "ThreadRow", "TurnDocument",
+    "UsageDocument", "VerifyDocument", "WorkflowDiffDocument", "WorkflowRow",
+    "WorktreeDiffDocument", "answer_of", "form_of",
 ]  # fmt: skip
 
 _HOME = {

@@ -100,6 +100,17 @@ class WorkflowReader(ThreadReader):
         checked = check_workflow_text(self._engine, text, place, self._watch.notice)
         return check_document([checked]) if quote_included else unquoted_document(checked)
 
+    def fix_workflow(self, file: str | os.PathLike[str]) -> Mapping[str, Any]:
+        """Fix what is mechanical in the file of a workflow; what was `fixed`, and the problems that
+        are left. Errors as `uwf workflow check --fix`.
+        """
+        from uwf_core.engine.workflows import file_of, fix_workflow
+        from uwf_core.views.workflows import check_document
+
+        place = Path(self._engine.cwd, file_of(self._engine, os.fspath(file)))
+        fixes, checked = fix_workflow(self._engine, str(place), self._watch.notice)
+        return {**check_document([checked]), "fixed": [each.document() for each in fixes]}
+
     def workflow_of_text(self, text: str, file: str | os.PathLike[str]) -> Mapping[str, Any] | None:
         """The definition in a text, as `workflow` gives it without the bound; stores nothing. None
         if the text has an error or includes files. `file` as in `check_text`.
