@@ -88,7 +88,7 @@ def test_a_model_of_each_protocol_sees_it(desk, protocol):
 
 
 def _with_protocol(model, protocol):
-    from uwf_core.api.record import replace
+    from dataclasses import replace
 
     return replace(model, protocol=protocol)
 

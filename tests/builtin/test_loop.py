@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -22,7 +23,6 @@ from uwf_core.api import (
     Truncated,
     Unavailable,
 )
-from uwf_core.api.record import replace
 
 
 def told(server, index=-1):

@@ -114,7 +114,7 @@ import json, os, sys
 from uwf_core.agents.choose import resolve_agent
 from uwf_core.readiness.agent import readiness
 from uwf_core.readiness.probe import look
-from uwf_core.engine.engine import open_engine
+from uwf_core.engine.open_engine import open_engine
 from uwf_core.plugins.deprecations import Deprecation
 
 TABLE = (

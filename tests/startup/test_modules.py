@@ -18,7 +18,7 @@ from uwf_core.cli.command_table import COMMANDS, Noun
 
 OWN = "uwf_core"
 CORE = Path(uwf_core.__file__).parent
-OWN_MODULES_OF_A_STEP = 131
+OWN_MODULES_OF_A_STEP = 130
 NAMED_BY_A_BUILD = ("_cython_", "_sysconfigdata_")  # of PyYAML's extension, of Python itself
 
 

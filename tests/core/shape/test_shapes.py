@@ -1,12 +1,11 @@
 """A typed class is a shape: the reader, the JSON Schema and the way back follow from it."""
 
-from typing import Annotated, Any, Literal, TypedDict
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from uwf_core.api.record import record
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.kinds import RecordOf
 from uwf_core.shape.mismatch import (
     ABSENT,
@@ -29,7 +28,7 @@ class Limits(NamedTuple):
     share: Annotated[float, between(0, 1)] = 1.0
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Job:
     """A shape as a record."""
 

@@ -5,8 +5,9 @@ from pathlib import Path
 from run_site import Site
 
 PLUGIN = """
+from dataclasses import dataclass
+
 from uwf_core.api import AgentReply, AgentSpec, hookimpl
-from uwf_core.api.record import record
 
 
 @hookimpl
@@ -15,7 +16,7 @@ def uwf_agents():
                       options="chooser_plugin:Options")]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Options:
     model: str | None = None
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from uwf_agent_builtin.options import BuiltinOptions
 from uwf_core.api import MaxBudget, MaxTurns, TimedOut, Usage
@@ -39,8 +40,6 @@ class Budget:
 
     def usage(self) -> Usage:
         """The usage so far; 0 if no model was called, unknown if it did not report it."""
-        from dataclasses import replace
-
         took = round((self._monotonic() - self._started) * 1000)
         used = self._used or Usage(
             input_tokens=0, output_tokens=0, cache_read_tokens=0, cache_write_tokens=0

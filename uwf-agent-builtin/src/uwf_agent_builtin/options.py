@@ -2,15 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
-
-from uwf_core.api.record import record
 
 _SERVER = re.compile(r"[A-Za-z0-9](-?[A-Za-z0-9]){0,31}")
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class McpServer:
     """A server whose tools the model gets as `mcp__<server>__<tool>`.
 
@@ -43,7 +41,7 @@ class McpServer:
             raise ValueError("seconds must be above 0")
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class BuiltinOptions:
     """The options of an alias.
 

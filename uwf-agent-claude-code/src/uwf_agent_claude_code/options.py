@@ -1,8 +1,6 @@
 """The options of the agent, as `agents.<alias>.options` of the configuration has them."""
 
-from dataclasses import field
-
-from uwf_core.api.record import record
+from dataclasses import dataclass, field
 
 _OURS = frozenset(
     (
@@ -16,7 +14,7 @@ _OURS = frozenset(
 """Arguments on which it depends whether the answer is understood and the session is the role's."""
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class ClaudeCodeOptions:
     """What a user may say. Whatever is not said here is as Claude Code's own settings have it.
 

@@ -1,12 +1,11 @@
 """The options of the agent, as `agents.<alias>.options` of the configuration has them."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from uwf_agent_acp.agent.profile import Permission
-from uwf_core.api.record import record
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class HermesOptions:
     """The options of an alias. The rest comes from Hermes' own configuration.
 

@@ -7,12 +7,11 @@ All times are ms since 1970, durations ms. The payloads of nodes are these recor
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, Final, Literal
 
 from uwf_core.api import Usage
-from uwf_core.api.record import record
 
 TrialState = Literal["scored", "failed", "infra_error", "not_run", "tampered"]
 """How a trial ended.
@@ -29,7 +28,7 @@ tampered: the agent changed protected files; counts as a failure, score 0, becau
 """
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Cell:
     """The position of a trial in the matrix; two runs are paired by `task`, `case` and `repeat`.
 
@@ -50,7 +49,7 @@ class Cell:
     repeat: int
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class JudgeResult:
     """The result of one judge for one trial.
 
@@ -79,7 +78,7 @@ class JudgeResult:
     duration_ms: int = 0
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class TrialStep:
     """A step of the trial's thread, for reports; `attempts`: the failed ones before it."""
 
@@ -95,7 +94,7 @@ class TrialStep:
 Files = Literal["recorded", "fixture", "none"]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class StepTrial:
     """What a trial of a recorded step made of it.
 
@@ -135,7 +134,7 @@ class StepTrial:
         return sum(self.fields.values()) / len(self.fields) if self.fields else None
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Failure:
     """Why a trial is not scored: a message and a kind (of the table of failures, or `judge`,
     `judge_aborted`, `worker_died`, `setup`, `teardown`, `fixture`, `store`, `tampered`,
@@ -146,7 +145,7 @@ class Failure:
     message: str
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Trial:
     """One trial, finished or not.
 
@@ -192,7 +191,7 @@ class Trial:
         return reduce(Usage.plus, (each.usage for each in self.judges), self.usage)
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Budget:
     """The limits of a whole run; None: unlimited."""
 
@@ -214,7 +213,7 @@ WHY_NOT: Final[Mapping[Calibrated, str]] = {
 """Why a judge with a calibration set has weight 0."""
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class JudgeIdentity:
     """What the scores of a judge depend on.
 
@@ -231,7 +230,7 @@ class JudgeIdentity:
     options: str
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class RunJudge:
     """A judge of a run that may ask a model.
 
@@ -246,7 +245,7 @@ class RunJudge:
     calibration: Calibrated
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class RunTask:
     """A task of a run: its origin (`folder`, `archive`, `distribution`), its digest, and its judges
     that may ask a model.
@@ -262,7 +261,7 @@ class RunTask:
     judges: Sequence[RunJudge] = ()
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Run:
     """One evaluation run.
 

@@ -13,12 +13,11 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core import __version__
 from uwf_core.api.agent import CAPABILITIES
 from uwf_core.errors import ExitCode, PluginError, UwfError
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import (
     AGENTS,

@@ -7,11 +7,9 @@ redefined only to mark a known bug with `@pytest.mark.xfail(reason=…)`.
 
 import inspect
 from collections.abc import Callable, Collection, Iterator
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import pytest
-
-from uwf_core.named_tuple import NamedTuple
 
 # The clauses are in modules of this package: pytest must show the values of their asserts.
 pytest.register_assert_rewrite("uwf_testing")

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import pytest
 
@@ -30,7 +30,6 @@ from uwf_core.api.agent import (
     Usage,
 )
 from uwf_core.errors import AgentFailure, FailureKind
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import AGENTS
 from uwf_core.process.cancel import Cancel

@@ -8,8 +8,8 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_testing.model_server_record import ModelReply, ModelRequest, parsed
 from uwf_testing.model_server_script import ModelTurn
 

@@ -16,11 +16,11 @@ shows the reason.
 
 from base64 import b64encode
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from uwf_core.api.agent import Call, Usage
 from uwf_core.api.fields import nearest, write_record
-from uwf_core.api.record import record
 
 _Call = TypeVar("_Call", bound=Call)
 
@@ -56,7 +56,7 @@ ABILITIES: Mapping[str, str] = {
 """What a clause can require of a peer."""
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Act:
     """The behaviour of the peer in one call: `do` is an ability, the rest are its values."""
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import pytest
 
@@ -16,7 +16,6 @@ from uwf_core.api.agent import AgentContext, Usage
 from uwf_core.api.fields import camel, read_options
 from uwf_core.api.sums import FIELDS
 from uwf_core.errors import ConfigError, UwfError
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import CORE, EntryPoint, normalised
 from uwf_core.plugins.status import Status

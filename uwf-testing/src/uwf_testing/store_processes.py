@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.api.store import Commit, CommitBackend, StoreBackend, StoreSpec, VariableChange
-from uwf_core.named_tuple import NamedTuple
 from uwf_testing.store_records import holder, opened, record, variable
 
 WAIT_SECONDS = 60.0

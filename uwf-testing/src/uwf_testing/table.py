@@ -1,9 +1,8 @@
 """The result of a contract as Markdown: a table of capabilities and one of clauses. Pure."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_testing.contract import Contract, clauses, needs_of
 
 _WORST_FIRST = ("fails", "known bug", "fixed", "holds", "skipped")

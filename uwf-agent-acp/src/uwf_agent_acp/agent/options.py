@@ -1,12 +1,11 @@
 """The options of an agent, as `agents.<alias>.options` of the configuration has them."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from uwf_agent_acp.agent.profile import Permission
-from uwf_core.api.record import record
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class AcpOptions:
     """The options of an alias. The rest comes from the agent's own configuration.
 

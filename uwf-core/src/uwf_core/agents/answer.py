@@ -1,9 +1,11 @@
 """Interpret the end of a command: a reply, or one of the failures. Pure."""
 
+from dataclasses import replace
+from typing import NamedTuple
+
 from uwf_core.agents.wire import CommandError, CommandReply, NoJson, read_reply
 from uwf_core.api.agent import AgentReply, Continuation, Usage
 from uwf_core.api.fields import FieldFault
-from uwf_core.api.record import replace
 from uwf_core.api.reply import received
 from uwf_core.errors import (
     AgentFailure,
@@ -13,7 +15,6 @@ from uwf_core.errors import (
     NeedsAnswer,
     Truncated,
 )
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.failure import excerpt, failure_of
 from uwf_core.process.program import End, ProgramResult
 

@@ -6,10 +6,9 @@ wins. A child thread gets what the rest of the path says. Pure.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.errors import UnknownIdError, UsageError
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.mismatch import suggestion
 
 _BINDING = re.compile(r"(\w[\w.-]*(?:/\w[\w.-]*)*)=(.*)", re.DOTALL)

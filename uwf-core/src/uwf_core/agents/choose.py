@@ -3,10 +3,9 @@
 import posixpath
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from uwf_core.errors import ConfigError, UnknownIdError, UsageError
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.definition import PROGRAM
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ an argument of a program or a character of a prompt. Everything else stays uncha
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from uwf_core.api.agent import AgentReply, Turn, TurnSink, Usage
 from uwf_core.api.fields import LARGEST, FieldFault, Path, camel, read_record, shown, write_record
-from uwf_core.api.record import given_fields, replace
 from uwf_core.api.sums import FIELDS
 
 _Record = TypeVar("_Record", Turn, AgentReply)
@@ -112,7 +112,12 @@ def _with_usage(record: _Record, usage: Usage) -> _Record:
 
 def _clean_record(cls: type[_Record], record: _Record) -> _Record:
     try:
-        given = {camel(name): write_record(value) for name, value in given_fields(record)}
+        values = [(each, getattr(record, each.name)) for each in fields(record)]
+        given = {
+            camel(each.name): write_record(value)
+            for each, value in values
+            if value is not each.default
+        }
         return read_record(cls, clean_value(given))
     except RecursionError as fault:
         raise FieldFault((), "is nested too deeply, or contains itself") from fault

@@ -9,6 +9,7 @@ line on stdout is the reply; see `uwf_core.agents.wire.CommandReply`.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,6 @@ from uwf_core.api.agent import (
     TurnSink,
     Usage,
 )
-from uwf_core.api.record import replace
 from uwf_core.errors import Crashed
 
 if TYPE_CHECKING:

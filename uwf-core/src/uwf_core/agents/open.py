@@ -6,13 +6,12 @@ from contextlib import AbstractContextManager
 from dataclasses import is_dataclass
 from importlib import import_module
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.agents.choose import Choice
 from uwf_core.api.agent import CAPABILITIES, Agent, AgentContext, AgentSpec
 from uwf_core.api.fields import read_options
 from uwf_core.errors import ConfigError, PluginBroken, UwfError
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.guards import PluginGuard
 
 _Work = Callable[[], None]

@@ -6,14 +6,13 @@ else what it printed.
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from uwf_core.agents.wire import NoJson, json_object
 from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, ToolCall, Turn, TurnSink
 from uwf_core.api.extract import NO_USAGE
-from uwf_core.api.record import replace
 from uwf_core.errors import BadRequest, Crashed
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.failure import crashed, failure_of
 from uwf_core.process.program import End, ProgramResult
 from uwf_core.workflow.variants import STATUS, variants

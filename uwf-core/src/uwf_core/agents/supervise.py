@@ -7,7 +7,8 @@ closed table, `NeedsAnswer`, or `AgentStuck`.
 import json
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from uwf_core.agents.cleaning import (
     TURNS_PER_REPLY,
@@ -27,7 +28,6 @@ from uwf_core.api.agent import (
     TurnSink,
 )
 from uwf_core.api.fields import FieldFault
-from uwf_core.api.record import replace
 from uwf_core.api.reply import received
 from uwf_core.cas.schemas import CompiledSchema
 from uwf_core.errors import (
@@ -44,7 +44,6 @@ from uwf_core.errors import (
     TimedOut,
     TooLarge,
 )
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.cancel import Cancel
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ reply that was paid for is not discarded because of it.
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from uwf_core.agents.cleaning import clean_turn, clean_value
@@ -21,7 +22,6 @@ from uwf_core.api.fields import (
     shown,
     write_record,
 )
-from uwf_core.api.record import record
 from uwf_core.api.sums import FIELDS
 
 PROTOCOL = 1
@@ -32,7 +32,7 @@ _NOT_SENT = frozenset(("env", "cancel", "onProcess"))
 """Fields of a request that are only for one process."""
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class CommandError:
     """`error` of a reply: a kind of the closed table, or `needs_answer` with a form."""
 
@@ -42,7 +42,7 @@ class CommandError:
     form: Annotated[dict[str, Any] | None, "The JSON Schema of an answer."] = None
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class CommandReply:
     """The last line of a command's stdout."""
 
@@ -67,7 +67,7 @@ class CommandReply:
     notices: Annotated[tuple[str, ...], "What a person has to know besides the reply."] = ()
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class CommandEvent:
     """A line of the events file: any of the three."""
 

@@ -4,10 +4,9 @@ All records are frozen and keyword-only. A field is never removed within a major
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
-from uwf_core.api.record import record, replace
 from uwf_core.api.sums import FIELDS, UsageField, add_usage, is_exact, usage_payload
 from uwf_core.process.cancel import Cancel
 
@@ -33,7 +32,7 @@ Purpose = Literal["run", "correction", "resume", "poke"]
 Continuation = Literal["new", "continued", "forked"]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class AgentSpec:
     """An agent as its distribution announces it; import paths are text, so nothing is loaded.
 
@@ -68,7 +67,7 @@ def _no_tools() -> "Sequence[LoadedTool]":
     return ()
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class AgentContext:
     """What an agent is created with, besides its options.
 
@@ -84,7 +83,7 @@ class AgentContext:
     tools: "Callable[[], Sequence[LoadedTool]]" = field(default=_no_tools, repr=False)
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Price:
     """USD per million tokens; None means unknown.
 
@@ -99,7 +98,7 @@ class Price:
     cache_write: float | None = None
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Model:
     """A model of the configuration, with its provider.
 
@@ -129,7 +128,7 @@ class Model:
     end_mark: str = "protocol"
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Usage:
     """What one call used, never cumulative. None means unknown; 0 is a measured zero.
 
@@ -170,7 +169,7 @@ class Usage:
         return is_exact(usage_payload(self), *names)
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class ToolCall:
     """One use of a tool.
 
@@ -191,7 +190,7 @@ class ToolCall:
     ended_ms: int | None = None
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Turn:
     """One message inside the agent's own loop.
 
@@ -239,7 +238,7 @@ class NoSink:
         """Do nothing."""
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class RunLimits:
     """What is left for this call.
 
@@ -256,7 +255,7 @@ class RunLimits:
     reply_bytes: int = 16 * 1024 * 1024
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class PromptParts:
     """The parts of the prompt in their order (stable ones first); empty parts are left out.
 
@@ -285,7 +284,7 @@ def _no_process(_identity: "ProcessId") -> None:
     """The default of `on_process`: do nothing."""
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Call:
     """The fields of every call of an agent. Run external programs with `run_program` and
     `start_program`: they use the call's folder, environment, limits, cancel token and a reaper.
@@ -368,7 +367,7 @@ class Call:
         return child.run(on_line)
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class AgentRequest(Call):
     """One turn of a role.
 
@@ -396,7 +395,7 @@ class AgentRequest(Call):
         return replace(self, **changes)
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class AskRequest(Call):
     """A question to the session of a past step.
 
@@ -412,7 +411,7 @@ class AskRequest(Call):
     tools: tuple[str, ...] | None = None
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class AgentReply:
     """An agent's reply: either `text` (with frontmatter) or `structured`.
 

@@ -1,13 +1,13 @@
 """The checks that `uwf doctor` and `uwf agent check` run."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 from uwf_core.api.agent import Call
-from uwf_core.api.record import record
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class CheckResult:
     """The result of a check.
 
@@ -22,7 +22,7 @@ class CheckResult:
     hint: str | None = None
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Check:
     """A named check.
 
@@ -35,7 +35,7 @@ class Check:
     run: Callable[[], CheckResult]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class CheckRequest(Call):
     """The agent to check, with the options, environment and folder of a step; thread and role
     are empty.

@@ -5,9 +5,7 @@ The transaction that makes it so writes it, so the row is never lost; a queue on
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Literal, Protocol, runtime_checkable
-
-from uwf_core.named_tuple import NamedTuple
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 Request = Literal["stop"]
 """What a person asks of the worker that runs a thread."""

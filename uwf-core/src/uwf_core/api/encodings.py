@@ -11,9 +11,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import accumulate
+from typing import NamedTuple
 from urllib.parse import quote, quote_plus
-
-from uwf_core.named_tuple import NamedTuple
 
 SHORTEST_FOLDED = 4
 """Shorter forms without backslashes occur in every text."""

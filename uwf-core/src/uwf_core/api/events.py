@@ -1,10 +1,9 @@
 """The events that observers receive: one frozen record per hook."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.api.agent import Turn, Usage
-from uwf_core.named_tuple import NamedTuple
 
 
 class ThreadStarted(NamedTuple):

@@ -1,10 +1,9 @@
 """The extractor contract: raw text -> typed output, or the errors to correct."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from uwf_core.api.agent import API_VERSION, Model, Usage
-from uwf_core.named_tuple import NamedTuple
 
 NO_USAGE: Usage = Usage(
     turns=0,

@@ -1,16 +1,15 @@
 """The judge contract: score a trial."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from uwf_core.api.agent import API_VERSION, Model, Usage
-from uwf_core.api.record import record
 from uwf_core.errors import ConfigError
 from uwf_core.process.cancel import Cancel
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class JudgeSpec:
     """A judge as its distribution announces it; import paths are text, so nothing is loaded.
 
@@ -32,7 +31,7 @@ class JudgeSpec:
     api: str = API_VERSION
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class JudgeRequest:
     """A trial to judge. The agent has ended and cannot reach anything in it.
 
@@ -66,7 +65,7 @@ class JudgeRequest:
     cancel: Cancel = field(default_factory=Cancel, repr=False)
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class JudgeReply:
     """The result of a judge.
 

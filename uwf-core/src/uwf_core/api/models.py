@@ -1,7 +1,8 @@
 """The announcement of a model protocol; the protocol itself is `uwf_core.llm.protocol`."""
 
+from typing import NamedTuple
+
 from uwf_core.api.agent import API_VERSION
-from uwf_core.named_tuple import NamedTuple
 
 
 class ModelProtocolSpec(NamedTuple):

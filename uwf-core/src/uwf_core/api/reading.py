@@ -5,15 +5,15 @@ for what it shows. Nothing in it can change the store.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from uwf_core.api.agent import API_VERSION
 from uwf_core.api.calls import RecordedCall, RecordedFile
-from uwf_core.api.record import record
 from uwf_core.api.sums import UsagePayload
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class ExporterSpec:
     """An exporter as its distribution announces it; import paths are text, so nothing is loaded.
 

@@ -1,7 +1,8 @@
 """A reply that was received is kept, whatever the program of its agent does afterwards."""
 
+from dataclasses import replace
+
 from uwf_core.api.agent import AgentReply
-from uwf_core.api.record import replace
 from uwf_core.errors import AgentFailure
 
 ENDED_BADLY = "agent-ended-badly"

@@ -19,6 +19,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,6 @@ from uwf_core.api.agent import (
 )
 from uwf_core.api.fields import FieldFault, read_options, read_record, write_record
 from uwf_core.api.moments import moment_ms
-from uwf_core.api.record import record, replace
 from uwf_core.errors import AgentFailure, ExitCode, FailureKind, NeedsAnswer, UwfError
 from uwf_core.process.cancel import Cancel
 
@@ -50,7 +50,7 @@ PROTOCOL = 1
 REQUEST_VARIABLE, EVENTS_VARIABLE = "UWF_REQUEST", "UWF_EVENTS"
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class RequestDocument:
     """The content of the file `UWF_REQUEST`: the fields of `AgentRequest` and of `AskRequest` that
     another process can use.

@@ -1,15 +1,14 @@
 """The tool contract: further tools for the builtin agent."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from uwf_core.api.agent import API_VERSION
-from uwf_core.api.record import record
 from uwf_core.process.cancel import Cancel
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class ToolSpec:
     """A tool as its distribution announces it.
 
@@ -28,7 +27,7 @@ class ToolSpec:
     api: str = API_VERSION
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class ToolContext:
     """Where a tool works.
 
@@ -48,7 +47,7 @@ Tool = Callable[[Mapping[str, Any], ToolContext], str]
 text is an answer as well, marked as an error."""
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class LoadedTool:
     """A tool of a plugin, ready to be called.
 

@@ -4,11 +4,10 @@ A budget of work, not of time: every machine accepts or rejects the same schema.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.cas.codec import Keys, encode
 from uwf_core.cas.patterns import MAX_COST_TOGETHER, PatternRejected, pattern_cost
-from uwf_core.named_tuple import NamedTuple
 
 MAX_VALUES = 10_000
 """The most values (mappings, lists, texts, numbers) that schemas checked together may hold."""

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from operator import attrgetter
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from uwf_core.api.store import Record, Variable
 from uwf_core.cas import bundle_lines, manifest, node_file, tar
@@ -20,7 +20,6 @@ from uwf_core.cas.hashing import META, sha256_of
 from uwf_core.cas.manifest import Manifest
 from uwf_core.errors import BundleError, CorruptNodeError
 from uwf_core.ids import number_of
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.path_walk import open_named
 
 FOLDER, ENDING = "cas/", ".bin"

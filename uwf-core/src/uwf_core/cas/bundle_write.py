@@ -1,7 +1,7 @@
 """Write bundles: the same thread of the same store gives the same bytes."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from uwf_core.api.store import Record, Variable
 from uwf_core.cas import bundle_lines, manifest, node_file, tar
@@ -11,7 +11,6 @@ from uwf_core.cas.manifest import Manifest
 from uwf_core.cas.verify import scan_from
 from uwf_core.errors import BundleError, CorruptNodeError
 from uwf_core.ids import Ref
-from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store

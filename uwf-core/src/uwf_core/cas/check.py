@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.api.store import Record
 from uwf_core.cas.codec import decode, is_text
@@ -12,7 +12,6 @@ from uwf_core.cas.schemas import first_problem
 from uwf_core.cas.types import KnownType
 from uwf_core.errors import CorruptNodeError, PayloadError, StoreError
 from uwf_core.ids import number_of
-from uwf_core.named_tuple import NamedTuple
 
 _META, _TEXT = str(META), str(PRIMITIVES["string"])
 """Plain texts, which are compared in half the time."""

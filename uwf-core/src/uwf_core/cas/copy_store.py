@@ -8,13 +8,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from uwf_core.api.store import BatchBackend, Record, StoreBackend, Variable
 from uwf_core.cas.records import verify_record
 from uwf_core.cas.variables import damaged, is_intact
 from uwf_core.errors import StoreError
 from uwf_core.ids import ref_of_number
-from uwf_core.named_tuple import NamedTuple
 
 _PAGE = 500
 _EVER = 1 << 62

@@ -9,7 +9,7 @@ so it stays, and so do the nodes of a variable that was created or moved during 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.api.store import Variable
 from uwf_core.cas.graph import NOWHERE, Graph
@@ -17,7 +17,6 @@ from uwf_core.cas.hashing import META
 from uwf_core.cas.rows import every_variable
 from uwf_core.errors import BusyError, CorruptNodeError
 from uwf_core.ids import ref_of_number
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 
 if TYPE_CHECKING:

@@ -12,11 +12,10 @@ is the same as without: steps name their trees by SHA-256, and trees name all th
 import json
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.errors import BundleError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.named_tuple import NamedTuple
 
 VERSION = 1
 VERSION_WITH_FILES = 2

@@ -2,10 +2,11 @@
 `type`, `payload`, `timestamp`, in this order; `timestamp` is the first put in ms since 1970.
 """
 
+from typing import NamedTuple
+
 from uwf_core.cas.codec import decode, encode
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import Ref
-from uwf_core.named_tuple import NamedTuple
 
 _TYPE = b"\xa3" + encode("type") + b"\x6d"
 _PAYLOAD = encode("payload")

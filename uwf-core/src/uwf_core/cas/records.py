@@ -3,13 +3,12 @@ payload to a name. What a backend checks when it commits a step.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from uwf_core.api.store import Commit, Committed, LockHandle, Record, Variable, VariableChange
 from uwf_core.cas.hashing import has_digests
 from uwf_core.errors import CollisionError, CorruptNodeError
 from uwf_core.ids import Ref
-from uwf_core.named_tuple import NamedTuple
 
 
 class Node(NamedTuple):

@@ -8,14 +8,13 @@ values, in linear time whatever the pattern. Neither ever fetches anything.
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.cas.bounds import MAX_LISTED, MAX_PROBLEMS, MAX_VALUES, Budget
 from uwf_core.cas.codec import Keys, decode, dotted, encode
 from uwf_core.cas.hashing import META_SCHEMA, PRIMITIVES
 from uwf_core.cas.simple_check import fits
 from uwf_core.errors import PayloadError
-from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError

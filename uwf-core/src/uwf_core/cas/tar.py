@@ -7,10 +7,9 @@ but those that the format knows.
 """
 
 import re
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from uwf_core.errors import BundleError
-from uwf_core.named_tuple import NamedTuple
 
 BLOCK = 512
 END = bytes(2 * BLOCK)

@@ -5,13 +5,12 @@ affected by it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from uwf_core.cas.check import NodeCheck
 from uwf_core.cas.graph import NOWHERE, Graph, GraphNode
 from uwf_core.errors import CorruptNodeError, StoreError
 from uwf_core.ids import number_of, ref_of_number
-from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store

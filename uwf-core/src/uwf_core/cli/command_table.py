@@ -4,9 +4,7 @@ Help and completion read this table and import no command. It imports nothing he
 """
 
 from collections.abc import Mapping
-from typing import Final, TypeAlias
-
-from uwf_core.named_tuple import NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 
 class Row(NamedTuple):

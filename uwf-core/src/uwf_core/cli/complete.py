@@ -8,10 +8,9 @@ since they would garble the line that the user is typing.
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from uwf_core.cli.command_table import COMMANDS, EVERYWHERE, Entry, Noun, Row
-from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine

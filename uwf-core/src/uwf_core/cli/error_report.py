@@ -4,7 +4,7 @@ hint; no traceback), and log the call.
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -21,7 +21,6 @@ from uwf_core.errors import (
     UwfError,
     place_of,
 )
-from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from uwf_core.cli.render.colours import Screen

@@ -1,9 +1,8 @@
 """Ask a model, or list those of its service, and report the result instead of an error."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.errors import AgentFailure
-from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model

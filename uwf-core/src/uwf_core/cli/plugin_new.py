@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -12,7 +12,6 @@ from uwf_core.cli.command import command
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.errors import UsageError
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.scan import (
     AGENTS,
     COMMANDS,

@@ -6,7 +6,7 @@ import fcntl
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.config.edit import with_value
 from uwf_core.config.home import CONFIG_FILE, prepare_home, read_private, write_private
@@ -14,7 +14,6 @@ from uwf_core.config.keys import Path, key_text, shape_at
 from uwf_core.config.settings import as_config_error, read_settings, settings_text
 from uwf_core.config.show import known_path
 from uwf_core.errors import ConfigError, DefinitionError
-from uwf_core.named_tuple import NamedTuple
 
 _LOCK_FILE = "config.lock"
 

@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.kinds import Shape
 from uwf_core.shape.mismatch import NOT_BLANK, Names, Rule, between
 from uwf_core.shape.shapes import shape_of

@@ -4,8 +4,9 @@ Several have one address for mainland China and another for elsewhere, with sepa
 (dashscope, siliconflow, kimi, glm, stepfun, minimax): `--base-url` sets the other one.
 """
 
+from typing import NamedTuple
+
 from uwf_core.config.keys import DEFAULT_PROTOCOL
-from uwf_core.named_tuple import NamedTuple
 
 
 class Preset(NamedTuple):

@@ -7,8 +7,8 @@ folder. A worktree counts only if its repository lists it.
 
 import os
 import stat
+from typing import NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.path_walk import read_regular
 
 _POINTER_BYTES = 4096

@@ -5,7 +5,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.config.home import (
     CONFIG_FILE,
@@ -34,7 +34,6 @@ from uwf_core.config.keys import (
 )
 from uwf_core.config.trust import ProjectFolder, allowed, find_project
 from uwf_core.errors import ConfigError, DefinitionError
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.path_walk import ANYWHERE
 from uwf_core.shape.kinds import MapOf, RecordOf, Shape
 from uwf_core.shape.mismatch import Reading

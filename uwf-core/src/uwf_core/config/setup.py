@@ -8,7 +8,7 @@ holds no secret and can be shown, copied and kept under version control.
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.config.change import Change, apply_changes, config_path
 from uwf_core.config.dotenv import decode_dotenv, parse_dotenv, with_variable
@@ -17,7 +17,6 @@ from uwf_core.config.keys import DEFAULT_PROTOCOL, Leaf, Path
 from uwf_core.config.providers import PRESETS
 from uwf_core.config.settings import read_settings
 from uwf_core.errors import ConfigError
-from uwf_core.named_tuple import NamedTuple
 
 DEFAULT_AGENT = "builtin"
 """The agent that works with any provider; the default if the user chose none."""

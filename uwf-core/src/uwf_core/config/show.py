@@ -1,12 +1,11 @@
 """The data of `config show` and `config get`: values by key, secrets masked, origins."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.config.keys import Config, Path, key_text, parse_key, shape_at
 from uwf_core.config.secrets import masked
 from uwf_core.errors import ConfigError
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.kinds import Anything, MapOf, RecordOf
 from uwf_core.shape.mismatch import suggestion
 from uwf_core.shape.shapes import camel, plain

@@ -14,6 +14,7 @@ all clones of it have and no other repository has; without a repository, `folder
 import json
 import os
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from uwf_core.config.home import (
     CONFIG_FILE,
@@ -25,7 +26,6 @@ from uwf_core.config.home import (
 )
 from uwf_core.config.keys import CHOICES, USER_KEYS, USER_OPTIONS, Leaf, Path, key_text
 from uwf_core.errors import ConfigError
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import climb, foreign_error, is_own
 
 _FILE = "trusted.json"

@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from uwf_core.demo.players import AGENT, Player, live_player, scripted_player
 from uwf_core.demo.site import WORKFLOW, Site, lay_out, written
@@ -19,7 +19,6 @@ from uwf_core.engine.results import Outcome
 from uwf_core.engine.run import exec_thread
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import ExitCode
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.cancel import Cancel
 from uwf_core.threads.start import StartOptions, start_thread
 from uwf_core.views.read import read_thread

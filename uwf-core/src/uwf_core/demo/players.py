@@ -6,13 +6,12 @@ import sys
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.demo.site import Site
 from uwf_core.engine.models import default_model
 from uwf_core.engine.open_engine import open_engine
 from uwf_core.errors import UsageError
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.repair import install_line
 from uwf_core.plugins.scan import AGENTS
 from uwf_core.plugins.status import Plugin, Status

@@ -9,12 +9,11 @@ from contextlib import contextmanager
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.config.trust import trust
 from uwf_core.errors import UsageError
 from uwf_core.examples.shelf import example_files
-from uwf_core.named_tuple import NamedTuple
 
 WORKFLOW = "solve-issue"
 _KEPT = "UWF_BLOCK_PLUGINS"

@@ -1,12 +1,12 @@
 """Stage 11, and the other ends of an attempt: what each stores and where the head is afterwards."""
 
 import json
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.agent import Usage
 from uwf_core.api.events import StepAsked, StepFailed, StepFinished
 from uwf_core.api.fields import read_record
-from uwf_core.api.record import replace
 from uwf_core.api.sums import NOTHING_USED, usage_payload
 from uwf_core.engine.attempt import end_attempt, forget_attempt, record_files, save_end
 from uwf_core.engine.context import Attempt
@@ -121,7 +121,7 @@ def _not_reported(attempt: Attempt) -> Usage | None:
         return attempt.usage
     before, used = read_record(Usage, json.loads(reported)), attempt.usage
     names = ("turns", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-    beyond: dict[str, float | None] = {}
+    beyond: dict[str, Any] = {}
     for name in (*names, "cost_usd"):
         whole = getattr(used, name)
         beyond[name] = None if whole is None else max(0, whole - (getattr(before, name) or 0))

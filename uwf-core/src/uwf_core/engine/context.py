@@ -1,12 +1,11 @@
 """What a run of a thread passes from stage to stage."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from uwf_core.api.agent import TurnSink
 from uwf_core.api.extract import NO_USAGE
-from uwf_core.api.record import replace
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.decisions import OpenAttempt
 
 if TYPE_CHECKING:

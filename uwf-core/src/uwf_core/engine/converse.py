@@ -1,13 +1,13 @@
 """Stages 7 to 9: run the agent, keep its reply, extract the output; 7 again for a correction."""
 
 import json
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from uwf_core.agents.supervise import fork_call, run_call
 from uwf_core.api.agent import AgentReply, AgentRequest, Usage
 from uwf_core.api.extract import NO_USAGE, ExtractProblem
-from uwf_core.api.record import replace
 from uwf_core.api.sums import priced
 from uwf_core.engine.assemble import fresh_request, notice_lost_session, session_machine
 from uwf_core.engine.extraction import extract_output

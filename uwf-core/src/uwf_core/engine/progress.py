@@ -8,6 +8,7 @@ waits for the next `flush` of the supervisor.
 import json
 import threading
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.events import TurnTaken
@@ -180,8 +181,6 @@ def save_turn(engine: "Engine", index: int, turn: "Turn") -> Ref:
 
 
 def _redacted(turn: "Turn", redactor: "Redactor") -> "Turn":
-    from uwf_core.api.record import replace
-
     def clean(text: str | None) -> Any:
         return None if text is None else redactor.partial(text)
 

@@ -7,11 +7,11 @@ Turns are shortened, and each comes at most twice a second: the store has all of
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from uwf_core.api import events
 from uwf_core.api.events import TurnTaken
-from uwf_core.api.record import replace
 from uwf_core.engine.results import Outcome, error_of
 from uwf_core.errors import UwfError
 from uwf_core.shape.shapes import build, plain

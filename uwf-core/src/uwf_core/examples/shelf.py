@@ -3,9 +3,9 @@
 import re
 from importlib.resources import files
 from shlex import quote
+from typing import NamedTuple
 
 from uwf_core.errors import UnknownIdError, UsageError
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.file_name import FOLDERS
 from uwf_core.workflow.starter import name_text, starter
 

@@ -2,8 +2,7 @@
 
 import json
 import re
-
-from uwf_core.named_tuple import NamedTuple
+from typing import NamedTuple
 
 _BEGIN = re.compile(r"\ufeff?(?:[ \t]*\r?\n)*---[ \t]*(?:\r?\n|\Z)")
 _END = re.compile(r"^---[ \t]*(?:\r?\n|\Z)", re.MULTILINE)

@@ -12,12 +12,11 @@ import stat
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.api.extract import ExtractProblem
 from uwf_core.cas.codec import dotted
 from uwf_core.files.secrets import holds_secret
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.path_walk import PathOutside, PathWalk, open_regular, path_components
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from tempfile import TemporaryFile
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
 from uwf_core.files.hazards import find_hazards
 from uwf_core.files.incoming import EXCLUDES
@@ -14,7 +14,6 @@ from uwf_core.files.index import IndexState
 from uwf_core.files.paths import RealFolders, below, parents
 from uwf_core.files.repository import FilesRepository
 from uwf_core.files.user_rules import UserRules
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.git import NO_ENV, ask_git
 
 _LISTED: Final = ("ls-files", "-z", "-t", "-m", "-d", "-o", "--exclude-standard")

@@ -5,12 +5,11 @@ from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.errors import CorruptNodeError, UsageError
 from uwf_core.files.artifacts import MODE
 from uwf_core.ids import Ref
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.path_walk import ENTER, PathOutside, PathWalk, WalkedPath
 
 if TYPE_CHECKING:

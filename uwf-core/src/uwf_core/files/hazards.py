@@ -9,11 +9,10 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from uwf_core.escape import in_line
 from uwf_core.files.paths import shown
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.git import GitFailed, check_git_folder, check_read_by_git, time_check
 
 _READ_BY_GIT: Final = (b".gitignore", b".gitattributes", b".gitmodules", b".mailmap")

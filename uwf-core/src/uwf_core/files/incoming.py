@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from tempfile import mkdtemp
-from typing import Final
+from typing import Final, NamedTuple
 
 from uwf_core.files.packs import FAST, write_pack
 from uwf_core.files.repository import FilesRepository
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import make_folder, open_private, sync, sync_names
 
 _MANY_FILES: Final = 32

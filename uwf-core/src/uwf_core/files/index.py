@@ -11,10 +11,9 @@ import struct
 from collections.abc import Set
 from contextlib import suppress
 from hashlib import sha256
-from typing import Final
+from typing import Final, NamedTuple
 
 from uwf_core.files.repository import FilesRepository
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import make_folder, open_private
 
 _VERSION: Final = 2

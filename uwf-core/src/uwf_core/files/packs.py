@@ -13,9 +13,8 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import accumulate
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import open_private
 
 FAST: Final = 1

@@ -9,9 +9,8 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import (
     make_folder,
     make_lasting_folder,

@@ -4,12 +4,11 @@ step has to leave it as it is; what changed meanwhile is reported.
 
 import os
 from hashlib import sha256
-from typing import Final
+from typing import Final, NamedTuple
 
 from uwf_core.config.repository import find_repository
 from uwf_core.files.paths import listed
 from uwf_core.files.worktree_git import NO_LOCKS, git, lines, names, optional, path_of
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.git import GitFailed
 from uwf_core.process.path_walk import ANYWHERE, read_regular
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 from uwf_core.errors import BundleError, StoreError
 from uwf_core.files.incoming import Incoming, incoming
@@ -13,7 +13,6 @@ from uwf_core.files.keeping import damaged_trees, reported
 from uwf_core.files.packs import PackFile
 from uwf_core.files.repository import FilesRepository, find_repository, open_repository
 from uwf_core.files.trees import BLOB, TREE, GitObject, RecordedObjects
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.process.git import GitFailed
 

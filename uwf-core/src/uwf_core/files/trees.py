@@ -6,13 +6,12 @@ one can name itself many times.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from uwf_core.errors import BundleError
 from uwf_core.files.hazards import is_refused
 from uwf_core.files.paths import shown
 from uwf_core.files.snapshot import MOST_BYTES, MOST_FILES
-from uwf_core.named_tuple import NamedTuple
 
 BLOB: Final = "blob"
 TREE: Final = "tree"

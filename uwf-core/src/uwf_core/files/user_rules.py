@@ -5,10 +5,9 @@ Only queries: nothing here writes to the user's `.git`.
 
 import os
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from uwf_core.files.paths import place_in
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.git import ask_git, user_git
 from uwf_core.process.path_walk import ANYWHERE, read_regular
 

@@ -10,14 +10,13 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from uwf_core.files.hazards import refused_by_user_git, words_of
 from uwf_core.files.unfinished import check_finished
 from uwf_core.files.worktree_entries import beside_others, conflict_at, lock_of
 from uwf_core.files.worktree_git import NO_LOCKS, git, lines, names, optional, path_of
 from uwf_core.files.worktree_place import check_place
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import make_folder, sync_names
 from uwf_core.process.git import NO_ENV, GitFailed, wait_for_lock
 from uwf_core.process.path_walk import read_regular

@@ -3,11 +3,10 @@
 import re
 import socket
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.errors import AuthRefused, BadRequest, Truncated, Unavailable
 from uwf_core.llm.failures import RequestFailed
-from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     import httpx

@@ -10,11 +10,10 @@ import queue
 import socket
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.errors import AgentInterrupted, Stalled, TimedOut
 from uwf_core.llm.limits import Clock
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.cancel import Cancel
 
 if TYPE_CHECKING:

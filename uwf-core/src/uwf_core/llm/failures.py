@@ -7,7 +7,7 @@ patterns here match the services of `uwf setup` and ollama, vLLM, llama.cpp and 
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.errors import (
     AgentFailure,
@@ -21,7 +21,6 @@ from uwf_core.errors import (
 )
 from uwf_core.llm.error_documents import FULL_CONTEXT, error_words
 from uwf_core.llm.waits import AskedWait, asked_wait
-from uwf_core.named_tuple import NamedTuple
 
 _WORDS_SHOWN = 2000
 _UNCLEAR = ", until a time that cannot be right, so it counts as unknown"

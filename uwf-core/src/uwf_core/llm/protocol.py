@@ -9,12 +9,11 @@ of uwf are made the same way (`uwf_core.llm.plugin`). One object serves one `Cha
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from uwf_core.api.agent import Model
 from uwf_core.llm.chat import ChatReply, ChatRequest
 from uwf_core.llm.reply import ReplyBuilder
-from uwf_core.named_tuple import NamedTuple
 
 
 class WireRequest(NamedTuple):

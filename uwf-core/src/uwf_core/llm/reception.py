@@ -7,7 +7,7 @@ import codecs
 import json
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.api.fields import integer
 from uwf_core.errors import Stalled, TimedOut, TooLarge, Truncated, Unavailable
@@ -17,7 +17,6 @@ from uwf_core.llm.protocol import ReplyReader
 from uwf_core.llm.reply import ReplyBuilder
 from uwf_core.llm.service import HttpResponse
 from uwf_core.llm.sse import SseEvent, SseParser
-from uwf_core.named_tuple import NamedTuple
 
 _LAST_SECONDS = 10.0
 """How long to wait for what follows the end of a reply, such as the usage."""

@@ -12,13 +12,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.api.agent import ToolCall
 from uwf_core.llm.arguments import ToolArgumentsError, parse_arguments
 from uwf_core.llm.chat import ChatReply, ChatRequest, ChatTool, Message
 from uwf_core.llm.reply import OnDelta
-from uwf_core.named_tuple import NamedTuple
 
 _LONGEST = 64
 _ODD = re.compile(r"[^A-Za-z0-9_-]+")

@@ -2,14 +2,13 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.errors import TooLarge
 from uwf_core.llm.address import Address, broken
 from uwf_core.llm.exchange import BodyEnd, Connection, Deadline, HttpExchange, ResponseHead
 from uwf_core.llm.failures import RequestFailed
 from uwf_core.llm.limits import ChatLimits
-from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     import ssl

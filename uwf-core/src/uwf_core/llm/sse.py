@@ -7,8 +7,7 @@ the data of an event, because services write their errors so into a stream.
 
 import re
 from collections.abc import Iterator
-
-from uwf_core.named_tuple import NamedTuple
+from typing import NamedTuple
 
 _LINE_END = re.compile(rb"[\r\n]")
 _STRAY = 400

@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.api.moments import wait_ms
-from uwf_core.named_tuple import NamedTuple
 
 _RESET = re.compile(r"(x-|anthropic-)?rate-?limit-([a-z0-9-]*-)?reset(-[a-z0-9-]+)?")
 _WAIT_KEYS = re.compile(

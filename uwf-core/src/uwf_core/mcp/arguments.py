@@ -1,9 +1,8 @@
 """The arguments of each tool. Their classes are the input schemas and the readers."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.mismatch import NOT_BLANK, above, between
 from uwf_core.thread.names import Status
 

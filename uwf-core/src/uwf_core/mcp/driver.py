@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from uwf_core.driving.acting import ThreadDriver
 from uwf_core.engine.engine import Engine
 from uwf_core.engine.open_engine import open_engine
 from uwf_core.engine.watch import Listener
-from uwf_core.named_tuple import NamedTuple
 
 
 class ToolDriver(ThreadDriver):

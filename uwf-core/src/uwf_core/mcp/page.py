@@ -7,10 +7,9 @@ are values of JSON, so that no text can end the mark.
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from uwf_core.errors import UsageError
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.shapes import shape_of
 
 MOST_CHARACTERS = 32_000

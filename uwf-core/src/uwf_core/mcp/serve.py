@@ -7,7 +7,7 @@ documents (`uwf_core.shape`), which its `Server` takes as they are.
 import json
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import anyio
 import mcp_types as types
@@ -23,7 +23,6 @@ from uwf_core.mcp.driver import ServedFolder
 from uwf_core.mcp.page import Page, answer_of, page_schema
 from uwf_core.mcp.skill import descriptions
 from uwf_core.mcp.tools import TOOLS, Tool, tools_of
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.cancel import Cancel
 from uwf_core.shape.mismatch import suggestion
 from uwf_core.shape.shapes import shape_of

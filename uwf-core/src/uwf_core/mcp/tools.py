@@ -1,7 +1,7 @@
 """The tools, by name: arguments, document, what they do, and what must be allowed for them."""
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from uwf_core.engine.documents import (
     AnswerDocument,
@@ -13,7 +13,6 @@ from uwf_core.engine.documents import (
 from uwf_core.mcp import arguments as given
 from uwf_core.mcp import reading, running
 from uwf_core.mcp.page import Page
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.views.diff.documents import ThreadDiffDocument
 from uwf_core.views.workflows import ProblemsDocument
 

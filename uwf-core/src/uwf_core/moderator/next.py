@@ -4,10 +4,9 @@ Pure: no input, no output, no model. The same output always gives the same route
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from uwf_core.errors import RoutingFailed
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.decisions import ends, runs, waits
 from uwf_core.thread.types import NextPayload
 from uwf_core.workflow.definition import END, START, SUSPEND, Definition, Edge, Limits

@@ -1,10 +1,9 @@
 """The events of a thread that a person wants to know, read from what is stored. Pure reading."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.calls import calling_heads
 from uwf_core.thread.head import TRIAL, read_head
 from uwf_core.thread.history import unordered_events

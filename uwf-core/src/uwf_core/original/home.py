@@ -7,6 +7,7 @@ copied before it is opened, because SQLite writes beside a database even to read
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from uwf_core.cas import node_file
 from uwf_core.cas.codec import decode
@@ -19,7 +20,6 @@ from uwf_core.errors import (
     UsageError,
 )
 from uwf_core.ids import Ref
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.path_walk import read_regular
 
 MOST_BYTES = 256 * 1024 * 1024

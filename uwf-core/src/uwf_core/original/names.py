@@ -3,11 +3,10 @@
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.errors import BundleError, DefinitionError, StoreError
 from uwf_core.ids import B32, ThreadId, b32
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.original.fields import LATEST_MS
 from uwf_core.original.home import OriginalHome, read_plain
 from uwf_core.stores import ocas_names

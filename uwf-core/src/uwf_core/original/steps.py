@@ -1,14 +1,13 @@
 """Steps of the original as steps of uwf."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.engine.record import decision_of
 from uwf_core.errors import InvalidOutput, MissingNodeError, RoutingFailed
 from uwf_core.extract.split import split_reply
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import apply_edge
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.original.fields import NotImported, mapping, moment, text, texts
 from uwf_core.original.turns import reply_of, save_detail, session_of, usage_of
 from uwf_core.thread.decisions import Event, waits

@@ -1,10 +1,9 @@
 """A thread of the original as a thread of uwf: its events, folded into its head."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.engine.agents import mark_imported
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.original.fields import text
 from uwf_core.original.steps import StepWriter, failed_before, interrupted, read_chain
 from uwf_core.original.turns import TurnChains

@@ -1,9 +1,8 @@
 """The parts of the contract that a later major version removes, and the plugins that use them."""
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.loading import ANNOUNCEMENTS
 from uwf_core.plugins.status import api_version
 

@@ -6,12 +6,10 @@ For people (`plugin check`, `doctor`). All other commands read names, versions a
 
 import json
 from collections.abc import Iterator
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from importlib_metadata import Distribution, PackageNotFoundError
 from packaging.requirements import InvalidRequirement, Requirement
-
-from uwf_core.named_tuple import NamedTuple
 
 
 class Installed(TypedDict):

@@ -20,10 +20,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Final, NoReturn, TextIO
+from typing import Final, NamedTuple, NoReturn, TextIO
 
 from uwf_core.errors import AgentInterrupted, TimedOut
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.scan import EntryPoint
 from uwf_core.process.folders import make_folder
 

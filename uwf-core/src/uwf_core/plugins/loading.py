@@ -4,10 +4,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.errors import PluginBroken, PluginError, RunInterrupted
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.scan import (
     AGENTS,
     CORE,

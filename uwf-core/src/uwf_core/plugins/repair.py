@@ -9,9 +9,8 @@ import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.scan import CORE, normalised
 
 UV_RECEIPT = "uv-receipt.toml"

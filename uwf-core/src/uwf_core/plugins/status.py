@@ -8,10 +8,9 @@ as long as a bare interpreter needs to start.
 
 from collections.abc import Callable, Collection, Mapping
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core import __version__
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.scan import (
     AGENTS,
     COMMANDS,

@@ -11,9 +11,7 @@ there the start time is what `ps -o lstart=` prints, which is exact to the secon
 import os
 import sys
 from functools import lru_cache
-from typing import Self
-
-from uwf_core.named_tuple import NamedTuple
+from typing import NamedTuple, Self
 
 
 class ProcessId(NamedTuple):

@@ -7,10 +7,9 @@ import os
 import struct
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.errors import AgentInterrupted, InternalFailure, Unavailable
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points, reaper
 from uwf_core.process.cancel import Cancel
 from uwf_core.process.identity import ProcessId, boot_id, start_of_ticks

@@ -14,9 +14,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterable
-from typing import Self
-
-from uwf_core.named_tuple import NamedTuple
+from typing import NamedTuple, Self
 
 ENTER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 """The flags to open a folder on the way."""

@@ -10,8 +10,8 @@ import os
 import sys
 import time
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.identity import ProcessId, boot_id, send_signal, start_of_ticks, stat_fields
 
 _KILL_SECONDS = 5.0

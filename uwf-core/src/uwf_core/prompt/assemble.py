@@ -8,11 +8,10 @@ session, which knows them, one line replaces both.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.api.agent import PromptParts
 from uwf_core.errors import FailureKind
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.prompt.markdown import input_text, said_markdown
 from uwf_core.workflow.markdown import fenced
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.errors import DefinitionError, UsageError
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.definition import SELF, Edge
 from uwf_core.workflow.fan_out import graph_as_written
 from uwf_core.workflow.file_name import SUFFIXES

@@ -1,10 +1,9 @@
 """What a chain of steps recorded, in order: the attempts at each step, also those that failed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.calls import CALL_AGENT, open_calls
 from uwf_core.thread.decisions import Event
 from uwf_core.thread.history import Step, failed_steps, newest_first, read_step, unordered_events

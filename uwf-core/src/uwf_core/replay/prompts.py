@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.engine.assemble import known_guidance, situation
 from uwf_core.engine.context import GO_ON, Intent, Task
 from uwf_core.engine.plan import next_task
 from uwf_core.engine.programs import argv_of
 from uwf_core.errors import RoutingFailed
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.prompt.assemble import prompt_parts, prompt_text
 from uwf_core.prompt.command import command_text
 from uwf_core.replay.compare import same_text

@@ -1,11 +1,10 @@
 """Replay threads: the verdicts, with their causes, as a document."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from uwf_core.engine.find import find_thread
 from uwf_core.ids import Ref
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.replay.causes import Cause, Sources, causes_of
 from uwf_core.replay.chain import Kind, Recorded, read_chain
 from uwf_core.replay.tree import VERDICTS, replay_tree, worst

@@ -5,11 +5,10 @@ reply is what the steps of that thread delivered.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.errors import UnknownIdError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.replay.branches import (
     instruction_of,
     joint_differences,

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from uwf_core.engine.fan_out import tasks_of
 from uwf_core.engine.location import folder_of_edge
@@ -10,7 +10,6 @@ from uwf_core.errors import RoutingFailed
 from uwf_core.extract.typed import problem_words
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import Transition, apply_edge, apply_start_edge
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.replay.compare import same_text
 from uwf_core.replay.node import changed_fields
 from uwf_core.replay.position import ReplayPosition

@@ -7,9 +7,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.mismatch import ABSENT, FieldFault, Path, Reading, Rule, To, nearest, shown
 
 JsonSchema = dict[str, Any]

@@ -1,9 +1,7 @@
 """The rules of a value beyond its type, values that do not fit, and the words that report them."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, Final
-
-from uwf_core.named_tuple import NamedTuple
+from typing import Any, Final, NamedTuple
 
 Path = tuple[str | int, ...]
 

@@ -18,6 +18,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from zlib import crc32
 
 from uwf_core import __version__
@@ -32,7 +33,6 @@ from uwf_core.api.agent import (
 )
 from uwf_core.api.extract import NO_USAGE
 from uwf_core.api.hookspecs import hookimpl
-from uwf_core.api.record import record
 from uwf_core.errors import (
     AgentFailure,
     AgentInterrupted,
@@ -64,7 +64,7 @@ def uwf_agents() -> Sequence[AgentSpec]:
     ]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class MockOptions:
     """`script`: the script's path; without it `UWF_MOCK_SCRIPT` names it. `structured`: it gets the
     prompt of an agent that delivers typed objects; it may play both kinds of output in any case.

@@ -29,14 +29,13 @@ An item of `outputs` that has `$status`, or any key that is not of the above, is
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
 
 from uwf_core.api.agent import Turn, Usage
 from uwf_core.api.extract import NO_USAGE
 from uwf_core.api.fields import FieldFault, camel, read_record
-from uwf_core.api.record import record, replace
 from uwf_core.errors import BadRequest, DefinitionError, FailureKind
 from uwf_core.process.path_walk import ANYWHERE, read_regular
 
@@ -44,7 +43,7 @@ GARBAGE = "]]} \x1b[31m%%% not what was asked for \ufffd\ufffd {{{ --- \t"
 """The output of `garbage: true`: no frontmatter, no JSON, with a terminal escape."""
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Fail:
     """A failure to play; `kind` is a word of the closed table."""
 
@@ -56,7 +55,7 @@ class Fail:
         FailureKind.of(self.kind)
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class ScriptedSuspend:
     """A suspension by the role."""
 
@@ -64,7 +63,7 @@ class ScriptedSuspend:
     form: dict[str, Any] | None = None
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Question:
     """A question to a person."""
 
@@ -72,7 +71,7 @@ class Question:
     form: dict[str, Any]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Play:
     """The behaviour of one call; see the module for the fields."""
 
@@ -123,7 +122,7 @@ class Play:
         return sum(item is not None for item in said) + self.hang + self.garbage
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class ScriptStep(Play):
     """A step of the script: one play for all calls, or `outputs`."""
 
@@ -153,7 +152,7 @@ class ScriptStep(Play):
 _ACTS = frozenset(("output", "structured", "fail", "hang", "garbage", "suspend"))
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Script:
     """A whole script; `file` names it in messages."""
 

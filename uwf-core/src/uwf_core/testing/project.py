@@ -15,10 +15,9 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.client import Client
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.own_python import own_python
 
 _KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "COVERAGE_PROCESS_START")

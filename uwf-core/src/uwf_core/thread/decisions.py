@@ -4,10 +4,9 @@ step.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.api.sums import ReservePayload
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.names import Reason
 
 if TYPE_CHECKING:

@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from uwf_core.api.sums import FIELDS, NOTHING_RESERVED, NOTHING_USED, UsagePayload
 from uwf_core.errors import CorruptNodeError, UnknownIdError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.decisions import Caller, OpenAttempt, Suspension, Worktree
 from uwf_core.thread.history import Step, state_of_thread
 from uwf_core.thread.names import HEADS, Status, head_name

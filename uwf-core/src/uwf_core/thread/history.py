@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from uwf_core.api.sums import UsagePayload
 from uwf_core.errors import CorruptNodeError, StoreError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.decisions import Event
 from uwf_core.thread.names import attempts_prefix, event_kind, events_prefix
 from uwf_core.thread.state import ThreadState, begin, fold

@@ -6,7 +6,7 @@ its newest call (`call`), each with all that it calls.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from uwf_core.api.sums import (
     NOTHING_RESERVED,
@@ -22,7 +22,6 @@ from uwf_core.api.sums import (
     subtract_usage,
 )
 from uwf_core.errors import UsageError
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.state import CALL, ThreadState
 
 if TYPE_CHECKING:

@@ -1,10 +1,9 @@
 """Both ends of a call: whether a thread and the one that called it record the same."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.ids import Ref
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.calls import STARTED, is_open
 from uwf_core.thread.history import newest_first
 from uwf_core.thread.names import CALLS

@@ -12,7 +12,7 @@ attempt that is open while no process holds the lock was interrupted.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from uwf_core.api.sums import (
     NOTHING_RESERVED,
@@ -26,7 +26,6 @@ from uwf_core.api.sums import (
 )
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import ThreadId
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.decisions import (
     Caller,
     Event,

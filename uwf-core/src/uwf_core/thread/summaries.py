@@ -6,10 +6,9 @@ replaces this step makes the summary before it hold again.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.ids import Ref
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.decisions import Event
 from uwf_core.thread.history import read_step, step_at
 

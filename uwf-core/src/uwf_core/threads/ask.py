@@ -1,7 +1,7 @@
 """`step ask`: a question to the session of a past step. No step is written, no head moves."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.agents.choose import (
     Choice,
@@ -19,7 +19,6 @@ from uwf_core.engine.open_plugins import opened_agent
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import NeedsAnswer, SessionLost, UsageError
 from uwf_core.ids import ThreadId
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.branches import check_no_branches
 from uwf_core.thread.head import read_head
 from uwf_core.thread.names import ask_name, asked_name, head_name

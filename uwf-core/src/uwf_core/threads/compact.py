@@ -2,7 +2,7 @@
 written, and nothing is deleted.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.agents.choose import resolve_agent
 from uwf_core.agents.open import OpenAgent
@@ -28,7 +28,6 @@ from uwf_core.errors import (
     WrongStateError,
 )
 from uwf_core.ids import Ref
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.thread.head import Head, read_head
 from uwf_core.thread.history import Step, newest_first, read_start, read_step, sayings, step_at

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.api.dispatch import Claim, Dispatch, DispatchBackend, WaitingRow
 from uwf_core.engine.context import GO_ON, RunOptions
@@ -15,7 +15,6 @@ from uwf_core.engine.run import exec_thread
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import AgentStuck, BusyError, UnknownIdError, UsageError, UwfError
 from uwf_core.ids import ThreadId
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.head import Head, queue_head, read_head
 from uwf_core.threads.resume import Input, checked_said, resume_thread
 from uwf_core.threads.start import StartOptions, start_thread

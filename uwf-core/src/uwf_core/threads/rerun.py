@@ -3,7 +3,7 @@
 The engine makes the step as it makes any other: the same stages, prompt, schema and corrections.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.agents.choose import player_of, resolve_agent
 from uwf_core.engine.agents import check_choice, is_imported, mark_imported, usual_agent
@@ -15,7 +15,6 @@ from uwf_core.engine.results import save_run
 from uwf_core.engine.run import run_steps
 from uwf_core.errors import UsageError, WrongStateError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.calls import CALL_AGENT
 from uwf_core.thread.history import (
     Step,

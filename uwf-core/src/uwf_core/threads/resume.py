@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.cas.schemas import Violation, violations
 from uwf_core.engine.context import GO_ON, Intent, RunOptions
@@ -17,7 +17,6 @@ from uwf_core.engine.run import check_step, exec_thread, run_steps
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import BusyError, PayloadError, UsageError, UwfError, WrongStateError
 from uwf_core.ids import ThreadId
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.branches import check_no_branches
 from uwf_core.thread.calls import (
     asks_below,

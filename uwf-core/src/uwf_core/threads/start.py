@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.engine.events import create_thread
 from uwf_core.engine.location import named_folder
@@ -10,7 +10,6 @@ from uwf_core.engine.watch import Watch
 from uwf_core.engine.workflows import read_resolved, resolve_workflow
 from uwf_core.errors import UnknownIdError, UsageError, WrongStateError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.shape.shapes import build
 from uwf_core.thread.names import head_name

@@ -1,10 +1,9 @@
 """`cas gc`: delete nodes that no variable of uwf reaches, and report why others are kept."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.cas.gc import Rules, collect
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.lock import running_threads
 from uwf_core.thread.names import ASKS, ATTEMPTS, CALLS, EVENTS, HEADS, IMPORTED, PROGRAMS, TURNS
 from uwf_core.workflow.registry import PREFIX as REGISTRY

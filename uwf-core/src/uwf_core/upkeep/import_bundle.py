@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.cas.bundle import Bundle
 from uwf_core.cas.plain_bundle import is_plain
@@ -12,7 +12,6 @@ from uwf_core.engine.agents import mark_imported
 from uwf_core.engine.fork import fork_at
 from uwf_core.errors import BusyError, WrongStateError
 from uwf_core.ids import ThreadId
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.thread.head import IMPORTED
 from uwf_core.thread.names import CALLS, FINISHED, attempts_prefix, head_name, thread_of

@@ -1,10 +1,9 @@
 """The store for libraries and plugins: typed nodes under separate names."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.ids import Ref
-from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine

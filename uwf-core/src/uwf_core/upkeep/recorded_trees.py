@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from uwf_core.ids import Ref
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.history import Step, failed_steps, newest_first, read_step
 from uwf_core.thread.names import attempts_prefix
 from uwf_core.thread.worktree import branch_of

@@ -6,7 +6,7 @@ thread; a damaged name is written again if the node that it refers to contains t
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.api.store import Variable
 from uwf_core.cas.bundle import Bundle
@@ -14,7 +14,6 @@ from uwf_core.cas.variables import is_intact
 from uwf_core.engine.find import find_thread
 from uwf_core.errors import BusyError, MissingNodeError, StoreError, UnknownIdError, UwfError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.calls import STARTED
 from uwf_core.thread.head import mark_head, origin_tags, to_tags
 from uwf_core.thread.history import state_of_thread

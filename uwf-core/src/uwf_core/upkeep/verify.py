@@ -1,7 +1,7 @@
 """`cas verify`: check the whole store, or what one thread or node reaches. Changes nothing."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.api.store import ManagedBackend, Variable
 from uwf_core.cas.graph import NOWHERE
@@ -11,7 +11,6 @@ from uwf_core.cas.verify import NodeFault, Scan, scan_all, scan_from
 from uwf_core.config.original import LOG_HINT
 from uwf_core.errors import CorruptNodeError, StoreError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.head import Head, head_of
 from uwf_core.thread.history import differences, state_of_thread
 from uwf_core.thread.names import HEADS, head_name, prefixes_of, thread_of

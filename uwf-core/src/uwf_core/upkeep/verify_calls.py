@@ -1,12 +1,11 @@
 """The part of `cas verify` for calls: their names, and what both ends record."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.api.store import Variable
 from uwf_core.errors import StoreError, UnknownIdError
 from uwf_core.ids import ThreadId
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.calls import STARTED
 from uwf_core.thread.head import IMPORTED, PARENT, Head, read_head
 from uwf_core.thread.links import Recorded, name_problem, recorded_calls, result_problem

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from uwf_core.escape import one_line
-from uwf_core.named_tuple import NamedTuple
 
 _MOST_CHARACTERS = 200
 _STATUS = re.compile(r"""^["']?\$status["']?[ \t]*:[ \t]*["']?([^"'\s]+)""", re.MULTILINE)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.api.agent import Usage
 from uwf_core.api.events import StepFailed, StepFinished
@@ -10,7 +10,6 @@ from uwf_core.engine.labels import label_of
 from uwf_core.errors import CorruptNodeError, UnknownIdError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import is_back
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.calls import calling_heads, open_below
 from uwf_core.thread.head import read_head
 from uwf_core.thread.lock import running_threads

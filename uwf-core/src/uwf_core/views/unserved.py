@@ -2,11 +2,10 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.api.dispatch import DispatchBackend, WorkerRow
 from uwf_core.ids import ThreadId
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.calls import open_below
 
 if TYPE_CHECKING:

@@ -1,13 +1,12 @@
 """What threads have used: the sums of their attempts and of the questions about their steps."""
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.api.sums import NOTHING_USED, UsagePayload, add_usage
 from uwf_core.engine.find import find_thread
 from uwf_core.errors import StoreError, UnknownIdError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.calls import descendants_of
 from uwf_core.thread.head import TRIAL, Head, head_of, read_head
 from uwf_core.thread.history import own_events

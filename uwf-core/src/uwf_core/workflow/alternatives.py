@@ -6,9 +6,7 @@ belongs counts as absent.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
-
-from uwf_core.named_tuple import NamedTuple
+from typing import Any, NamedTuple
 
 Path = tuple[str | int, ...]
 

@@ -7,9 +7,8 @@ calls the bound is exact; elsewhere it may be too high, but never too low.
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.cycles import components, discovered, shortest_cycle
 from uwf_core.workflow.definition import END, SELF, START
 from uwf_core.workflow.variants import JOINED

@@ -5,12 +5,11 @@
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from uwf_core.cas.bounds import Budget
 from uwf_core.errors import DefinitionError, UwfError
 from uwf_core.ids import Ref
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.path_walk import PathOutside
 from uwf_core.workflow.check import Checked, check_loaded, rejected
 from uwf_core.workflow.definition import SELF, Definition

@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.cas.bounds import MAX_PROBLEMS
 from uwf_core.errors import DefinitionError
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.calls import Calls
 from uwf_core.workflow.comment_check import check_comments
 from uwf_core.workflow.graph_check import check_graph

@@ -4,11 +4,10 @@ Imports only the code of the store, since every `exec` loads this module.
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
 from uwf_core.errors import UnknownIdError
 from uwf_core.ids import Ref
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.mismatch import NOT_BLANK, Names, To, above
 from uwf_core.shape.shapes import build
 from uwf_core.workflow.alternatives import as_listed

@@ -11,11 +11,10 @@ the folder.
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.ids import Ref
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import climb, foreign_error, is_own
 from uwf_core.workflow.file_name import FOLDERS, INDEX_FILES, SUFFIXES
 from uwf_core.workflow.variants import NAME

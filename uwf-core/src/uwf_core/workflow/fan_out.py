@@ -5,9 +5,8 @@ Pure.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.definition import Branch, Definition, Edge
 from uwf_core.workflow.variants import BODY, INPUT, JOINED, STATUS, Analysis, Variant, variants
 

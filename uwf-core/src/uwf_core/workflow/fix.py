@@ -8,9 +8,8 @@ once as there are of a kind: they are kept only if they remove their problems an
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.alternatives import as_list
 from uwf_core.workflow.problem import Place, Problem
 from uwf_core.workflow.variants import STATUS

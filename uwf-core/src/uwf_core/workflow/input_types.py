@@ -1,9 +1,8 @@
 """The typed input of a call: what it takes from an output, and whether the types fit. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.alternatives import alternatives, as_list, as_mapping, is_open, parts_of
 from uwf_core.workflow.variants import STATUS, Variant
 from uwf_core.workflow.yaml_nodes import at, types_of

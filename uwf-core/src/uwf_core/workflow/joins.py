@@ -1,10 +1,9 @@
 """The fan-outs of a file: the type of each joint result, and the workflows of its branches."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from uwf_core.cas.bounds import values_in
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.alternatives import alternatives, as_list, as_mapping
 from uwf_core.workflow.definition import SELF
 from uwf_core.workflow.fan_out import (

@@ -4,9 +4,9 @@ import errno
 import os
 from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
 from uwf_core.errors import DefinitionError
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.path_walk import ENTER, PathOutside
 from uwf_core.workflow.file_name import SUFFIXES
 from uwf_core.workflow.problem import Place, Problem, error_at

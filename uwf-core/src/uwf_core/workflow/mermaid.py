@@ -1,10 +1,9 @@
 """A workflow's graph as Mermaid text."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.ids import Ref
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.as_written import mapping_of
 from uwf_core.workflow.definition import END, START, SUSPEND, Definition
 from uwf_core.workflow.result_type import mapped_fan_outs

@@ -1,8 +1,8 @@
 """A workflow file parsed as far as possible despite its errors, for the checks."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.mismatch import nearest
 from uwf_core.workflow.definition import ROLE_KEYS
 from uwf_core.workflow.problem import Place

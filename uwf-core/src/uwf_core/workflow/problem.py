@@ -1,10 +1,9 @@
 """An error in a file with its place, as checks report it and `DefinitionError` carries it."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from uwf_core.errors import DefinitionError
-from uwf_core.named_tuple import NamedTuple
 
 Severity = Literal["error", "warning"]
 

@@ -1,12 +1,11 @@
 """Check the frontmatter of a role: a schema that can be stored, with clear statuses."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.cas.bounds import Budget
 from uwf_core.cas.references import CLAIMS, FILE_FORMAT
 from uwf_core.cas.schemas import schema_problems
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.mismatch import short, suggestion
 from uwf_core.workflow.alternatives import (
     Path,

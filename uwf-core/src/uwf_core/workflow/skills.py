@@ -12,10 +12,9 @@ import os
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from uwf_core.errors import DefinitionError
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import climb
 from uwf_core.process.path_walk import PathOutside, read_regular
 from uwf_core.workflow.file_name import FOLDERS

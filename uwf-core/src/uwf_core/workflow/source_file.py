@@ -10,9 +10,9 @@ folder, even if another one replaces it meanwhile.
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
 
 from uwf_core.errors import UsageError
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.path_walk import ENTER, PathOutside, PathWalk, open_regular, project_root
 from uwf_core.workflow.file_name import FOLDERS
 from uwf_core.workflow.yaml_source import MAX_BYTES, decode

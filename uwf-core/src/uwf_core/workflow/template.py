@@ -18,10 +18,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 from uwf_core.errors import DefinitionError
-from uwf_core.named_tuple import NamedTuple
 
 MAX_DEPTH = 64
 """The maximum nesting of sections, and of parts in a name."""

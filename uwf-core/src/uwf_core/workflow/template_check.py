@@ -5,10 +5,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.cas.bounds import MAX_PROBLEMS
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.mismatch import short, suggestion
 from uwf_core.workflow.alternatives import alternatives, as_mapping
 from uwf_core.workflow.blank_prompt import BlankWork, Text, skippable, text_of

@@ -8,10 +8,9 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.errors import DefinitionError
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.mismatch import short
 from uwf_core.workflow.alternatives import (
     MAX_ALTERNATIVES,

@@ -1,9 +1,8 @@
 """The graph whose longest walk is the bound of a workflow, and counts without a bound. Pure."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.cycles import Targets, longest
 from uwf_core.workflow.result_type import mapped_fan_outs
 

@@ -6,9 +6,7 @@ front of it (`text: #42`), and on the lines below that are indented as its conti
 
 import re
 from collections.abc import Iterator
-from typing import Final
-
-from uwf_core.named_tuple import NamedTuple
+from typing import Final, NamedTuple
 
 _BEGIN = r"(?<![^ \t\r\n])#"
 _FLOW_BEGIN = r"(?<![^ \t\r\n,:\[{])#"

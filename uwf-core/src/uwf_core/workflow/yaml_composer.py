@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.problem import Place, Problem, error_at
 from uwf_core.workflow.yaml_comments import (
     Part,

@@ -2,13 +2,12 @@
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from uwf_core.api import Cancel, Usage
-from uwf_core.api.record import record
 from uwf_core.client import Client
 from uwf_core.errors import RunInterrupted, UwfError
 from uwf_eval.calibration.measure import (
@@ -36,7 +35,7 @@ class JudgeUnusableError(UwfError):
     code = "judge-unusable"
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Bench:
     """Where a judge is asked.
 

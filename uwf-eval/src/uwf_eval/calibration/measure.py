@@ -8,10 +8,10 @@ length: how much more an item gets if its result is there twice, which adds only
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Final, Literal
 
-from uwf_core.api.record import record
 from uwf_eval.calibration.records import Figure, FigureName, FigureVerdict, JudgeBar
 from uwf_eval.judges.run_judge import agreement_of
 from uwf_eval.statistics.intervals import (
@@ -27,7 +27,7 @@ _LEVEL: Final = 0.95
 _ROUNDING: Final = 1e-9
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class JudgedItem:
     """One item: its label, its scores as it is, and its score in the reversed order and with the
     result twice; None if there is none.

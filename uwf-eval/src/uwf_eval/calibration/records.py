@@ -1,18 +1,17 @@
 """A calibration set as it is written, and what was measured with it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from uwf_core.api import Usage
 from uwf_core.api.fields import NOT_BLANK, between
-from uwf_core.api.record import record
 from uwf_eval.records import JudgeIdentity
 
 _Share = between(0, 1)
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class CalibrationItem:
     """One result with its gold label."""
 
@@ -26,7 +25,7 @@ class CalibrationItem:
     gold: Annotated[float, "The score that a person gives it, from 0 to 1.", _Share]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class JudgeBar:
     """What a judge must reach to count: with the bad end of each 95 % interval."""
 
@@ -36,7 +35,7 @@ class JudgeBar:
     length: Annotated[float, "Change of the score by a longer text, at most.", _Share] = 0.2
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class CalibrationFile:
     """A calibration set."""
 
@@ -50,7 +49,7 @@ FigureName = Literal["agreement", "kappa", "position", "length"]
 FigureVerdict = Literal["reached", "below", "cannot_tell", "not_measured"]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Figure:
     """One property of a judge.
 
@@ -70,7 +69,7 @@ class Figure:
     items: int
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Calibration:
     """What was measured of one judge.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from uwf_core.definitions import (
     Problem,
@@ -14,7 +15,6 @@ from uwf_core.definitions import (
     read_shape,
 )
 from uwf_core.errors import DefinitionError
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.calibration.records import CalibrationFile
 from uwf_eval.task.globs import glob_problem
 from uwf_eval.task.tree import digest_of_file

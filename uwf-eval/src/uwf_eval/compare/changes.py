@@ -1,9 +1,9 @@
 """What changed between two runs: settings, tasks, trials."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from uwf_core.api.record import record
 from uwf_eval.records import Cell, Run, Trial, TrialState
 from uwf_eval.report.configurations import Configurations
 from uwf_eval.report.groups import by_task, groups_of
@@ -16,7 +16,7 @@ _Position = tuple[str, str, int, Hashable]
 """Task, case, repeat, configuration."""
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class SettingChange:
     """A setting that differs: its name `what` and its value in each run."""
 
@@ -25,7 +25,7 @@ class SettingChange:
     b: str
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class TrialEnd:
     """How a trial ended in one of the runs."""
 
@@ -35,7 +35,7 @@ class TrialEnd:
     passed: bool | None
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class TrialChange:
     """A position in the matrix with different results; None: the run has no such trial."""
 
@@ -47,7 +47,7 @@ class TrialChange:
     b: TrialEnd | None
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class TaskResult:
     """The results of a task in one of the runs."""
 
@@ -56,7 +56,7 @@ class TaskResult:
     passed: float | None
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class TaskChange:
     """A task with different results; None: the run does not have it."""
 
@@ -65,7 +65,7 @@ class TaskChange:
     b: TaskResult | None
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Changes:
     """What is different in run B.
 

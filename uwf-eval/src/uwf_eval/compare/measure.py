@@ -1,9 +1,9 @@
 """Measures one metric over all pairs, and plans a comparison that can decide."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from math import isfinite
 
-from uwf_core.api.record import record
 from uwf_eval.compare.pairs import Pair
 from uwf_eval.compare.records import CompareOptions, Measured, Metric, Plan
 from uwf_eval.records import StepTrial, Trial
@@ -51,7 +51,7 @@ def _of_step(metric: Metric, found: StepTrial) -> float | None:
     return float(found.corrections)
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class MetricSample:
     """A metric of the pairs: its measures, and the input of the test.
 

@@ -1,8 +1,8 @@
 """Selects trials, and pairs them by task, case and fixture."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from uwf_core.api.record import record
 from uwf_core.errors import UsageError
 from uwf_eval.compare.records import Dimension, LeftOut, Reason, Side
 from uwf_eval.records import Cell, Trial
@@ -10,7 +10,7 @@ from uwf_eval.records import Cell, Trial
 _Key = tuple[str | None, ...]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Pair:
     """One case of one task with trials on both sides."""
 
@@ -20,7 +20,7 @@ class Pair:
     b: Sequence[Trial]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Pairs:
     """All pairs in the order of A's trials, and the trials without a pair."""
 

@@ -1,9 +1,9 @@
 """The options and the result of a comparison."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final, Literal
 
-from uwf_core.api.record import record
 from uwf_eval.compare.changes import Changes
 from uwf_eval.statistics.intervals import Estimate, Interval
 
@@ -29,7 +29,7 @@ Side = Literal["A", "B"]
 Reason = Literal["infra_error", "not_run", "no_score", "fixture", "unpaired"]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class CompareOptions:
     """The options of a comparison.
 
@@ -65,7 +65,7 @@ class CompareOptions:
             raise ValueError("metrics must be one or more different ones")
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """What is needed to find a difference of `target` with the required power.
 
@@ -85,7 +85,7 @@ class Plan:
     repeats_now: float
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Measured:
     """A metric on both sides.
 
@@ -120,7 +120,7 @@ class Measured:
     unknown: tuple[int, int] = (0, 0)
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class LeftOut:
     """Trials of a side that are not compared, the reason, their tasks and cases."""
 
@@ -130,7 +130,7 @@ class LeftOut:
     places: Sequence[str]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Comparison:
     """The result of a comparison.
 

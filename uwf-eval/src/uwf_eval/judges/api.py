@@ -1,14 +1,12 @@
 """The interface to the judges: their input, and what is wrong with a judge of a task."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from uwf_core.api import Cancel, Model
-from uwf_core.api.record import record
 from uwf_core.client import Client
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.task.model import JudgeSpec, Task
 
 READ_RECORD_ONLY: Final = frozenset(
@@ -17,7 +15,7 @@ READ_RECORD_ONLY: Final = frozenset(
 """The built-in judges that only read the record, so that they cannot hang."""
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Evidence:
     """The input of judges. The agent has ended, and has no access to any of it.
 

@@ -1,12 +1,12 @@
 """The table of built-in judges. Importing it imports none of them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
 
 from uwf_core.api import AgentContext, Judge, JudgeSpec, read_options
-from uwf_core.api.record import record
 
 _ROOM = "uwf_eval.judges.builtin"
 
@@ -45,7 +45,7 @@ def _spec(
     return JudgeSpec(name=name, summary=summary, factory=factory, options=own, needs_model=asks)
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class _NoOptions:
     """The options of a judge without any."""
 

@@ -4,6 +4,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
 from math import fsum
@@ -12,7 +13,6 @@ from types import MappingProxyType
 from typing import Any
 
 from uwf_core.api import Cancel, JudgeReply, JudgeRequest, Usage
-from uwf_core.api.record import record
 from uwf_core.definitions import violations
 from uwf_core.errors import UwfError
 from uwf_eval.judges.api import READ_RECORD_ONLY, Evidence
@@ -29,7 +29,7 @@ _LEAVE_SECONDS = 5.0
 _TICK_SECONDS = 0.05
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class _Said:
     """The replies of the repetitions; `error` ended them early."""
 

@@ -10,8 +10,9 @@ import math
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from uwf_core.api import (
     Cancel,
@@ -22,8 +23,6 @@ from uwf_core.api import (
     read_regular,
     run_program,
 )
-from uwf_core.api.record import record
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.judges.failed import JudgeAborted, JudgeFailed, check_alone, check_end, said
 from uwf_eval.judges.launcher import FAILED, SAID, unsealed
 
@@ -43,7 +42,7 @@ class ScriptVerdict(NamedTuple):
     data: dict[str, Any]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class ScriptCall:
     """One call of a judge.
 

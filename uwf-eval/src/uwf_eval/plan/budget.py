@@ -1,9 +1,9 @@
 """The budget of a run: what is spent, and whether a further trial may start. Pure."""
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from uwf_core.api import NO_USAGE, Usage
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import Budget, Trial
 
 

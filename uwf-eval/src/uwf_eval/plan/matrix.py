@@ -2,13 +2,13 @@
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from uwf_core.api.record import record
 from uwf_eval.records import Cell, Trial
 from uwf_eval.task.model import Task
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Published:
     """A workflow in the store: the argument that selected it, its reference, its name."""
 
@@ -17,7 +17,7 @@ class Published:
     name: str
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Matrix:
     """The combinations of a run.
 

@@ -1,9 +1,9 @@
 """The combinations of workflow, agent and model, with labels as short as possible."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from uwf_core.api.record import record
 from uwf_eval.records import Cell
 
 Key = tuple[str | None, ...]
@@ -12,7 +12,7 @@ Key = tuple[str | None, ...]
 _CHOICES: Final = ("workflow", "agent", "model")
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Configuration:
     """One combination of workflow version, agent and model.
 

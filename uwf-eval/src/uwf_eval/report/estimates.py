@@ -1,17 +1,17 @@
 """Estimates from trials: rates and means with intervals, sums with unknown parts."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from uwf_core.api import Usage
-from uwf_core.api.record import record
 from uwf_eval.statistics.intervals import cluster_mean, wilson_interval
 from uwf_eval.statistics.passes import mean_pass_at_k, mean_pass_hat_k
 
 _WANTED: Final = (1, 2, 5, 10, 20, 50, 100)
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Rate:
     """The share of the counted trials that passed.
 
@@ -31,7 +31,7 @@ class Rate:
     clusters: int
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Mean:
     """A mean of scores, with a 95 % interval if there are enough of them."""
 
@@ -42,7 +42,7 @@ class Mean:
     clusters: int
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Passes:
     """pass@k: at least one of k repeats passes; pass^k: all of them do.
 
@@ -104,7 +104,7 @@ def passes_of(counts: Sequence[tuple[int, int]]) -> Sequence[Passes]:
     ]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Amount:
     """The dollars, tokens or ms that trials (or steps) used.
 

@@ -5,10 +5,10 @@ Every line of a report is computed from groups: of a task, of a configuration, o
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from uwf_core.api import Usage
-from uwf_core.api.record import record
 from uwf_eval.records import Cell, JudgeResult, Trial, TrialState
 from uwf_eval.statistics.intervals import mean
 
@@ -16,7 +16,7 @@ COUNTED: Final[frozenset[TrialState]] = frozenset(("scored", "failed", "tampered
 """The states of trials with a score; only these count."""
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class States:
     """The number of trials in each state."""
 

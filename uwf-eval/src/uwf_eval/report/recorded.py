@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from uwf_core.api.record import record
 from uwf_eval.records import StepTrial, Trial
 from uwf_eval.report.configurations import Configurations
 from uwf_eval.report.estimates import Rate, rate_of
@@ -12,7 +12,7 @@ from uwf_eval.report.numbers import percent, rate_range
 from uwf_eval.report.tables import Content, Heading, Row, Strip, Table, Value
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class FieldShare:
     """A field of the recorded outputs: in how many trials it is equal."""
 
@@ -20,7 +20,7 @@ class FieldShare:
     equal: Rate
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class RecordedShare:
     """The trials of recorded steps in one configuration, of those that count.
 

@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
-from uwf_core.api.record import record
 from uwf_eval.records import JudgeResult, Trial, TrialState, TrialStep
 from uwf_eval.report.estimates import Amount, Mean, cost_amount, mean_of, token_amount
 from uwf_eval.report.groups import COUNTED, CaseGroup, Clustering
@@ -18,7 +18,7 @@ _NUMBERS = 5
 _MESSAGE = 400
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class JudgeShare:
     """The results of one judge in all trials.
 
@@ -78,7 +78,7 @@ def _judge(
     )
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class RoleShare:
     """The steps of one role in all trials of the run.
 
@@ -122,7 +122,7 @@ def roles_of(trials: Iterable[Trial]) -> Sequence[RoleShare]:
     return sorted(shares, key=lambda each: (-each.duration_ms, each.role))
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Station:
     """A role of a route, and how often it ran in a row."""
 
@@ -130,7 +130,7 @@ class Station:
     times: int
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class RouteShare:
     """A route and its trials.
 
@@ -178,7 +178,7 @@ def _route(roles: Iterable[str], routes: int, trials: Sequence[Trial]) -> RouteS
     )
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class FailureShare:
     """One kind of failure.
 

@@ -1,9 +1,8 @@
 """Computes the report of a run, which every format renders."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from uwf_core.api.record import record
 from uwf_eval.records import Cell, Run, RunTask, Trial
 from uwf_eval.report.configurations import Configuration, Configurations
 from uwf_eval.report.estimates import (
@@ -33,7 +32,7 @@ from uwf_eval.report.shares import (
 )
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Line:
     """The results of a group of trials.
 
@@ -58,7 +57,7 @@ class Line:
     judges: Sequence[JudgeShare]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class ConfigurationLine:
     """The results of one configuration, over all tasks or in one."""
 
@@ -66,7 +65,7 @@ class ConfigurationLine:
     line: Line
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class TaskLine:
     """The results of one task, and of each of its configurations if there are several."""
 
@@ -75,7 +74,7 @@ class TaskLine:
     configurations: Sequence[ConfigurationLine] = ()
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """A run and its results.
 

@@ -5,11 +5,10 @@ have a separate heading for it (`beside`).
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from uwf_core.commands import Column, Screen, clean
 from uwf_core.commands import table as columns_text
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.report.numbers import NONE
 
 Kind = Literal["text", "number", "words"]

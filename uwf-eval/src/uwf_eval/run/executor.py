@@ -5,18 +5,17 @@ run can stop at any time. It reports the end of each job in the calling thread.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from uwf_core.api import Cancel
-from uwf_core.api.record import record
 from uwf_eval.records import Trial
 from uwf_eval.task.model import Task
 from uwf_eval.trial.tampering import Stamps
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class RunSettings:
     """What all trials of a run share.
 

@@ -5,9 +5,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from uwf_core.errors import BusyError
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.task.tree import make_private, remove_tree
 from uwf_eval.trial.folders import remove_leftovers
 

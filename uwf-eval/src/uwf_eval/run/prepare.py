@@ -2,13 +2,12 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from uwf_core.api.record import record
 from uwf_core.client import Client
 from uwf_core.errors import PayloadError, UsageError, UwfError
 from uwf_core.ids import Ref
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from uwf_core.client import StepInput
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Request:
     """The request of a run.
 
@@ -57,7 +56,7 @@ class Request:
     cwd: Path
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Prepared:
     """A run that is ready to start: the copies of its tasks, its trials, and the base of relative
     paths in `--agent`; `notes` are for the user.

@@ -3,11 +3,10 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from uwf_core.api import Cancel
 from uwf_core.client import Client
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.plan.budget import exhausted, spending_of, unknown_limits
 from uwf_eval.plan.matrix import in_order
 from uwf_eval.records import Budget, Run, Trial

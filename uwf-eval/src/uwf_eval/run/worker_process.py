@@ -9,11 +9,10 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from uwf_core.api import ChildProgram, ProcessLimits, Program, own_python, start_program
 from uwf_core.errors import UwfError
-from uwf_core.named_tuple import NamedTuple
 
 _LIMITS: Final = ProcessLimits(total_seconds=None, output_bytes=1 << 31)
 

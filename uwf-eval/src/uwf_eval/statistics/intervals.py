@@ -8,9 +8,9 @@ Miller, "Adding Error Bars to Evals", arXiv 2411.00640 (2024), 2.2).
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import fsum, inf, sqrt
 
-from uwf_core.api.record import record
 from uwf_eval.statistics.distributions import normal_quantile, t_half_width, t_quantile
 from uwf_eval.statistics.signflip import least_tasks
 
@@ -18,7 +18,7 @@ NOTHING = 1e-15
 """A variance or a share below this is rounding."""
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Interval:
     """A range that contains the true value at the requested level, both ends included."""
 
@@ -34,7 +34,7 @@ class Interval:
         return -margin <= self.low and self.high <= margin
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Estimate:
     """A mean over groups (tasks), with its interval if the data allow one.
 

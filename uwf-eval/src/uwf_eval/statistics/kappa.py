@@ -1,12 +1,13 @@
 """Agreement of a judge with labels, less what chance gives: Cohen's kappa with its interval."""
 
-from uwf_core.api.record import record
+from dataclasses import dataclass
+
 from uwf_eval.statistics.intervals import Interval, wilson_interval
 
 _CERTAIN = 1e-9
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Agreement:
     """How two raters label the same items as passed or failed.
 

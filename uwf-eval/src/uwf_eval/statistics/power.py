@@ -14,10 +14,10 @@ What is planned is a new comparison, with variances as seen: no judgement on the
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Final
 
-from uwf_core.api.record import record
 from uwf_eval.statistics.distributions import normal_quantile, t_quantile
 from uwf_eval.statistics.intervals import NOTHING, mean, variance
 from uwf_eval.statistics.signflip import least_tasks
@@ -29,7 +29,7 @@ MOST: Final = 1_000_000
 """More tasks or repeats than this are not worth naming."""
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Spread:
     """Why the differences of tasks vary.
 
@@ -45,7 +45,7 @@ class Spread:
     within: float | None
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Aim:
     """What a comparison is to find: a difference `target`, at a level, with a probability."""
 

@@ -24,11 +24,10 @@ Three ways to the same number, the first that fits:
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import repeat
 from math import ceil, fsum, lcm, log2
 from typing import Final
-
-from uwf_core.api.record import record
 
 MOST_HALVED: Final = 30
 """Tasks up to which differences that lie on no grid are counted exactly."""
@@ -40,7 +39,7 @@ _MOST_WORK: Final = 1 << 33  # bits that are moved; less than a second
 _ROUNDING: Final = 1e-9
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class SignFlip:
     """What the test found.
 

@@ -8,11 +8,10 @@ import os
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from uwf_core.client import Client
 from uwf_core.errors import UnknownIdError, UsageError
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.task.check import NAME, NAME_HINT
 from uwf_eval.task.model import Source
 from uwf_eval.task.read import TASK_FILE, Checked, Origin, read_task

@@ -1,12 +1,11 @@
 """The shape of task.yaml, and a task once it is read and checked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from uwf_core.api.fields import NOT_BLANK, Rule, above, between
-from uwf_core.api.record import record
 from uwf_eval.task.tree import EMPTY_DIGEST, digest_of_tree
 
 Source = Literal["folder", "archive", "distribution"]
@@ -17,7 +16,7 @@ _Seconds = Annotated[float, Rule("must be above 0 and at most 86400", lambda s: 
 _Positive = above(0)
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class JudgeSpec:
     """A judge of a task; exactly one of `builtin`, `entry` and `plugin` selects it.
 
@@ -53,7 +52,7 @@ class JudgeSpec:
         return f"entry:{self.entry}" if self.entry is not None else f"plugin:{self.plugin}"
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Limits:
     """Limits of a trial's thread, as in a workflow; the tighter of both holds."""
 
@@ -63,7 +62,7 @@ class Limits:
     max_minutes: Annotated[float | None, "Minutes spent running.", _Positive] = None
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Case:
     """One prompt of a task, or one recorded step."""
 
@@ -84,7 +83,7 @@ class Case:
     ] = None
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class TaskFile:
     """task.yaml."""
 
@@ -123,7 +122,7 @@ class TaskFile:
     pass_: Annotated[float, "From which score on a trial passes.", between(0, 1)] = 1.0
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Command:
     """A setup or teardown command: `text` is run by `sh -c`, in the trial's folder. It gets
     the usual variables, those of the task's `env`, and the task's folder in `UWF_EVAL_TASK` (which
@@ -134,7 +133,7 @@ class Command:
     timeout: float = 300.0
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Task:
     """A task, ready to be tried.
 

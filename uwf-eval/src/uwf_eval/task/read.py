@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from uwf_core.client import Client
 from uwf_core.definitions import (
@@ -21,7 +21,6 @@ from uwf_core.definitions import (
     read_shape,
 )
 from uwf_core.errors import DefinitionError
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.task.check import task_problems
 from uwf_eval.task.model import Case, Command, Source, Task, TaskFile
 from uwf_eval.task.original import with_own_forms

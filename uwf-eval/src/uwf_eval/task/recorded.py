@@ -3,16 +3,15 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from uwf_core.api.record import record
 from uwf_core.client import Client
 from uwf_core.definitions import load_file, to_value
 from uwf_core.errors import UnknownIdError, UsageError, WrongStateError
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.task.read import TASK_FILE
 from uwf_eval.task.tree import copy_tree
 from uwf_eval.trial.thread import steps_by_path
@@ -24,7 +23,7 @@ _FILES: Final = "recorded-steps"
 _NOT_A_NAME: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Selection:
     """The recorded steps of a request.
 

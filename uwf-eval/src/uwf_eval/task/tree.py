@@ -8,11 +8,10 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from uwf_core.api import open_regular
 from uwf_core.errors import UwfError
-from uwf_core.named_tuple import NamedTuple
 
 CACHE: Final = "__pycache__"
 MAX_FILES: Final = 200_000

@@ -4,11 +4,10 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shutil import copyfile
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from uwf_core.client import Client
 from uwf_core.errors import UsageError, UwfError
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.task.load import check_new
 from uwf_eval.task.model import FIXTURE
 from uwf_eval.task.read import TASK_FILE

@@ -3,8 +3,8 @@
 import os
 import stat
 from pathlib import Path
+from typing import NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import Trial
 from uwf_eval.task.tree import remove_tree
 

@@ -2,12 +2,11 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uwf_core.api import Cancel, Usage
-from uwf_core.api.record import record
 from uwf_core.client import Client
 from uwf_eval.judges.startable import unable
 from uwf_eval.records import Trial
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from uwf_core.client import StepInput
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class TrialContext:
     """What all trials of a run share.
 

@@ -1,7 +1,7 @@
 """Derives a trial's state from the results of its thread and its judges. Pure."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from uwf_core.errors import (
     AgentFailure,
@@ -11,7 +11,6 @@ from uwf_core.errors import (
     StoreError,
     UwfError,
 )
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import Failure, JudgeResult, TrialState
 from uwf_eval.task.tree import TreeError
 

@@ -6,9 +6,9 @@ comes next, since only a person or a model could name why.
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from uwf_core.api.record import record
 from uwf_improve.distill.phases import Course, Kind, Phase
 
 _END: Final = "$END"
@@ -17,7 +17,7 @@ _MOST_NOTES: Final = 40
 MOST_SUMMARY: Final = 4000
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class RoleText:
     """The words of a role. An agent may replace them."""
 
@@ -75,7 +75,7 @@ _NEXT: Final[Mapping[Kind, str]] = {
 DONE: Final = "done"
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class RecordedVisit:
     """One step of the recorded run: the role, its output, its free text and its phase."""
 
@@ -84,7 +84,7 @@ class RecordedVisit:
     phase: Phase
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class WorkflowDraft:
     """A workflow as a document, and the recorded run as steps of it."""
 

@@ -6,9 +6,8 @@ lines. What has no turn of the user and of the agent is an error of `read`.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_improve.distill.session import SessionTurn, ToolUse, plain_text, with_results
 
 Line = Mapping[str, Any]

@@ -7,10 +7,9 @@ phase of a person.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from uwf_core.api.record import record
 from uwf_improve.distill.session import RecordedSession, SessionTurn, ToolUse
 
 Kind = Literal["explore", "change", "check", "answer", "person"]
@@ -26,7 +25,7 @@ _KINDS: Final[Mapping[str, Kind]] = {
 _NOT_WORK: Final = frozenset(("todowrite", "todoread", "todo", "updateplan", "exitplanmode"))
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Phase:
     """One visit of a role: what was said and done in it."""
 
@@ -44,7 +43,7 @@ class Phase:
         return [turn.text.strip() for turn in self.turns if turn.text.strip()]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Course:
     """The task of a session, and its phases. A phase of a person is never the first or last."""
 

@@ -1,13 +1,13 @@
 """A session of an agent, in nobody's format: what the user said, and what the agent did."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from uwf_core.api.record import record
 from uwf_core.errors import UsageError
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class ToolUse:
     """One use of a tool; `result` is None where it is not recorded."""
 
@@ -17,7 +17,7 @@ class ToolUse:
     is_error: bool = False
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class SessionTurn:
     """What one side said in one go; only the agent uses tools."""
 
@@ -26,7 +26,7 @@ class SessionTurn:
     tools: Sequence[ToolUse] = ()
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class RecordedSession:
     """A session, oldest turn first. `format`: such as `Claude Code`."""
 

@@ -3,12 +3,12 @@
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from uwf_core.api import read_regular
-from uwf_core.api.record import record
 from uwf_core.client import Client
 from uwf_core.errors import DefinitionError, UsageError, UwfError
 from uwf_improve.edit.catalog import Edits
@@ -27,7 +27,7 @@ class EditRefused(UsageError):
     code = "edit-refused"
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Draft:
     """What an author proposes.
 

@@ -2,17 +2,15 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from difflib import unified_diff
 from typing import Literal
-
-from uwf_core.api.record import record
 
 State = Literal["drafted", "not accepted", "accepted", "applied"]
 """`not accepted`: by the sealed test; this text is never tested again."""
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Change:
     """A text that an edit changes: `place` is `roles.writer.goal`, `graph.a.b.prompt` or
     `skills.NAME`.
@@ -23,7 +21,7 @@ class Change:
     after: str
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Citation:
     """A finding that an edit answers, as it was when it was cited."""
 
@@ -34,7 +32,7 @@ class Citation:
     steps: Sequence[str] = ()
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class FileChange:
     """A file that an edit changes, by its path from the folder of the workflow file."""
 
@@ -43,7 +41,7 @@ class FileChange:
     after: str
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class WorkflowEdit:
     """A drafted edit.
 

@@ -1,10 +1,10 @@
 """The bar: what an edit must reach to be accepted. It is stored before the first trial."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isfinite
 from typing import Final, Literal
 
-from uwf_core.api.record import record
 from uwf_eval.compare.records import METRICS, Metric
 
 LEAST_SEALED: Final = 12
@@ -21,7 +21,7 @@ infrastructure errors of a trial.
 SHARES: Final = ("tampering", "infra_errors")
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Guard:
     """A metric that must not become worse.
 
@@ -41,7 +41,7 @@ class Guard:
             raise ValueError(f"the margin of {self.metric} must be 0 or more, not {self.margin}")
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Bar:
     """What an edit must reach.
 

@@ -16,10 +16,10 @@ no sample, and no rule can see it.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import fsum
 from typing import Final, Literal
 
-from uwf_core.api.record import record
 from uwf_eval.compare.measure import higher_is_better, is_bounded
 from uwf_eval.statistics.intervals import mean, paired_difference
 from uwf_eval.statistics.signflip import least_tasks, sign_flip
@@ -30,7 +30,7 @@ _ROUNDING: Final = 1e-9
 Verdict = Literal["accepted", "not accepted", "refused"]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Evidence:
     """What the trials of both sides on sealed tasks measured. It is never shown as long as the
     edit is not accepted.
@@ -48,7 +48,7 @@ class Evidence:
     missing: int = 0
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Gain:
     """A gain in the unit of the bar: of scores and rates the difference, of others a share of the
     champion's mean. low, high: its range; None where the values do not give one.
@@ -59,7 +59,7 @@ class Gain:
     high: float | None
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Decision:
     """The verdict on one edit.
 

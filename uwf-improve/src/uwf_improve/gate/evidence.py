@@ -1,10 +1,9 @@
 """Trials of both sides on sealed tasks -> what the decision is made from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import isclose
 
-from uwf_core.api.record import record
 from uwf_eval.compare.measure import is_bounded, weigh
 from uwf_eval.compare.pairs import Pair, pair_up
 from uwf_eval.compare.records import CompareOptions, Metric
@@ -15,7 +14,7 @@ from uwf_improve.gate.bar import SHARES, Bar, GuardMetric
 from uwf_improve.gate.decide import Evidence
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Contest:
     """The trials of the champion and of the edit, one run of each.
 

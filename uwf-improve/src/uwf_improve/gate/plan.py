@@ -1,16 +1,16 @@
 """What a sealed test costs and can find, before its first trial."""
 
+from dataclasses import dataclass
 from math import sqrt
 from typing import Final
 
-from uwf_core.api.record import record
 from uwf_eval.statistics.distributions import normal_quantile
 from uwf_improve.gate.bar import MOST_TESTS, Bar
 
 POWER: Final = 0.8
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class PlannedTest:
     """The test of a number: its level, and the gain of a pass rate that it accepts with the
     probability `POWER`.
@@ -21,7 +21,7 @@ class PlannedTest:
     finds: float
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class SealedPlan:
     """One sealed test: both sides run all sealed tasks.
 

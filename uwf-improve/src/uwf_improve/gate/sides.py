@@ -9,16 +9,15 @@ and confirm that edit.
 import hmac
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Literal
-
-from uwf_core.api.record import record
 
 Side = Literal["sealed", "open"]
 _LEAST_KEY: Final = 16
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class SourcedTask:
     """A task, and what it shares with its other versions.
 
@@ -39,7 +38,7 @@ class SourcedTask:
         return (*marks, f"digest:{self.digest}") if self.digest else marks
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Place:
     """Where a mark belongs: a side, and the unit of the test, named by the mark of its source."""
 

@@ -1,15 +1,13 @@
 """Recorded threads as plain values: the visits of their roles. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
-
-from uwf_core.api.record import record
+from dataclasses import dataclass, field
 
 SUSPEND = "$SUSPEND"
 END = "$END"
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Attempted:
     """A failed attempt: its node, and the kind of the failure."""
 
@@ -17,7 +15,7 @@ class Attempted:
     kind: str
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Visit:
     """A step of a role.
 
@@ -48,7 +46,7 @@ class Visit:
     duration_ms: int = 0
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class History:
     """A thread: its end, its visits, the attempts at a step that never succeeded, and the limits
     that it reached.
@@ -70,7 +68,7 @@ class History:
                 yield visit
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class RoleOutline:
     """A role of the present workflow: where each status leads; `plays`: what plays it."""
 
@@ -79,7 +77,7 @@ class RoleOutline:
     edges: Mapping[str, str]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Outline:
     """The present version of a workflow: its roles, and in which role it starts."""
 
@@ -93,7 +91,7 @@ class Outline:
         return next((each for each in self.roles if each.name == name), None)
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Histories:
     """What is known of a workflow. `unreadable` threads were left out, and those of which `sealed`
     tasks were made.

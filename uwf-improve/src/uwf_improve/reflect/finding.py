@@ -3,9 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final, Literal
 
-from uwf_core.api.record import record
 from uwf_eval.statistics.intervals import wilson_interval
 from uwf_improve.history.visits import Visit
 
@@ -28,7 +28,7 @@ LEVEL: Final = 0.9
 SHOWN: Final = 5
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Finding:
     """Something that happened again and again.
 

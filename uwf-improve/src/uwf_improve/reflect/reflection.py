@@ -2,11 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import fsum
 from typing import Final
 
-from uwf_core.api.record import record
 from uwf_improve.history.visits import Histories
 from uwf_improve.reflect import people, replies, routes, spending
 from uwf_improve.reflect.finding import Finding
@@ -28,7 +27,7 @@ RULES: Final[tuple[Callable[[Histories], Iterator[Finding]], ...]] = (
 )
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class RoleUse:
     """How a role was used; `cost_usd` is None if no visit reported it."""
 
@@ -41,7 +40,7 @@ class RoleUse:
     duration_ms: int
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class EdgeUse:
     """How often an edge was taken; 0: never."""
 
@@ -51,7 +50,7 @@ class EdgeUse:
     taken: int
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Reflection:
     """What the histories of a workflow show.
 

@@ -7,11 +7,10 @@ its trials alone.
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import fsum
 from typing import Any
 
-from uwf_core.api.record import record
 from uwf_core.client import Client
 from uwf_core.commands import Session, working_folder
 from uwf_core.errors import ExitCode, UsageError, UwfError
@@ -45,7 +44,7 @@ class TestRefused(UsageError):
     __test__ = False
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class TestOptions:
     """How the trials of a test run. `dry_run`: print the plan, run nothing."""
 

@@ -1,10 +1,9 @@
 """Sealed sets as they are stored: each event is a record that names the one before it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
 
-from uwf_core.api.record import record
 from uwf_improve.gate.bar import Bar
 from uwf_improve.gate.decide import Verdict
 from uwf_improve.gate.sides import Place, Side
@@ -12,7 +11,7 @@ from uwf_improve.gate.sides import Place, Side
 Event = Literal["sealed", "extended", "begun", "decided", "opened"]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class SetTask:
     """One case of a task: its name in trials, its side, the unit of the test that it belongs to,
     where it came from, and the digest of its copy.
@@ -25,7 +24,7 @@ class SetTask:
     digest: str
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class SealedTest:
     """A test of a set: spent from the moment it begins.
 
@@ -50,7 +49,7 @@ class SealedTest:
     p: float | None = None
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class SetRecord:
     """The state of a set after an event.
 

@@ -4,10 +4,10 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from uwf_core.api.record import record
 from uwf_core.client import Client
 from uwf_core.definitions import YamlMapping, load_file, to_value
 from uwf_core.errors import UsageError
@@ -21,7 +21,7 @@ _KEY_BYTES: Final = 32
 _SOURCE: Final = "source:"
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class TakenTask:
     """A copied case: its name, its folder, its marks for the split, and where it came from."""
 

@@ -4,15 +4,13 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from uwf_core.api.record import record
 from uwf_core.client import Client
 from uwf_core.commands import Session, cancel_on_signals, working_folder
 from uwf_core.errors import ExitCode
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.judges.launcher import hide
 from uwf_eval.records import Run, Trial
 from uwf_eval.run.pool import ProcessPool
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     from uwf_core.client import StepInput
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Match:
     """Trials of both versions of a workflow on the same tasks, interleaved.
 

@@ -1,10 +1,10 @@
 """The versions of a workflow that a search tries: texts by place, each checked like any edit."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from uwf_core.api.record import record
 from uwf_core.client import Client
 from uwf_improve.edit.draft import Draft, prepare_edit
 from uwf_improve.edit.files import skill_files
@@ -19,7 +19,7 @@ Texts = Mapping[str, str]
 """The text of each place, such as `roles.reviewer.goal` and `graph.a.b.prompt`."""
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Origin:
     """The workflow that is searched: its file, its published version, the texts that may change."""
 

@@ -8,13 +8,13 @@ store.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 from gepa.api import optimize
 from gepa.core.adapter import EvaluationBatch
 from gepa.core.result import GEPAResult
 
-from uwf_core.api.record import record
 from uwf_core.client import Client
 from uwf_core.errors import UsageError
 from uwf_eval.records import Trial
@@ -27,7 +27,7 @@ _BATCH: Final = 3
 _TRIALS: Final = "trials"
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Searched:
     """The end of a search: what it claims, on the tasks that it used.
 
@@ -55,7 +55,7 @@ class SearchStopped(BaseException):
         self.error = error
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Bench:
     """What a search works with."""
 

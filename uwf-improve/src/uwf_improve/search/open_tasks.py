@@ -4,12 +4,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from uwf_core.client import Client
 from uwf_core.commands import Session
 from uwf_core.errors import ExitCode, UsageError, UwfError
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import Trial
 from uwf_eval.run.run_loop import LEFT
 from uwf_improve.sealed.catalog import Sets

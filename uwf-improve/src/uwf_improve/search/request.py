@@ -1,10 +1,10 @@
 """A search as `uwf improve propose --gepa` asks for it: its winner is a draft like any other."""
 
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from uwf_core.api.record import record
 from uwf_core.client import Client
 from uwf_core.commands import Session, working_folder
 from uwf_core.errors import UsageError
@@ -17,7 +17,7 @@ from uwf_improve.search.open_tasks import Halves, OpenTasks, halves_of
 from uwf_improve.search.proposer import Proposer
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class SearchOptions:
     """How to search: at most `most` trials on the open tasks of `set`; `agent` drafts."""
 

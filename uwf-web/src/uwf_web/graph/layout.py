@@ -5,8 +5,8 @@ After Sugiyama, Tagawa and Toda (1981): layers, an order with few crossings, col
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_web.graph.columns import set_columns
 from uwf_web.graph.rows import Line, Size, Spot, place_in_rows
 

@@ -8,8 +8,8 @@ from bisect import bisect, insort
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_web.graph.layers import layers
 
 _SWEEPS = 12

@@ -2,9 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Literal
-
-from uwf_core.named_tuple import NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 START: Final = "$START"
 _ENDS: Final = ("$END", "$SUSPEND")

@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_web.graph.shape import START, Shape
 
 NodeState = Literal["default", "completed", "active", "suspended", "failed"]

@@ -1,11 +1,10 @@
 """A graph as SVG: nodes are links, states have symbols, colours come from the page's variables."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 from unicodedata import combining, east_asian_width
 
 from uwf_core.markup import Markup, join, tag
-from uwf_core.named_tuple import NamedTuple
 from uwf_web.graph.layout import LOOP, Layout, Path, Rectangle, layout
 from uwf_web.graph.rows import Line, Size
 from uwf_web.graph.shape import GraphEdge, GraphNode, Shape, anchor

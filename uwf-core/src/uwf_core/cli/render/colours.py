@@ -2,9 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from typing import IO, Final
-
-from uwf_core.named_tuple import NamedTuple
+from typing import IO, Final, NamedTuple
 
 STYLES: Final[Mapping[str, str]] = {
     "bold": "1",

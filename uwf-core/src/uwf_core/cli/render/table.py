@@ -1,10 +1,9 @@
 """Tables for people: columns shrink and disappear on a narrow terminal."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.cli.render.colours import Screen, cells, fit, wrap
-from uwf_core.named_tuple import NamedTuple
 
 _GAP = 2
 _INDENT = "  "

@@ -1,11 +1,10 @@
 """The turns of an agent as text, whole ones and growing ones."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.cli.render.colours import Screen
 from uwf_core.extract.split import lines_of_fields
-from uwf_core.named_tuple import NamedTuple
 
 
 def turn_text(turn: Mapping[str, Any], screen: Screen) -> str:

@@ -4,14 +4,13 @@ Source: https://platform.openai.com/docs/api-reference/chat/create
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.api.agent import Model, ToolCall
 from uwf_core.llm.chat import ChatRequest, ChatTool, Image, Message, ResponseFormat
 from uwf_core.llm.encoding import encoded, sent_arguments, sorted_tools
 from uwf_core.llm.openai_chat.adapt import Quirks
 from uwf_core.llm.openai_chat.echo import echo
-from uwf_core.named_tuple import NamedTuple
 
 _OF_RESULTS = "[images of the results above]"
 

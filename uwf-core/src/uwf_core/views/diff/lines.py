@@ -2,9 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
-
-from uwf_core.named_tuple import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 _MOST = 1_000
 """Beyond this many different lines on one side they are not aligned, which takes quadratic time."""

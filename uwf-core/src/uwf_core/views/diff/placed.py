@@ -3,9 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.views.diff.align import Key
 
 if TYPE_CHECKING:

@@ -5,10 +5,9 @@ Ids follow from references, so the observer and a later export give the same spa
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.api.sums import UsagePayload
-from uwf_core.named_tuple import NamedTuple
 
 CONVENTIONS = "1.41.0"
 """The version of the semantic conventions; the last one whose main registry has GenAI spans."""

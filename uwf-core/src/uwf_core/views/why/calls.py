@@ -1,11 +1,10 @@
 """What happened until a step was delivered, in its order: words of persons, questions, failures."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.api.reading import RecordedEvent, RecordedStep
 from uwf_core.errors import FailureKind
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.views.why.events import event_statement
 from uwf_core.views.why.statements import Statement
 from uwf_core.views.why.surroundings import Surroundings

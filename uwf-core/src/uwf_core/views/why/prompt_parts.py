@@ -7,9 +7,8 @@ together are the prompt, byte for byte; a prompt of another form is one part.
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.prompt.guidance import GUIDANCE_HEADING
 from uwf_core.workflow.markdown import fenced
 

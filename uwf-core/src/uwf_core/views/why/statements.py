@@ -1,8 +1,6 @@
 """What a page says: sections of statements, each with references."""
 
-from typing import Final
-
-from uwf_core.named_tuple import NamedTuple
+from typing import Final, NamedTuple
 
 KINDS: Final = (
     *("thread", "result", "worked", "summary", "total", "unknown"),

@@ -1,7 +1,8 @@
 """What the section of a step needs besides the step."""
 
+from typing import NamedTuple
+
 from uwf_core.api.reading import RecordedEvent, RecordedStep
-from uwf_core.named_tuple import NamedTuple
 
 
 class Surroundings(NamedTuple):

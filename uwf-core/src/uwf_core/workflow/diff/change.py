@@ -1,8 +1,6 @@
 """One change between two versions of a workflow, and whom it breaks."""
 
-from typing import Any, Final, Literal
-
-from uwf_core.named_tuple import NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 KINDS: Final = (
     "name-changed",

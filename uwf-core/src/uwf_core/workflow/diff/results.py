@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.definition import END, Edge, Workflow
 from uwf_core.workflow.fan_out import flat_graph
 from uwf_core.workflow.variants import STATUS, Variant, variants

@@ -1,12 +1,12 @@
 """The judges `cost`, `duration` and `token-stats`: an amount as a score, if limits are set."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 from uwf_core.api import JudgeReply, JudgeRequest
 from uwf_core.api.extract import NO_USAGE
-from uwf_core.api.record import record
 from uwf_core.api.sums import NOTHING_USED, add_usage, is_exact
 from uwf_eval.judges.builtin.material import leaf_steps
 from uwf_eval.judges.failed import JudgeFailed
@@ -53,7 +53,7 @@ def _score(amount: float, full: float, zero: float) -> float:
     return 0.0 if amount >= zero else (zero - amount) / (zero - full)
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class CostOptions:
     """The limits in dollars.
 
@@ -84,7 +84,7 @@ class Cost:
         return graded("costUsd", cost, full=options.full_usd, zero=options.zero_usd)
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class DurationOptions:
     """The limits in seconds.
 

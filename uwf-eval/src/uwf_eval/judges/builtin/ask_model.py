@@ -8,13 +8,12 @@ from the material.
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from uwf_core.api import Cancel, JudgeRequest, Model, Usage, priced
 from uwf_core.api.judge import needed_model
-from uwf_core.api.record import record
 from uwf_core.definitions import CompiledSchema
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.judges.builtin.material import cut, fenced
 from uwf_eval.judges.failed import JudgeFailed
 
@@ -41,7 +40,7 @@ Answer with one JSON object that satisfies this JSON Schema, and with nothing el
 {task}"""
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class ModelOptions:
     """The common options of judges that ask a model.
 
@@ -63,7 +62,7 @@ class ModelOptions:
             raise ValueError(f"characters is {self.characters}; must be 200 or more")
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Question:
     """One question.
 

@@ -4,6 +4,7 @@ import os
 import re
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +18,6 @@ from uwf_core.api import (
     run_program,
 )
 from uwf_core.api.extract import NO_USAGE
-from uwf_core.api.record import record
 from uwf_eval.judges.context import judge_environment
 from uwf_eval.judges.failed import (
     JudgeAborted,
@@ -34,7 +34,7 @@ _NUMBER = r"(-?\d+(?:\.\d+)?)"
 _SHOWN = 2000
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class CommandOptions:
     """The command and its score.
 

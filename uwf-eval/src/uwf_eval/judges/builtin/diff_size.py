@@ -2,13 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.api import JudgeReply, JudgeRequest, read_regular
-from uwf_core.api.record import record
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.judges.builtin.amounts import check_limits, graded
 from uwf_eval.judges.failed import JudgeFailed
 
@@ -25,7 +24,7 @@ IGNORED = (
 _MOST_SHOWN = 100
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class DiffSizeOptions:
     """The limits in changed lines, and the ignored files.
 

@@ -1,18 +1,18 @@
 """The judge `frontmatter-compliance`: did the outputs of the roles satisfy their schemas?"""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from uwf_core.api import JudgeReply, JudgeRequest
 from uwf_core.api.extract import NO_USAGE
-from uwf_core.api.record import record
 from uwf_eval.judges.builtin.material import leaf_steps
 from uwf_eval.judges.failed import JudgeFailed
 
 _INVALID = "invalid_output"
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class ComplianceOptions:
     """What is counted.
 

@@ -1,19 +1,18 @@
 """The judge `expected-route`: did the expected roles run?"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from uwf_core.api import JudgeReply, JudgeRequest
 from uwf_core.api.extract import NO_USAGE
-from uwf_core.api.record import record
 from uwf_eval.judges.failed import JudgeFailed
 
 ANY = "..."
 """In a route: any number of any roles."""
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class RouteOptions:
     """The conditions; the score is the share of satisfied ones. A role of a called thread is
     `work/writer`, where the role `work` called it.

@@ -1,12 +1,12 @@
 """The judge `rubric`: a model judges by the criteria of the task."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from uwf_core.api import JudgeReply, JudgeRequest, read_regular
-from uwf_core.api.record import record
 from uwf_eval.judges.builtin.ask_model import (
     MANIPULATION,
     Examiner,
@@ -27,7 +27,7 @@ For each give `criterion` (its name), `points` from 0 (not met at all) to {most}
 `reason` in one sentence. A long answer is not a better one."""
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Criterion:
     """One criterion: `name`, `description` in a sentence, `weight` in the score."""
 
@@ -45,7 +45,7 @@ _DOES_THE_TASK = Criterion(
 )
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class RubricOptions(ModelOptions):
     """The criteria, and the common options of judges that ask a model.
 

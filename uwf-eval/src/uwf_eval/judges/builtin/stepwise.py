@@ -3,12 +3,12 @@ the input, of each step and quotes evidence for each of them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from statistics import fmean
 from typing import Any
 
 from uwf_core.api import JudgeReply, JudgeRequest, Usage
-from uwf_core.api.record import record
 from uwf_eval.judges.builtin.ask_model import (
     MANIPULATION,
     Examiner,
@@ -22,7 +22,7 @@ from uwf_eval.judges.failed import JudgeFailed
 Step = Mapping[str, Any]
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class StepOptions(ModelOptions):
     """The roles, and the common options of judges that ask a model.
 
@@ -33,7 +33,7 @@ class StepOptions(ModelOptions):
     roles: Sequence[str] = ()
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class StepExamination:
     """The question about each step.
 

@@ -2,10 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from uwf_core.markup import Markup, join, tag
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.report.html.marks import at, picture, symbol, tone
 from uwf_eval.report.html.table import section, table
 from uwf_eval.report.numbers import NONE, dollars, known, mean_range, score
