@@ -17,6 +17,7 @@ SAYS_MORE = {
     "uwf_agent_claude_code": set(),
     "uwf_agent_hermes": set(),
     "uwf_eval": set(),
+    "uwf_export": set(),
     "uwf_improve": set(),
     "uwf_testing": set(),
     "uwf_store_postgres": set(),

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from uwf_core.views.formats.atif import AtifExporter
+from uwf_export.atif import AtifExporter
 
 
 def _document(thread: Any) -> dict[str, Any]:

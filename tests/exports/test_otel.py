@@ -17,7 +17,7 @@ from tests.exports.recorded import LETTER, PERSON
 
 from uwf_core.client import Client
 from uwf_core.testing.project import Project
-from uwf_core.views.formats.otlp import OtlpExporter
+from uwf_export.otlp import OtlpExporter
 
 
 class Receiver:
@@ -117,7 +117,7 @@ def test_without_an_endpoint_nothing_is_imported_or_sent(tmp_path: Path, tool: A
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert "uwf_core.views.formats.otel" in done.stderr
+    assert "uwf_export.otel" in done.stderr
     assert "opentelemetry" not in done.stderr
 
 

@@ -4,7 +4,7 @@ import json
 from base64 import b64encode
 from typing import Any
 
-from uwf_core.views.formats.otlp import OtlpContentExporter, OtlpExporter
+from uwf_export.otlp import OtlpContentExporter, OtlpExporter
 
 _IDS = ("traceId", "spanId", "parentSpanId")
 

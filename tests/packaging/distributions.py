@@ -29,8 +29,8 @@ for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
     if not module.name.endswith("__main__") and module.name not in {optional!r}:
         importlib.import_module(module.name)
 """
-OPTIONAL = ("uwf_improve.search.gepa_search", "uwf_worker.metrics")
-"""What extras (`gepa`, `metrics`) bring a library for."""
+OPTIONAL = ("uwf_export.otel_sdk", "uwf_improve.search.gepa_search", "uwf_worker.metrics")
+"""What extras (`otel`, `gepa`, `metrics`) bring a library for."""
 
 
 def main(wheels: Path, folder: Path, names: tuple[str, ...]) -> int:

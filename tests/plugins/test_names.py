@@ -68,11 +68,12 @@ def test_the_list_of_agents_shows_both_and_the_core_s_own_is_the_default(install
     } == {"thief": ("shadowed", False), CORE: ("ready", True)}
 
 
-def test_every_name_of_the_core_is_reserved():
+def test_every_built_in_name_is_reserved():
     own: dict[str, set[str]] = {"uwf.stores": {spec.name for spec in HOUSE}}
     own["uwf.commands"] = set(COMMANDS)
+    owners = {owner for names in RESERVED.values() for owner in names.values()}
     for found in scan():
-        if found.distribution == CORE:
+        if found.distribution in owners:
             own.setdefault(found.group, set()).add(found.name)
     assert own == {group: set(names) for group, names in RESERVED.items()}
 

@@ -7,7 +7,8 @@ from uwf_agent_claude_code.options import ClaudeCodeOptions
 from uwf_agent_claude_code.placeholder import INSTALL
 from uwf_agent_hermes import failures as hermes
 from uwf_agent_hermes.options import HermesOptions
-from uwf_core.plugins.plugins import Plugins, program_of
+from uwf_core.plugins.family import program_of
+from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import AGENTS, Distribution, EntryPoint
 
 

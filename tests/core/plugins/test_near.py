@@ -3,7 +3,8 @@
 import pytest
 
 from uwf_core.errors import PluginError
-from uwf_core.plugins.plugins import Plugins, near_hint
+from uwf_core.plugins.family import near_hint
+from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import AGENTS, COMMANDS
 
 

@@ -15,21 +15,3 @@ class TestMarkdown(ExporterContract):
     @pytest.fixture
     def exporter(self):
         return "markdown"
-
-
-class TestAtif(ExporterContract):
-    @pytest.fixture
-    def exporter(self):
-        return "atif"
-
-
-class TestOtlpJson(ExporterContract):
-    @pytest.fixture
-    def exporter(self):
-        return "otlp-json"
-
-
-class TestOtlpJsonContent(ExporterContract):
-    @pytest.fixture
-    def exporter(self):
-        return "otlp-json-content"

@@ -327,7 +327,7 @@ def _unknown(word: str, catalog: AgentCatalog, source: str) -> UnknownIdError:
 
 
 def _near(word: str, names: Collection[str]) -> str:
-    from uwf_core.plugins.plugins import near_hint
+    from uwf_core.plugins.family import near_hint
     from uwf_core.plugins.scan import AGENTS
 
     listed = f"known: {', '.join(sorted(names))}; " if names else ""

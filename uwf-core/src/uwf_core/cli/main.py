@@ -76,12 +76,17 @@ class Root(Group):
         if own is not None or cmd_name.startswith("-"):
             return own
         from uwf_core.cli.plugin_commands import load_plugin_command
+        from uwf_core.plugins.family import check_installed
+        from uwf_core.plugins.scan import COMMANDS as GROUP
 
-        return load_plugin_command(ctx.ensure_object(Session), cmd_name)
+        found = load_plugin_command(ctx.ensure_object(Session), cmd_name)
+        if found is None:
+            check_installed(f"`uwf {cmd_name}`", GROUP, cmd_name)
+        return found
 
     def suggest(self, ctx: click.Context, word: str) -> str | None:
         """Also suggest commands of nouns, and those of plugins that are not installed."""
-        from uwf_core.plugins.plugins import near_hint
+        from uwf_core.plugins.family import near_hint
         from uwf_core.plugins.scan import COMMANDS as GROUP
 
         if word in ("install", "update", "upgrade"):

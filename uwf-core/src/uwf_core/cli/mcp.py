@@ -6,7 +6,6 @@ import click
 
 from uwf_core.cli.command import command
 from uwf_core.cli.session import Session, working_folder
-from uwf_core.errors import UsageError
 
 ALLOW = ("run", "answer")
 
@@ -30,10 +29,9 @@ def mcp(session: Session, allowed: tuple[str, ...]) -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("uwf_core"):
             raise
-        raise UsageError(
-            f"`uwf mcp` needs the package {error.name!r}, which is not installed",
-            hint="next: pip install 'uwf-core[mcp]'",
-        ) from error
+        from uwf_core.plugins.repair import not_installed
+
+        raise not_installed("`uwf mcp`", "uwf-core[mcp]") from error
     from uwf_core.cli.error_report import explain, redacted
     from uwf_core.cli.prompt import document_text
     from uwf_core.escape import clean_document

@@ -164,8 +164,8 @@ def _taken(session: Session, group: str) -> Mapping[str, str]:
     from uwf_core.plugins.status import IMPOSSIBLE, RESERVED
 
     installed = (each.found for each in session.engine.plugins.list((group,)))
-    reserved = dict.fromkeys((*RESERVED.get(group, ()), *IMPOSSIBLE.get(group, ())), CORE)
-    return {**{each.name: each.distribution for each in installed}, **reserved}
+    names = {each.name: each.distribution for each in installed}
+    return {**names, **dict.fromkeys(IMPOSSIBLE.get(group, ()), CORE), **RESERVED.get(group, {})}
 
 
 def _write(folder: str, files: Mapping[str, str]) -> None:

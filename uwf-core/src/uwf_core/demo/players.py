@@ -12,7 +12,7 @@ from uwf_core.demo.site import Site
 from uwf_core.engine.models import default_model
 from uwf_core.engine.open_engine import open_engine
 from uwf_core.errors import UsageError
-from uwf_core.plugins.repair import install_line
+from uwf_core.plugins.repair import not_installed
 from uwf_core.plugins.scan import AGENTS
 from uwf_core.plugins.status import Plugin, Status
 
@@ -65,9 +65,10 @@ def live_player(env: Mapping[str, str]) -> Player:
     """
     plugin = _builtin(env, str(Path.cwd()))
     if plugin is None or plugin.status is not Status.READY:
-        state = "is not installed" if plugin is None else f"cannot be used: {plugin.reason}"
-        hint = install_line("uwf-agent-builtin") if plugin is None else "uwf plugin list"
-        raise UsageError(f"the live demo needs the builtin agent, which {state}", hint=hint)
+        if plugin is None:
+            raise not_installed("the live demo", "uwf-agent-builtin")
+        state = f"the builtin agent, which cannot be used: {plugin.reason}"
+        raise UsageError(f"the live demo needs {state}", hint="uwf plugin list")
     engine = open_engine(env=env, cwd=str(Path.cwd()))
     model, settings = default_model(engine), engine.settings
     if model is None:

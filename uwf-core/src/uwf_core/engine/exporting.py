@@ -94,10 +94,11 @@ def open_exporter(engine: "Engine", name: str) -> OpenExporter:
 
 
 def _unknown(engine: "Engine", name: str) -> PluginError:
-    from uwf_core.plugins.plugins import near_hint
+    from uwf_core.plugins.family import check_installed, near_hint
     from uwf_core.plugins.repair import install_line
     from uwf_core.plugins.status import Status
 
+    check_installed(f"the format {name!r}", EXPORTERS, name)
     plugins = engine.plugins.list((EXPORTERS,))
     known = sorted({each.found.name for each in plugins if each.status is Status.READY})
     near = near_hint(name, [*known, "bundle", "text", "json", "yaml"], (EXPORTERS,))

@@ -13,7 +13,10 @@ def main() -> int:
     try:
         import apprise
     except ImportError:
-        print("apprise is not installed; next: pip install 'uwf-core[notify]'", file=sys.stderr)
+        from uwf_core.plugins.repair import install_line
+
+        cure = install_line("uwf-core[notify]")
+        print(f"apprise is not installed; next: {cure}", file=sys.stderr)
         return 2
     services = apprise.Apprise()
     for number, each in enumerate(message["services"], 1):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from uwf_core.errors import PluginError
 from uwf_core.plugins.scan import CORE, normalised
 
 UV_RECEIPT = "uv-receipt.toml"
@@ -65,8 +66,11 @@ def install_command(
 ) -> Command:
     """Install requirements with uwf; `upgrade`: their newest compatible versions."""
     if method.tool == "uv-tool":
-        new = [Required(_name_of(each), each) for each in requirements]
-        return _uv_tool(method, [*_without(method, (each.name for each in new)), *new], upgrade)
+        new = {normalised(_name_of(each)): each for each in requirements}
+        if own := new.pop(normalised(method.package.name), None):  # with another extra
+            method = method._replace(package=Required(method.package.name, own))
+        added = [Required(name, each) for name, each in new.items()]
+        return _uv_tool(method, [*_without(method, new), *added], upgrade)
     if method.tool == "pipx":
         force = ("--force",) if upgrade else ()
         return ("pipx", "inject", *force, method.package.name, *requirements)
@@ -77,6 +81,14 @@ def install_command(
 def install_line(distribution: str, method: InstallMethod | None = None) -> str:
     """The shell command that installs `distribution` with uwf."""
     return shlex.join(install_command((distribution,), method or install_method()))
+
+
+def not_installed(what: str, requirement: str) -> PluginError:
+    """The error of something that needs a distribution, or an extra of one, that is not there."""
+    return PluginError(
+        f"{what} needs {requirement}, which is not installed",
+        hint=f"next: {install_line(requirement)}",
+    )
 
 
 def repair_line(distribution: str, method: InstallMethod | None = None) -> str:

@@ -150,21 +150,25 @@ def api_version(text: object) -> tuple[int, int] | None:
     return int(major), int(minor)
 
 
-RESERVED: Mapping[str, frozenset[str]] = {
-    AGENTS: frozenset(("human", "mock")),
-    EXTRACTORS: frozenset(("frontmatter",)),
-    EXPORTERS: frozenset(("atif", "html", "markdown", "otlp-json", "otlp-json-content")),
-    MODELS: frozenset(("anthropic", "gemini", "openai-chat", "openai-responses")),
-    STORES: frozenset(("memory", "sqlite")),
-    COMMANDS: frozenset(
+RESERVED: Mapping[str, Mapping[str, str]] = {
+    AGENTS: dict.fromkeys(("human", "mock"), CORE),
+    EXTRACTORS: {"frontmatter": CORE},
+    EXPORTERS: {
+        **dict.fromkeys(("html", "markdown"), CORE),
+        **dict.fromkeys(("atif", "otlp-json", "otlp-json-content"), "uwf-export"),
+    },
+    MODELS: dict.fromkeys(("anthropic", "gemini", "openai-chat", "openai-responses"), CORE),
+    STORES: dict.fromkeys(("memory", "sqlite"), CORE),
+    COMMANDS: dict.fromkeys(
         (
             *("agent", "bundle", "cas", "completion", "config", "demo", "doctor", "log", "mcp"),
             *("plugin", "prompt", "replay", "run", "setup", "step", "thread", "usage"),
             *("import-original", "inbox", "prune", "store", "watch", "workflow"),
-        )
+        ),
+        CORE,
     ),
 }
-"""The names of uwf-core by group: no other distribution can have them."""
+"""The built-in names by group, with the distribution of each: no other one can have them."""
 
 IMPOSSIBLE: Mapping[str, Mapping[str, str]] = {
     AGENTS: {
@@ -225,7 +229,7 @@ def assess(installed: Collection[EntryPoint], blocked: Collection[str]) -> list[
     """Compute the status of each; `blocked` holds names of plugins or of distributions.
 
     Two distributions that claim one name are duplicates, unless one of them is blocked. One that
-    claims a name of uwf-core is shadowed. An untrusted project claims no name.
+    claims a built-in name is shadowed. An untrusted project claims no name.
     """
     claims: dict[tuple[str, str], list[EntryPoint]] = {}
     for found in installed:
@@ -264,10 +268,10 @@ def _assess(found: EntryPoint, blocked: Collection[str], claims: list[EntryPoint
     if meaning := IMPOSSIBLE.get(found.group, {}).get(found.name):
         reason = f"its name {found.name!r} is {meaning}; choose another name"
         return Plugin(found, Status.BROKEN, reason)
-    if is_reserved(found):
-        return Plugin(found, Status.SHADOWED, f"{found.name!r} is a name of {CORE}")
+    if owner := reserved_by(found):
+        return Plugin(found, Status.SHADOWED, f"{found.name!r} is a name of {owner}")
     claimants = sorted(
-        {each.origin for each in claims if not each.defect and not is_reserved(each)}
+        {each.origin for each in claims if not each.defect and not reserved_by(each)}
     )
     if len(claimants) > 1:
         reason = f"claimed by {' and by '.join(claimants)}; block one of them"
@@ -278,6 +282,7 @@ def _assess(found: EntryPoint, blocked: Collection[str], claims: list[EntryPoint
     return Plugin(found, Status.READY, "")
 
 
-def is_reserved(found: EntryPoint) -> bool:
-    """Whether another distribution claims a name of uwf-core."""
-    return found.name in RESERVED.get(found.group, ()) and found.distribution != CORE
+def reserved_by(found: EntryPoint) -> str | None:
+    """The distribution that has this built-in name, if another one claims it."""
+    owner = RESERVED.get(found.group, {}).get(found.name)
+    return None if owner == found.distribution else owner

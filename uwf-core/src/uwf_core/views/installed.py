@@ -115,7 +115,7 @@ def _plugin_state(
     and not configured where it would refuse to run. `options` may name another program, as the
     options of the adapters do.
     """
-    from uwf_core.plugins.plugins import program_of, requirement_of
+    from uwf_core.plugins.family import program_of, requirement_of
     from uwf_core.plugins.status import Status
 
     if plugin.status is not Status.READY:
@@ -153,7 +153,7 @@ def command_problem(engine: "Engine", choice: "Choice") -> str | None:
     """Why a command cannot run, None if its program is there. Of uwf's own programs the
     requirements are known, also where they are of another installation.
     """
-    from uwf_core.plugins.plugins import needs_of_program
+    from uwf_core.plugins.family import needs_of_program
 
     program = choice.command[0]
     requirement, runs = needs_of_program(program)

@@ -8,7 +8,7 @@ from uwf_core.api.reading import ExporterSpec
 
 @hookimpl
 def uwf_exporters() -> Sequence[ExporterSpec]:
-    """`html` and `markdown`: the page that explains a thread; the others are for other tools."""
+    """The page that explains a thread."""
     return [
         ExporterSpec(
             name="html",
@@ -21,23 +21,5 @@ def uwf_exporters() -> Sequence[ExporterSpec]:
             summary="the page of `uwf thread why` as Markdown",
             factory="uwf_core.views.why.exporters:MarkdownExporter",
             suffix=".md",
-        ),
-        ExporterSpec(
-            name="atif",
-            summary="a trajectory for Harbor (ATIF), called threads inside",
-            factory="uwf_core.views.formats.atif:AtifExporter",
-            suffix=".json",
-        ),
-        ExporterSpec(
-            name="otlp-json",
-            summary="OpenTelemetry spans without the texts",
-            factory="uwf_core.views.formats.otlp:OtlpExporter",
-            suffix=".json",
-        ),
-        ExporterSpec(
-            name="otlp-json-content",
-            summary="OpenTelemetry spans with prompts, replies and tool calls",
-            factory="uwf_core.views.formats.otlp:OtlpContentExporter",
-            suffix=".json",
         ),
     ]

@@ -70,7 +70,7 @@ class SpanSender:
 
     def _serve(self) -> None:
         try:
-            from uwf_core.views.formats.otel_sdk import Exporting
+            from uwf_export.otel_sdk import Exporting
 
             exporting = Exporting()
         except BaseException as error:

@@ -9,7 +9,7 @@ from typing import Any
 
 from uwf_core.api.calls import RecordedCall
 from uwf_core.api.reading import RecordedStep, RecordedThread
-from uwf_core.views.formats.spans import (
+from uwf_export.spans import (
     SCHEMA_URL,
     Attributes,
     SpanRecord,
@@ -21,7 +21,7 @@ from uwf_core.views.formats.spans import (
     usage_attributes,
     workflow_attributes,
 )
-from uwf_core.views.formats.timeline import attempts_of
+from uwf_export.timeline import attempts_of
 
 _FIELDS = ("output", "detail")
 _INTERNAL, _ERROR = 1, 2

@@ -18,7 +18,7 @@ from uwf_core.api.agent import ToolCall, Turn
 from uwf_core.api.events import StepFailed, StepFinished, StepStarted, ThreadEnded, TurnTaken
 from uwf_core.api.sums import usage_payload
 from uwf_core.ids import ThreadId
-from uwf_core.views.formats.spans import (
+from uwf_export.spans import (
     SCHEMA_URL,
     Attributes,
     SpanRecord,

@@ -14,7 +14,7 @@ from uwf_core.api.calls import RecordedCall
 from uwf_core.api.reading import RecordedEvent, RecordedStep, RecordedThread, RecordedTurn
 from uwf_core.api.sums import UsagePayload
 from uwf_core.api.tool_calls import tool_arguments
-from uwf_core.views.formats.timeline import timeline
+from uwf_export.timeline import timeline
 
 VERSION = "ATIF-v1.7"
 _NOTES = "Each role has its own session; a user step with extra.uwf.prompt begins a turn of a role."

@@ -1,1 +1,0 @@
-"""A thread in the formats of other tools: ATIF, OpenTelemetry."""
