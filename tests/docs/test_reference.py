@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 from generate import page
 from uwf_core import api
 from uwf_core.workflow.codes import CODES
+from uwf_core.workflow.diff.change import KINDS
 from uwf_eval.judges.builtin_judges import builtin_judges
 
 WITHOUT_EXAMPLE = {"too-large", "too-many-problems"}  # each needs a large file
@@ -26,6 +27,12 @@ def test_every_code_of_check_has_a_meaning_and_a_real_message():
     assert rows.keys() == CODES.keys()
     unexplained = {code for code, cells in rows.items() if not (cells[1] and cells[3])}
     assert unexplained == WITHOUT_EXAMPLE
+
+
+def test_every_kind_of_change_has_a_row_in_the_guide():
+    guide = (Path(__file__).parents[2] / "docs/guides/workflows.md").read_text()
+    table = re.search(r"^\| change \|.*\n(?:\|.*\n)+", guide, re.MULTILINE)
+    assert set(re.findall(r"^\| `([a-z-]+)` \|", table[0], re.MULTILINE)) == set(KINDS)
 
 
 def test_every_built_in_judge_has_a_section_and_every_option_a_meaning():

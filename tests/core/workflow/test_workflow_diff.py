@@ -20,15 +20,11 @@ from tests.core.workflow.changes import (
     PLANNED,
     status,
 )
+from tests.core.workflow.checking import desk
 from tests.core.worktrees import repository
 
 from uwf_core.errors import UwfError
-from uwf_core.shape.shapes import build
 from uwf_core.testing.project import Project
-from uwf_core.workflow.check import check_text
-from uwf_core.workflow.definition import Workflow
-from uwf_core.workflow.diff.change import KINDS
-from uwf_core.workflow.diff.compare import compare_workflows
 
 GUIDE = Path(__file__).parents[3] / "docs/guides/workflows.md"
 
@@ -40,36 +36,40 @@ def version(*edits):
     return json.dumps(new)
 
 
-def checked(text: str) -> Workflow:
-    # The file of a workflow has its name.
-    found: Workflow = build(
-        Workflow, check_text(text, f"{json.loads(text)['name']}.yaml").require()
-    )
-    return found
+def compared(old: str, new: str):
+    """The changes that `workflow diff` names between two texts."""
+    files = []
+    for folder, text in (("old", old), ("new", new)):
+        file = desk().folder / folder / f"{json.loads(text)['name']}.yaml"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        files.append(str(file))
+    return desk().workflow_diff(*files)["changes"]
 
 
 def verdict(changes, who):
-    return BAD if any(getattr(each, who) for each in changes) else OK
+    return BAD if any(each[who] == BAD for each in changes) else OK
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.kind)
 def test_each_kind_of_change_is_named_with_whom_it_breaks(example):
-    old, new = checked(version(example.before)), checked(version(example.before, example.edit))
-    changes = compare_workflows(old, new)
-    named = [each for each in changes if each.kind == example.kind]
-    assert named, [each.kind for each in changes]
+    changes = compared(version(example.before), version(example.before, example.edit))
+    named = [each for each in changes if each["kind"] == example.kind]
+    assert named, [each["kind"] for each in changes]
     assert (verdict(named, "forks"), verdict(named, "callers")) == (example.forks, example.callers)
     assert verdict(changes, "callers") == example.callers
     if example.place:
-        assert example.place in [each.place for each in named]
+        assert example.place in [each["place"] for each in named]
 
 
 def test_every_kind_has_an_example_and_a_row_in_the_guide():
-    assert {each.kind for each in EXAMPLES} == set(KINDS)
-    rows = re.findall(r"^\| `([a-z-]+)` \| (.+?) \| (.+?) \|$", GUIDE.read_text(), re.MULTILINE)
-    cells = {kind: (forks, callers) for kind, forks, callers in rows if kind in KINDS}
-    assert cells.keys() == set(KINDS)
-    for kind in KINDS:
+    kinds = {each.kind for each in EXAMPLES}
+    table = re.search(r"^\| change \|.*\n(?:\|.*\n)+", GUIDE.read_text(), re.MULTILINE)
+    assert table is not None
+    rows = re.findall(r"^\| `([a-z-]+)` \| (.+?) \| (.+?) \|$", table[0], re.MULTILINE)
+    cells = {kind: (forks, callers) for kind, forks, callers in rows}
+    assert cells.keys() == kinds
+    for kind in kinds:
         for index, who in enumerate(("forks", "callers")):
             found = {getattr(each, who) for each in EXAMPLES if each.kind == kind}
             cell = cells[kind][index]
@@ -128,7 +128,7 @@ def test_the_verdict_for_forks_is_that_of_a_real_fork(place, example):
 
 
 def test_the_same_workflow_has_no_difference_and_neither_has_its_published_form(place):
-    assert compare_workflows(checked(version()), checked(version())) == []
+    assert compared(version(), version()) == []
     project, _ = place
     file = project.workflow("trip", version())
     project.uwf("workflow", "add", str(file))
@@ -139,11 +139,11 @@ def test_the_same_workflow_has_no_difference_and_neither_has_its_published_form(
 def test_several_roles_that_end_with_one_status_make_one_result():
     """A caller sees a field as present only if all of them deliver it."""
     both = status("planner", "booked", "$END")
-    changes = compare_workflows(checked(version()), checked(version(both)))
-    assert [each.callers for each in changes if each.kind == "status-added"] == [
+    changes = compared(version(), version(both))
+    assert [each["callersReason"] for each in changes if each["kind"] == "status-added"] == [
         "callers use price of the $status booked, which can be missing now"
     ]
-    assert verdict(compare_workflows(checked(version(both)), checked(version())), "callers") == OK
+    assert verdict(compared(version(both), version()), "callers") == OK
 
 
 def test_another_version_of_a_called_workflow_is_a_change_of_the_role_that_calls_it(tmp_path):
