@@ -7,7 +7,7 @@ an argument of a program or a character of a prompt. Everything else stays uncha
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from uwf_core.api.agent import AgentReply, Turn, TurnSink, Usage
@@ -112,11 +112,11 @@ def _with_usage(record: _Record, usage: Usage) -> _Record:
 
 def _clean_record(cls: type[_Record], record: _Record) -> _Record:
     try:
-        values = [(each, getattr(record, each.name)) for each in fields(record)]
+        keys = cls.__dataclass_fields__
         given = {
-            camel(each.name): write_record(value)
-            for each, value in values
-            if value is not each.default
+            camel(name): write_record(value)
+            for name, value in record.__dict__.items()
+            if value is not keys[name].default
         }
         return read_record(cls, clean_value(given))
     except RecursionError as fault:

@@ -177,8 +177,8 @@ class _Supervised(Generic[_CallType]):
             self._runs_programs = True
             on_process(identity)
 
-        self._call = replace(
-            request, cancel=self._cancel, limits=self._limits, on_process=note_process
+        self._call = request.with_(
+            cancel=self._cancel, limits=self._limits, on_process=note_process
         )
         self._outcome: _Outcome[object] = _Outcome(None, None)
 

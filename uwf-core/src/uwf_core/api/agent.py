@@ -4,8 +4,8 @@ All records are frozen and keyword-only. A field is never removed within a major
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
 
 from uwf_core.api.sums import FIELDS, UsageField, add_usage, is_exact, usage_payload
 from uwf_core.process.cancel import Cancel
@@ -317,6 +317,10 @@ class Call:
     cancel: Cancel = field(default_factory=Cancel, repr=False)
     on_process: "Callable[[ProcessId], None]" = field(default=_no_process, repr=False)
 
+    def with_(self, **changes: Any) -> Self:
+        """A copy with some fields changed."""
+        return type(self)(**{**self.__dict__, **changes})
+
     def start_program(
         self,
         argv: Sequence[str],
@@ -389,10 +393,6 @@ class AgentRequest(Call):
     answer: Mapping[str, Any] | None = None
     tools: tuple[str, ...] | None = None
     forks: bool = False
-
-    def with_(self, **changes: Any) -> "AgentRequest":
-        """A copy with some fields changed."""
-        return replace(self, **changes)
 
 
 @dataclass(frozen=True, kw_only=True)

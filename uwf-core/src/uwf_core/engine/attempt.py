@@ -184,6 +184,7 @@ def end_attempt(run: "Run", attempt: Attempt) -> None:
     else:
         attempt.progress.finish()
     attempt.ended_ms = attempt.ended_ms or run.engine.now_ms()
+    attempt.usage = attempt.usage and attempt.total_usage()
 
 
 def record_files(run: "Run", attempt: Attempt) -> None:

@@ -116,7 +116,8 @@ def _limited(attempt: "Attempt", request: AgentRequest) -> AgentRequest:
 def keep(redactor: "Redactor", reply: AgentReply) -> AgentReply:
     """Stage 8: the reply as it may be stored and read: redacted."""
     if reply.structured is None:
-        reply = replace(reply, text=redactor.text(reply.text or ""))
+        text = redactor.text(reply.text or "")
+        reply = reply if text == reply.text else replace(reply, text=text)
     else:
         reply = replace(reply, structured=redactor.value(dict(reply.structured)))
     crash_points.reach("keep")

@@ -54,7 +54,7 @@ def extract_output(run: "Run", attempt: "Attempt") -> tuple[ExtractReply, str | 
         if found.output is not None:
             for notice in found.notices:
                 note(run, attempt, notice)
-            return found._replace(usage=usage), each.name
+            return found if first is None else found._replace(usage=usage), each.name
         first = first or found
     if first is None:
         return ExtractReply(), None

@@ -113,7 +113,7 @@ class Play:
     def all_usage(self) -> Usage:
         """The usage to report."""
         if self.usage is None:
-            return replace(NO_USAGE, turns=len(self.all_turns()))
+            return Usage(**{**NO_USAGE.__dict__, "turns": len(self.all_turns())})
         return read_record(Usage, self.usage, path=("usage",))
 
     def acts(self) -> int:
