@@ -173,21 +173,6 @@ def _plugins(engine: "Engine") -> Iterator[tuple[str, str]]:
             yield each.found.name, f"{each.found.group.removeprefix('uwf.')}, {each.status.value}"
 
 
-def _distributions(engine: "Engine") -> Iterator[tuple[str, str]]:
-    from uwf_core.cli.plugin_commands import summary_of
-    from uwf_core.plugins.scan import CORE
-
-    found = {each.found.distribution: each.found for each in engine.plugins.list()}
-    yield from (
-        (name, summary_of(each)) for name, each in found.items() if name != CORE and not each.file
-    )
-
-
-def _blocked(engine: "Engine") -> Iterator[tuple[str, str]]:
-    for name in engine.settings.blocked:
-        yield name, ""
-
-
 def _settings(_engine: "Engine") -> Iterator[tuple[str, str]]:
     from uwf_core.config.keys import Config
     from uwf_core.shape.shapes import camel
@@ -221,7 +206,5 @@ _READ: Final[Mapping[str, Callable[["Engine"], Iterator[tuple[str, str]]]]] = {
     "binding": _agents,
     "export": _exports,
     "plugin": _plugins,
-    "blocked": _blocked,
-    "distribution": _distributions,
     "setting": _settings,
 }
