@@ -15,24 +15,16 @@ def variants(rng: Random, statuses: list[str]) -> Schema:
         return _variant(rng, statuses[0])
     each = [_variant(rng, status) for status in statuses]
     word = rng.choice(["oneOf", "anyOf"])
-    form = rng.randrange(5)
+    form = rng.randrange(3)
     if form == 0:
         shared = _object(rng, 1)
         del shared["type"]
         return {"type": "object", **shared, word: each}
     if form == 1:
-        return {"allOf": [{word: each}, _object(rng, 1)]}
-    if form == 2:
         name = rng.choice(NAMES)
         for one in each:
             one["properties"][name] = {"$ref": "#/$defs/shared"}
         return {"$defs": {"shared": _value(rng, 1)}, word: each}
-    if form == 3:
-        one = each[0]
-        words = [[name] for name in one["properties"] if name != "$status"]
-        if len(words) > 1:
-            one["required"] = ["$status"]
-            one["anyOf"] = [{"required": word} for word in words[:3]]
     return {word: each}
 
 

@@ -148,14 +148,15 @@ def test_two_variants_of_one_status_are_an_error_with_its_place():
     assert "'done'" in problem.message
 
 
-def test_variants_that_share_one_declaration_of_their_status_are_not():
+def test_variants_that_share_one_declaration_of_their_status_are_one_error():
     shared = """\
       properties: {$status: {const: done}, day: {type: string}, hour: {type: string}}
       required: [$status]
       anyOf: [{required: [day]}, {required: [hour]}]
 """
     lines = VALID.splitlines(keepends=True)
-    assert found("".join([*lines[:6], shared, *lines[8:]])) == []
+    [(code, hint)] = found("".join([*lines[:6], shared, *lines[8:]]))
+    assert (code, hint) == ("variant-keyword", "give each variant its own $status")
 
 
 def test_what_two_roles_share_by_an_alias_is_one_error():

@@ -196,7 +196,7 @@ def undeclared_fields(
 
     known = dict[str, None]()
     for each in alternatives(inline_refs(schema).schema):
-        if is_open(each) or each.keys() & {"allOf", "if"}:
+        if is_open(each):
             return []
         known |= dict.fromkeys(as_mapping(each.get("properties")))
     if not known:

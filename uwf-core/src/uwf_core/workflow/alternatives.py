@@ -1,11 +1,12 @@
 """The alternatives of a JSON Schema, each made flat, after its local `$ref`s are inlined.
 
-A stored schema is self-contained. `oneOf` and `anyOf` are a union, `allOf` is a product, at most 64
-in all. Nothing here expects a schema to be valid: a value that is not a mapping or list where one
-belongs counts as absent.
+A stored schema is self-contained. `oneOf` and `anyOf` are a union of at most 64. Nothing here
+expects a schema to be valid: a value that is not a mapping or list where one belongs counts as
+absent.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 Path = tuple[str | int, ...]
@@ -15,6 +16,8 @@ MAX_NODES = 10_000
 MAX_DEPTH = 60
 """Levels of mappings and lists of an inlined schema; a stored payload may have 64."""
 DEFINITIONS = ("$defs", "definitions")
+ANNOTATIONS = frozenset(("title", "description", "default", "examples", "deprecated", "$comment"))
+"""Keywords that only describe a value."""
 _MAPS = ("properties", "patternProperties", "dependentSchemas")
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _SINGLE = (
@@ -67,7 +70,8 @@ def subschemas(schema: Any) -> Iterator[tuple[Path, Any]]:
 def inline_refs(schema: Any) -> Inlined:
     """`schema` with every local `$ref` replaced by what it points to.
 
-    Keywords next to a `$ref` stay; its target joins their `allOf`.
+    Of words next to a `$ref`, those that only describe win over the target's; with others, the
+    target joins their `allOf`.
     """
     inliner = _Inliner(schema)
     return Inlined(inliner.inline(schema, (), (), 0), tuple(inliner.faults))
@@ -87,7 +91,14 @@ def written_path(schema: Any, path: Path) -> Path:
                 at = look_up(schema, written)
                 steps = steps[2:]
                 continue
-        step = steps.pop(0)
+        step = steps[0]
+        if isinstance(at, dict) and step not in at and isinstance(at.get("$ref"), str):
+            written = pointer_path(at["$ref"]) or ()
+            at = look_up(schema, written)
+            if at is None:
+                return written
+            continue
+        del steps[0]
         inside = (isinstance(at, dict) and step in at) or (
             isinstance(at, list) and isinstance(step, int) and step < len(at)
         )
@@ -218,8 +229,8 @@ class _Inliner:
 
 def _join(beside: dict[str, Any], inlined: Any) -> Any:
     """The keywords next to a `$ref` and its target as one schema."""
-    if not beside:
-        return inlined
+    if isinstance(inlined, dict) and beside.keys() <= ANNOTATIONS:
+        return {**inlined, **beside}
     others = beside.get("allOf")
     return {**beside, "allOf": [*(others if isinstance(others, list) else ()), inlined]}
 
@@ -227,145 +238,63 @@ def _join(beside: dict[str, Any], inlined: Any) -> Any:
 # -- alternatives ----------------------------------------------------------------------------------
 
 MAX_ALTERNATIVES = 64
-MAX_FRAGMENTS = 10_000
-"""The limit of fragments in all alternatives together."""
-_UNIONS = ("oneOf", "anyOf")
-_MERGEABLE = ("type", "properties", "required", "title", "description", "additionalProperties")
-
-
-class Fragment(NamedTuple):
-    """A schema without alternatives, and its path in the source."""
-
-    path: Path
-    schema: dict[str, Any]
-
-
-Branch = tuple[Fragment, ...]
-"""Fragments that apply together: one alternative of the whole schema."""
-
-
-class TooManyAlternatives(Exception):
-    """More alternatives than are allowed, in the schema at `path`."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self.path = path
-
-
-def expand(schema: Any, path: Path) -> list[Branch]:
-    """The alternatives of `schema`, each as its fragments."""
-    if not isinstance(schema, dict):
-        return [()]
-    flat = {key: schema[key] for key in schema if key not in (*_UNIONS, "allOf")}
-    branches: list[Branch] = [(Fragment(path, flat),) if flat else ()]
-    for index, inner in enumerate(as_list(schema.get("allOf"))):
-        branches = _product(branches, expand(inner, (*path, "allOf", index)), path)
-    for key in _UNIONS:
-        inner_branches = [
-            branch
-            for index, inner in enumerate(as_list(schema.get(key)))
-            for branch in expand(inner, (*path, key, index))
-        ]
-        if inner_branches:
-            branches = _product(branches, inner_branches, path)
-    return branches
+UNIONS = ("oneOf", "anyOf")
+_UNREAD = ("allOf", "if", "then", "else", "dependentSchemas")
+"""Keywords that are validated and not read: below them every field may be present."""
 
 
 def alternatives(schema: Any) -> tuple[dict[str, Any], ...]:
-    """The alternatives of any schema, each flat; none if there are too many."""
-    try:
-        return tuple(conjunction(branch) for branch in expand(schema, ()))
-    except TooManyAlternatives:
-        return ()
+    """The alternatives of any schema, each flat; none if there are too many. Each allows at least
+    what `schema` allows of it.
+    """
+    found = tuple(islice(_each(schema), MAX_ALTERNATIVES + 1))
+    return found if len(found) <= MAX_ALTERNATIVES else ()
 
 
-def _product(left: list[Branch], right: list[Branch], path: Path) -> list[Branch]:
-    fragments = len(left) * sum(map(len, right)) + len(right) * sum(map(len, left))
-    if len(left) * len(right) > MAX_ALTERNATIVES or fragments > MAX_FRAGMENTS:
-        raise TooManyAlternatives(path)
-    return [one + other for one in left for other in right]
+def _each(schema: Any) -> Iterator[dict[str, Any]]:
+    word = union_of(schema)
+    if word is None:
+        yield as_mapping(schema)
+        return
+    base = {key: each for key, each in schema.items() if key != word}
+    for choice in schema[word]:
+        for one in _each(base):
+            for other in _each(choice):
+                yield merged(one, other)
 
 
-def properties_of(fragment: Fragment) -> dict[str, Any]:
-    """The properties that a fragment declares."""
-    return as_mapping(fragment.schema.get("properties"))
+def union_of(schema: Any) -> str | None:
+    """The keyword that lists the alternatives of a schema; None if it has none."""
+    mapping = as_mapping(schema)
+    return next((word for word in UNIONS if as_list(mapping.get(word))), None)
 
 
-def required_of(fragment: Fragment) -> set[str]:
-    """The properties that a fragment requires."""
-    return {name for name in as_list(fragment.schema.get("required")) if isinstance(name, str)}
+def merged(*schemas: dict[str, Any]) -> dict[str, Any]:
+    """Schemas that apply together as one, which allows at least what they allow."""
+    found = {key: each for schema in schemas for key, each in schema.items()}
+    if "properties" in found:
+        fields = map(properties_of, schemas)
+        found["properties"] = {name: each for some in fields for name, each in some.items()}
+    if "required" in found:
+        found["required"] = [*dict.fromkeys(name for each in schemas for name in required_of(each))]
+    return found
+
+
+def properties_of(schema: dict[str, Any]) -> dict[str, Any]:
+    """The properties that a schema declares."""
+    return as_mapping(schema.get("properties"))
+
+
+def required_of(schema: dict[str, Any]) -> list[str]:
+    """The properties that a schema requires."""
+    return [name for name in as_list(schema.get("required")) if isinstance(name, str)]
 
 
 def is_open(schema: dict[str, Any]) -> bool:
-    """Whether a schema explicitly allows properties that it does not name."""
+    """Whether a value may have properties that the schema does not name."""
     more = schema.get("additionalProperties", False)
-    return bool(schema.get("patternProperties")) or more is True or isinstance(more, dict)
-
-
-def conjunction(branch: Branch) -> dict[str, Any]:
-    """The fragments as one schema: merged if that changes nothing, else under `allOf`."""
-    merged: dict[str, Any] = {}
-    apart: list[dict[str, Any]] = []
-    for fragment in branch:
-        if _can_merge(merged, fragment.schema):
-            merged = _merge(merged, fragment.schema)
-        else:
-            apart.append(fragment.schema)
-    return {**merged, "allOf": apart} if apart else merged
-
-
-def _can_merge(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    if not one:
-        return True
-    if _depends_on_its_own(one) and _depends_on_its_own(other):
-        return False
-    if one.get("type", "") != other.get("type", "") and "type" in one and "type" in other:
-        return False
-    return _same_scope(one, other) and _same_scope(other, one)
-
-
-def _depends_on_its_own(schema: dict[str, Any]) -> bool:
-    """Whether keywords depend on each other (`if` and `then`, for example)."""
-    return any(key not in _MERGEABLE for key in schema)
-
-
-def _same_scope(closed: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether the `additionalProperties` of one schema keeps its meaning when merged."""
-    if "additionalProperties" not in closed:
-        return True
-    beyond = set(as_mapping(other.get("properties"))) - set(as_mapping(closed.get("properties")))
-    return not beyond and not other.get("patternProperties") and "additionalProperties" not in other
-
-
-def _merge(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    merged = {**one, **other}
-    mine, others = as_mapping(one.get("properties")), as_mapping(other.get("properties"))
-    if mine or others:
-        both = {
-            name: merged_schemas([mine[name], schema], False)
-            for name, schema in others.items()
-            if name in mine and mine[name] != schema
-        }
-        merged["properties"] = {**mine, **others, **both}
-    required = (*as_list(one.get("required")), *as_list(other.get("required")))
-    if required:
-        merged["required"] = list(dict.fromkeys(name for name in required if isinstance(name, str)))
-    return merged
-
-
-def parts_of(schema: Any) -> Iterator[dict[str, Any]]:
-    """A schema without alternatives, and those that apply with it (`allOf`)."""
-    if isinstance(schema, dict):
-        yield schema
-        for each in as_list(schema.get("allOf")):
-            yield from parts_of(each)
-
-
-def merged_schemas(schemas: list[Any], several: bool) -> dict[str, Any]:
-    """The schemas of one property as one: any of them (`several` alternatives), or all."""
-    if len(schemas) == 1:
-        return schemas[0] if isinstance(schemas[0], dict) else {}
-    return {"anyOf" if several else "allOf": schemas}
+    explicit = bool(schema.get("patternProperties")) or more is True or isinstance(more, dict)
+    return explicit or any(word in schema for word in _UNREAD)
 
 
 def as_listed(schema: Any) -> Any:

@@ -130,7 +130,7 @@ class Calls:
         for fault in analysis.faults:
             message = f"the result of the workflow {role.workflow.text!r}: {fault.message}"
             self._report(role, fault.code, message, fault.hint)
-        return RoleSchema(result, analysis, [], is_derived=True)
+        return RoleSchema(result, analysis, [])
 
     def _report(self, role: ParsedRole, code: str, message: str, hint: str = "") -> None:
         assert role.workflow is not None

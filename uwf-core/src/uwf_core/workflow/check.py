@@ -163,7 +163,7 @@ def _check(
         check_templates(parts, read, own),
         _fan_outs(parts, schemas, read, own),
         _programs(parts, read, own),
-        calls.check_inputs(parts, {name: each.widened for name, each in schemas.items()}, own),
+        calls.check_inputs(parts, {name: each.analysis for name, each in schemas.items()}, own),
     ):
         problems += _first(stage)
     guidance = _guidance(parts, calls)

@@ -19,6 +19,7 @@ from uwf_core.workflow.deliverable import deliverable_of, ways_of
 from uwf_core.workflow.file_name import expected_name
 from uwf_core.workflow.load import load_file
 from uwf_core.workflow.source_file import read_text
+from uwf_core.workflow.variants import keyword_faults
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar
 from uwf_core.workflow.yaml_shape import read_shape
 from uwf_core.workflow.yaml_source import compose_all
@@ -59,7 +60,7 @@ def _complete(role: dict[str, Any], ways: Mapping[str, str]) -> bool:
     if role["workflow"] is not None or role["frontmatter"] is None or role["skills"]:
         return False
     schema = inline_refs(role["frontmatter"])
-    if schema.faults:
+    if schema.faults or any(keyword_faults(role["frontmatter"])):
         return False
     role["frontmatter"] = _reference(META, schema.schema)
     if role["program"] is None:

@@ -12,9 +12,8 @@ from uwf_core.workflow.alternatives import (
     MAX_ALTERNATIVES,
     alternatives,
     as_list,
-    as_mapping,
     is_open,
-    parts_of,
+    properties_of,
 )
 from uwf_core.workflow.template import PRESENT, Path, TemplateName
 from uwf_core.workflow.variants import BODY, INPUT, Variant
@@ -195,28 +194,21 @@ def _member_of_one(schema: dict[str, Any], part: str) -> tuple[Presence, ValueSh
 
 
 def _property(schema: dict[str, Any], part: str) -> tuple[Presence, ValueShape]:
-    parts = [*parts_of(schema)]
-    declared = [each["properties"][part] for each in parts if part in _named(each)]
-    shape = (alternatives({"allOf": declared}) if declared else ()) or _ANYTHING
-    if any(part in as_list(each.get("required")) for each in parts):
+    declared = properties_of(schema)
+    shape = (alternatives(declared[part]) if part in declared else ()) or _ANYTHING
+    if part in as_list(schema.get("required")):
         return Presence.ALWAYS, shape
-    if declared:
+    if part in declared:
         return Presence.PERHAPS, shape
-    if any(each.get("additionalProperties") is False for each in parts):
+    more = schema.get("additionalProperties")
+    if more is False or (declared and not is_open(schema)):
         return Presence.NEVER, ()
-    if any(map(_named, parts)) and not any(map(is_open, parts)):
-        return Presence.NEVER, ()
-    more = [each["additionalProperties"] for each in parts if "additionalProperties" in each]
-    is_typed = len(more) == 1 and not any(each.get("patternProperties") for each in parts)
-    return Presence.PERHAPS, (alternatives(more[0]) if is_typed else ()) or _ANYTHING
-
-
-def _named(schema: dict[str, Any]) -> dict[str, Any]:
-    return as_mapping(schema.get("properties"))
+    is_typed = more is not None and not schema.get("patternProperties")
+    return Presence.PERHAPS, (alternatives(more) if is_typed else ()) or _ANYTHING
 
 
 def _item(schema: dict[str, Any], index: int) -> tuple[Presence, ValueShape]:
-    if any(index >= each["maxItems"] for each in parts_of(schema) if _is_count(each, "maxItems")):
+    if _is_count(schema, "maxItems") and index >= schema["maxItems"]:
         return Presence.NEVER, ()
     always = index < _least(schema)
     return Presence.ALWAYS if always else Presence.PERHAPS, _item_shape(schema, index)
@@ -224,7 +216,7 @@ def _item(schema: dict[str, Any], index: int) -> tuple[Presence, ValueShape]:
 
 def _least(schema: dict[str, Any]) -> float:
     """How many items a list has at least."""
-    return max((e["minItems"] for e in parts_of(schema) if _is_count(e, "minItems")), default=0)
+    return schema["minItems"] if _is_count(schema, "minItems") else 0
 
 
 def _is_count(schema: dict[str, Any], word: str) -> bool:
@@ -233,14 +225,10 @@ def _is_count(schema: dict[str, Any], word: str) -> bool:
 
 def _item_shape(schema: dict[str, Any], index: int | None) -> ValueShape:
     """The shape of the item at `index`, or of any item."""
-    of_items = ("items", "prefixItems")
-    found = [each for each in parts_of(schema) if any(word in each for word in of_items)]
-    if not found:
-        return _ANYTHING
-    first = as_list(found[0].get("prefixItems"))
+    first = as_list(schema.get("prefixItems"))
     if index is not None and index < len(first):
         return alternatives(first[index]) or _ANYTHING
-    items = found[0].get("items")
+    items = schema.get("items")
     rest = _ANYTHING if items is None else () if items is False else alternatives(items)
     if index is None:
         return (*(each for item in first for each in alternatives(item)), *rest) or _ANYTHING
@@ -256,7 +244,7 @@ def _is_true(schema: dict[str, Any]) -> bool:
     if types == {"array"}:
         return _least(schema) > 0
     if types == {"string"}:
-        return any(_is_count(each, "minLength") and each["minLength"] for each in parts_of(schema))
+        return _is_count(schema, "minLength") and schema["minLength"] > 0
     return types == {"object"}
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from uwf_core.workflow.alternatives import alternatives, as_list, as_mapping, is_open, parts_of
+from uwf_core.workflow.alternatives import alternatives, as_list, as_mapping, is_open, properties_of
 from uwf_core.workflow.variants import STATUS, Variant
 from uwf_core.workflow.yaml_nodes import at, types_of
 
@@ -116,26 +116,22 @@ def _of_field(
         yield from _of_field(at(given, 0), at(wanted, 0), f"{field}.0", depth - 1, work)
 
 
-def _presence(schema: Mapping[str, Any], name: str) -> str:
+def _presence(schema: dict[str, Any], name: str) -> str:
     """`always`, `perhaps`, `never`, or `unknown` where a schema allows fields beyond its own."""
-    parts = [*parts_of(schema)]
-    if any(name in as_list(each.get("required")) for each in parts):
+    if name in as_list(schema.get("required")):
         return "always"
-    if any(name in as_mapping(each.get("properties")) for each in parts):
+    declared = properties_of(schema)
+    if name in declared:
         return "perhaps"
-    if any(each.get("additionalProperties") is False for each in parts):
+    if schema.get("additionalProperties") is False:
         return "never"
-    is_closed = any(each.get("properties") for each in parts) and not any(map(is_open, parts))
-    return "never" if is_closed else "unknown"
+    return "never" if declared and not is_open(schema) else "unknown"
 
 
 def _values(schema: Any) -> list[Any] | None:
     """The values that a schema lists, None if it lists none."""
     if not isinstance(schema, Mapping):
         return None
-    joined = schema.get("allOf")
-    if isinstance(joined, list) and len(joined) == 1 and len(schema) == 1:
-        return _values(joined[0])
     if "const" in schema:
         return [schema["const"]]
     return schema["enum"] if isinstance(schema.get("enum"), list) else None

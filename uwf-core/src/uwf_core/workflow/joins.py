@@ -112,7 +112,7 @@ def _join(
         then,
         (Items(0, None) if listed is None else listed.items) if fan_out.is_list else None,
     )
-    return RoleSchema(join_schema(analysis), analysis, [], is_derived=True)
+    return RoleSchema(join_schema(analysis), analysis, [])
 
 
 def _values_of(types: list[BranchType], then: Iterable[str]) -> int:
@@ -133,7 +133,7 @@ def role_variants(role: str, schemas: Mapping[str, RoleSchema]) -> tuple[Variant
 def source_variant(fan_out: ParsedFanOut, schemas: Mapping[str, RoleSchema]) -> Variant | None:
     """The output that takes the edge to the branches; None if it is unknown."""
     source = schemas.get(fan_out.source)
-    return variant_of(None if source is None else source.widened, fan_out.status)
+    return variant_of(None if source is None else source.analysis, fan_out.status)
 
 
 class ListType(NamedTuple):

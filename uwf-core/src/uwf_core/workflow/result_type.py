@@ -30,7 +30,9 @@ def result_schema(edges: Edges, variants: Mapping[str, Sequence[Variant]]) -> di
 def _ending(edges: Edges, variants: Mapping[str, Sequence[Variant]]) -> Iterator[dict[str, Any]]:
     for role, status, target in edges:
         if target == END:
-            yield from (each.schema for each in variants.get(role, ()) if each.status == status)
+            for each in variants.get(role, ()):
+                if each.status == status:
+                    yield from each.schema.get("anyOf") or [each.schema]
 
 
 def mapped_fan_outs(

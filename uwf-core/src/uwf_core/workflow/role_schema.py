@@ -11,11 +11,21 @@ from uwf_core.workflow.alternatives import (
     Path,
     as_mapping,
     inline_refs,
+    properties_of,
     subschemas,
     written_path,
 )
 from uwf_core.workflow.problem import Problem, error_at
-from uwf_core.workflow.variants import JOINED, PLACE, STATUS, Analysis, Fault, analyse
+from uwf_core.workflow.variants import (
+    JOINED,
+    PLACE,
+    STATUS,
+    Analysis,
+    Fault,
+    analyse,
+    keyword_faults,
+    objects_of,
+)
 from uwf_core.workflow.yaml_nodes import YamlMapping, is_bad_number, to_value
 from uwf_core.workflow.yaml_shape import key_hint, place_at
 
@@ -35,28 +45,18 @@ _UNDELIVERED = ("not", "contains", "propertyNames", "if")
 
 class RoleSchema(NamedTuple):
     """`schema` is self-contained (local references inlined); `analysis` has its statuses.
-    `is_apart`: a called thread delivers it, which works in a separate worktree. `is_derived`: it is
-    the type of outputs whose undeclared fields were dropped.
+    `is_apart`: a called thread delivers it, which works in a separate worktree.
     """
 
     schema: Any
     analysis: Analysis
     problems: list[Problem]
     is_apart: bool = False
-    is_derived: bool = False
-
-    @property
-    def widened(self) -> Analysis:
-        """The analysis with what the values of its fields can be."""
-        if self.is_derived:
-            return self.analysis
-        found = tuple(each.widened for each in self.analysis.variants)
-        return self.analysis._replace(variants=found)
 
     @property
     def as_read(self) -> Analysis:
         """The analysis with the fields that templates can read besides."""
-        read = self.widened
+        read = self.analysis
         if not self.is_apart:
             return read
         found = [
@@ -105,7 +105,8 @@ def check_role_schema(node: YamlMapping, budget: Budget) -> RoleSchema:
     schema, problems = source.checked(budget)
     analysis = Analysis((), ()) if budget.is_spent else analyse(schema)
     problems += [source.problem(*fault) for fault in _joint_statuses(schema, analysis)]
-    problems += [source.problem(*fault) for fault in (*analysis.faults, *analysis.duplicates)]
+    faults = (*keyword_faults(source.written), *analysis.faults, *analysis.duplicates)
+    problems += [source.problem(*fault) for fault in faults]
     problems += [
         source.problem(*warning)._replace(severity="warning") for warning in analysis.warnings
     ]
@@ -115,18 +116,12 @@ def check_role_schema(node: YamlMapping, budget: Budget) -> RoleSchema:
 def _joint_statuses(schema: Any, analysis: Analysis) -> Iterator[Fault]:
     """Statuses that only the joint result of branches has."""
     if any(each.status in JOINED for each in analysis.variants):
-        yield from _declared(schema, ())
-
-
-def _declared(schema: Any, path: Path) -> Iterator[Fault]:
-    status = as_mapping(as_mapping(as_mapping(schema).get("properties")).get(STATUS)).get("const")
-    if status in JOINED:
-        where, hint = (*path, "properties", STATUS, "const"), "use another status"
-        message = f"only the joint result of branches has the status {status}"
-        yield Fault(where, "reserved-status", message, hint)
-    for where, inner in subschemas(schema):
-        if where[0] in ("oneOf", "anyOf", "allOf"):
-            yield from _declared(inner, (*path, *where))
+        for path, each in objects_of(schema):
+            status = as_mapping(properties_of(each).get(STATUS)).get("const")
+            if status in JOINED:
+                where, hint = (*path, "properties", STATUS, "const"), "use another status"
+                message = f"only the joint result of branches has the status {status}"
+                yield Fault(where, "reserved-status", message, hint)
 
 
 def file_places(schema: Any, path: Path = ()) -> Iterator[Path]:

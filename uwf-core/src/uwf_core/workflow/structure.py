@@ -5,6 +5,7 @@ from typing import Any
 
 from uwf_core.shape.mismatch import short
 from uwf_core.shape.shapes import plain
+from uwf_core.workflow.alternatives import UNIONS
 from uwf_core.workflow.definition import SUSPEND, VERSION, Workflow
 from uwf_core.workflow.edge_kinds import check_edges, nested_places
 from uwf_core.workflow.file_name import expected_name
@@ -93,7 +94,7 @@ def _fields(schema: YamlNode | None) -> Iterator[tuple[str, Place]]:
         for name, key in properties.keys.items():
             if name not in _RESERVED:
                 yield name, key.place
-    for word in ("oneOf", "anyOf", "allOf"):
+    for word in UNIONS:
         choices = schema.values.get(word)
         for each in choices.items if isinstance(choices, YamlSequence) else ():
             yield from _fields(each)

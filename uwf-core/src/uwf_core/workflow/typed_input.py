@@ -4,13 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from uwf_core.cas.bounds import Budget
-from uwf_core.workflow.alternatives import Path, as_list, as_mapping, subschemas
+from uwf_core.workflow.alternatives import as_list, properties_of
 from uwf_core.workflow.parsed import ParsedRole, ParsedWorkflow
 from uwf_core.workflow.problem import Problem, error_at
 from uwf_core.workflow.role_schema import RoleSchema, SchemaSource, file_places
-from uwf_core.workflow.variants import INPUT
-
-_CHOICES = ("oneOf", "anyOf", "allOf")
+from uwf_core.workflow.variants import INPUT, objects_of
 
 
 def check_input(
@@ -44,16 +42,8 @@ def _taken(name: str, role: ParsedRole, found: RoleSchema) -> Iterator[Problem]:
         if any(INPUT in variant.properties for variant in found.analysis.variants):
             yield error_at(role.workflow.place, "reserved-field", message, hint)
     elif role.frontmatter is not None:
-        paths = list(_declarations(found.schema, ()))
-        if paths:
-            source = SchemaSource(role.frontmatter)
-            yield from (source.problem(path, "reserved-field", message, hint) for path in paths)
-
-
-def _declarations(schema: Any, path: Path) -> Iterator[Path]:
-    """Where a schema of an output declares the field `input`."""
-    if INPUT in as_mapping(as_mapping(schema).get("properties")):
-        yield (*path, "properties", INPUT)
-    for where, inner in subschemas(schema):
-        if where[0] in _CHOICES:
-            yield from _declarations(inner, (*path, *where))
+        for path, each in objects_of(found.schema):
+            if INPUT in properties_of(each):
+                where = (*path, "properties", INPUT)
+                source = SchemaSource(role.frontmatter)
+                yield source.problem(where, "reserved-field", message, hint)

@@ -1,7 +1,7 @@
 """The outputs of a role: one variant per `$status`, from the role's JSON Schema.
 
-The variants of a schema are its alternatives: `oneOf` and `anyOf` as union, `allOf` as product,
-local `$ref`s resolved, at most 64. Each must require `$status` and fix it by a text `const`.
+A role's schema is an object, or `oneOf` or `anyOf` of at most 64 objects, its variants. Each must
+require `$status` and fix it by a text `const`.
 """
 
 import json
@@ -14,21 +14,16 @@ from uwf_core.errors import DefinitionError
 from uwf_core.shape.mismatch import short
 from uwf_core.workflow.alternatives import (
     MAX_ALTERNATIVES,
-    Branch,
-    Fragment,
+    UNIONS,
     Path,
-    TooManyAlternatives,
-    alternatives,
     as_list,
     as_mapping,
-    conjunction,
-    expand,
     inline_refs,
     is_open,
-    merged_schemas,
+    merged,
     properties_of,
     required_of,
-    subschemas,
+    union_of,
 )
 from uwf_core.workflow.definition import SUSPEND
 from uwf_core.workflow.names import name_fault
@@ -48,10 +43,16 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 """The pattern of names of workflows."""
 NAME_HINT = "use letters, digits, `.`, `_` and `-`, with a letter or digit first"
 
-_CHOICES = ("oneOf", "anyOf", "allOf")
-_CONDITIONAL = ("if", "then", "else", "not", "dependentSchemas")
-
-
+_CASES = "write one `oneOf` variant for each case, with its own $status"
+_NESTED = "write its variants into one list, each with its own $status"
+_INSTEAD = {
+    "$ref": "write the object here; a YAML anchor (`&name`, `*name`) repeats it",
+    "allOf": "write the `properties` and `required` of its parts into each variant",
+    "if": _CASES,
+    "not": "say in the properties of each variant what they allow",
+    "dependentSchemas": _CASES,
+}
+"""Keywords that a variant must not have, and what to write in their place."""
 _RESERVED = {
     BODY: "remove it: _body is always the text after the frontmatter",
     SUSPEND: "remove it: every role may use `$status: $SUSPEND` without declaring it",
@@ -69,8 +70,6 @@ class Variant(NamedTuple):
         required: the keys that are always present.
         open: whether further keys are allowed (`additionalProperties`, `patternProperties`);
             if False, keys that are not among `properties` can be dropped.
-        loose: the keys that only some alternatives of the status declare, where another one may
-            have any value for them.
     """
 
     status: str
@@ -78,13 +77,6 @@ class Variant(NamedTuple):
     properties: dict[str, dict[str, Any]]
     required: frozenset[str]
     open: bool
-    loose: frozenset[str] = frozenset()
-
-    @property
-    def widened(self) -> "Variant":
-        """The variant in which loose keys may have any value."""
-        wide = {name: {"anyOf": [self.properties[name], {}]} for name in self.loose}
-        return self._replace(properties={**self.properties, **wide}) if wide else self
 
 
 class Fault(NamedTuple):
@@ -101,7 +93,7 @@ class Analysis(NamedTuple):
 
     `variants` are the valid ones, `faults` the errors, `warnings` possible errors.
     `complete`: the schema has no statuses except those of `variants`.
-    `duplicates`: alternatives with the same status; an error in a workflow, not in a form.
+    `duplicates`: variants with the same status; an error in a workflow, not in a form or a result.
     """
 
     variants: tuple[Variant, ...]
@@ -139,115 +131,120 @@ def variants_of_text(text: str) -> tuple[Variant, ...]:
     return found.variants
 
 
+def objects_of(schema: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The objects of a role's schema with their paths: itself, or those that it lists."""
+    word = union_of(schema)
+    if word is None:
+        yield (), as_mapping(schema)
+        return
+    for index, each in enumerate(schema[word]):
+        yield (word, index), as_mapping(each)
+
+
+def keyword_faults(schema: Any) -> Iterator[Fault]:
+    """Keywords by which a schema would have other objects than those that it lists."""
+    whole, word = as_mapping(schema), union_of(schema)
+    yield from _not_in_variants(whole, (), UNIONS[UNIONS.index(word) + 1 :] if word else ())
+    if word is not None:
+        for path, each in objects_of(whole):
+            yield from _not_in_variants(each, path, UNIONS)
+        if STATUS in properties_of(whole):
+            message = f"$status stands beside `{word}`, so all variants would have the same one"
+            where = ("properties", STATUS)
+            yield Fault(where, "variant-keyword", message, "give each variant its own $status")
+
+
+def _not_in_variants(schema: dict[str, Any], path: Path, unions: Iterable[str]) -> Iterator[Fault]:
+    for key, instead in {**_INSTEAD, **dict.fromkeys(unions, _NESTED)}.items():
+        if key in schema:
+            message = f"`{key}` is not allowed here: a role delivers an object, or `oneOf` of some"
+            yield Fault((*path, key), "variant-keyword", message, instead)
+
+
 def analyse(schema: Any) -> Analysis:
-    """The variants and errors of a schema without `$ref` (see `local_refs.inline_refs`)."""
+    """The variants and errors of a schema without `$ref` (see `alternatives.inline_refs`)."""
     if not isinstance(schema, dict):
         return Analysis((), (Fault((), "schema", "a role's schema must be a mapping"),))
-    faults = list(_misplaced(schema, (), conditional=False))
-    warnings: list[Fault] = []
+    objects = [*objects_of(schema)]
+    word = union_of(schema)
+    shared = {key: each for key, each in schema.items() if key != word} if word else {}
+    if len(objects) > MAX_ALTERNATIVES:
+        message = f"the schema has more than {MAX_ALTERNATIVES} variants"
+        return Analysis((), (Fault((), "too-many-variants", message),))
+    wrong = (*keyword_faults(schema),)
+    if wrong:
+        return Analysis((), wrong)
+    faults, warnings, twice = list[Fault](), list[Fault](), list[Fault]()
+    by_status: dict[str, list[dict[str, Any]]] = {}
     complete = True
-    try:
-        branches = expand(schema, ())
-    except TooManyAlternatives as error:
-        message = f"the schema has more than {MAX_ALTERNATIVES} variants, or too many parts in them"
-        return Analysis((), (*faults, Fault(error.path, "too-many-variants", message)))
-    by_status: dict[str, list[Branch]] = {}
-    for branch in branches:
-        warnings += _undeclared(branch)
-        before = len(faults)
-        status = _status(branch, faults)
-        complete = complete and (status is not None or len(faults) == before)
-        if status is not None:
-            by_status.setdefault(status, []).append(branch)
-    found = [_variant(schema, status, same) for status, same in by_status.items()]
-    if not found and not faults:
-        faults.append(Fault((), "no-variant", "no output can satisfy this schema"))
-    twice = [fault for status, same in by_status.items() for fault in _duplicates(status, same)]
+    faults += _reserved(shared, ())
+    for path, own in objects:
+        each = merged(shared, own)
+        faults += _reserved(own, path)
+        warnings += _undeclared(own, path, each)
+        status = _status(each, path, faults)
+        complete = complete and status is not None
+        if status is None:
+            continue
+        if status in by_status:
+            twice.append(_duplicate(status, path))
+        by_status.setdefault(status, []).append(each)
+    if word is not None:
+        warnings += _undeclared(shared, (), merged(shared, *(own for _, own in objects)))
+    found = [_variant(status, same) for status, same in by_status.items()]
     return Analysis(tuple(found), _unique(faults), _unique(warnings), complete, tuple(twice))
 
 
-def _duplicates(status: str, branches: list[Branch]) -> Iterator[Fault]:
-    """Alternatives that declare the same status each by itself. Those that differ only in their
-    other fields share one declaration.
-    """
-    declared = [
-        {fragment.path for fragment in branch if STATUS in properties_of(fragment)}
-        for branch in branches
-    ]
-    for place in declared[1:]:
-        if place.isdisjoint(declared[0]):
-            yield Fault(
-                (*min(place, key=str), "properties", STATUS),
-                "duplicate-status",
-                f"another variant has the $status {status!r} already",
-                "use another status, or one variant with the fields of both",
-            )
+def _duplicate(status: str, path: Path) -> Fault:
+    return Fault(
+        (*path, "properties", STATUS),
+        "duplicate-status",
+        f"another variant has the $status {status!r} already",
+        "use another status, or one variant with the fields of both",
+    )
 
 
-def _undeclared(branch: Branch) -> Iterator[Fault]:
+def _undeclared(schema: dict[str, Any], path: Path, whole: dict[str, Any]) -> Iterator[Fault]:
     """Keys that are required but not described: often one of two is misspelt."""
-    declared = {name for fragment in branch for name in properties_of(fragment)}
-    declared |= {STATUS, BODY}
-    if any(is_open(fragment.schema) for fragment in branch):
+    if is_open(whole):
         return
-    for fragment in branch:
-        for index, name in enumerate(as_list(fragment.schema.get("required"))):
-            if isinstance(name, str) and name not in declared:
-                yield Fault(
-                    (*fragment.path, "required", index),
-                    "required-undeclared",
-                    f"the field {name!r} is required but not in the properties",
-                    f"add `{name}: {{type: string}}` to the properties, or fix the name",
-                )
+    for index, name in enumerate(as_list(schema.get("required"))):
+        if isinstance(name, str) and name not in {*properties_of(whole), STATUS, BODY}:
+            yield Fault(
+                (*path, "required", index),
+                "required-undeclared",
+                f"the field {name!r} is required but not in the properties",
+                f"add `{name}: {{type: string}}` to the properties, or fix the name",
+            )
 
 
 def _unique(faults: Iterable[Fault]) -> tuple[Fault, ...]:
     return tuple(dict.fromkeys(faults))
 
 
-def _misplaced(schema: Any, path: Path, *, conditional: bool) -> Iterator[Fault]:
-    """Every `$status` under a condition, and every key that no role may declare."""
-    properties = as_mapping(as_mapping(schema).get("properties"))
-    if conditional and STATUS in properties:
-        yield Fault(
-            (*path, "properties", STATUS),
-            "conditional-status",
-            "$status is under a condition (if, then, else, not, dependentSchemas)",
-            "write one oneOf variant for each status instead",
-        )
+def _reserved(schema: dict[str, Any], path: Path) -> Iterator[Fault]:
+    """Every key and type that no output can have."""
+    types = schema.get("type", "object")
+    if "object" not in (types if isinstance(types, list) else [types]):
+        message = f"the type {types!r} does not allow a mapping, but every output is one"
+        yield Fault((*path, "type"), "not-an-object", message, "write `type: object`")
     for name in (BODY, SUSPEND):
-        if name in properties:
+        if name in properties_of(schema):
             yield Fault(
                 (*path, "properties", name),
                 "reserved-field",
                 f"{name} is reserved and cannot be a field of an output",
                 _RESERVED[name],
             )
-    for index, name in enumerate(as_list(as_mapping(schema).get("required"))):
+    for index, name in enumerate(as_list(schema.get("required"))):
         if name == BODY:
-            where = (*path, "required", index)
-            yield Fault(
-                where,
-                "reserved-field",
-                f"{BODY} is reserved and cannot be a field",
-                _RESERVED[BODY],
-            )
-    for where, inner in subschemas(schema):
-        if where[0] in (*_CHOICES, *_CONDITIONAL):
-            below = conditional or where[0] in _CONDITIONAL
-            yield from _misplaced(inner, (*path, *where), conditional=below)
+            where, message = (*path, "required", index), f"{BODY} is reserved and cannot be a field"
+            yield Fault(where, "reserved-field", message, _RESERVED[BODY])
 
 
-def _status(branch: Branch, faults: list[Fault]) -> str | None:
-    """The status of an alternative, or None: an error, or one that no output can satisfy."""
-    declared = [
-        (fragment, _flat(properties_of(fragment)[STATUS]))
-        for fragment in branch
-        if STATUS in properties_of(fragment)
-    ]
-    path = branch[-1].path if branch else ()
-    faults.extend(_type_faults(branch))
-    if not declared:
+def _status(schema: dict[str, Any], path: Path, faults: list[Fault]) -> str | None:
+    """The status of a variant, or None and an error."""
+    if STATUS not in properties_of(schema):
         faults.append(
             Fault(
                 path,
@@ -257,66 +254,29 @@ def _status(branch: Branch, faults: list[Fault]) -> str | None:
             )
         )
         return None
-    found = [fault for fragment, schema in declared for fault in _status_faults(fragment, schema)]
-    faults.extend(found)
-    constants = _constants(declared)
-    if not found and not constants:
-        faults.append(
-            Fault(
-                (*declared[-1][0].path, "properties", STATUS),
-                "status-not-const",
-                "$status is not a const, so the status of this variant is unknown",
-                "write `$status: {const: done}`",
-            )
-        )
-    if found or len(set(constants)) != 1:
+    declared = as_mapping(properties_of(schema)[STATUS])
+    found = [*_status_faults((*path, "properties", STATUS), declared)]
+    faults += found
+    if found:
         return None
-    if not any(STATUS in required_of(fragment) for fragment in branch):
-        faults.append(
-            Fault(
-                declared[-1][0].path,
-                "status-not-required",
-                f"the variant {constants[0]} does not require $status",
-                "add `required: [$status]`",
-            )
-        )
-    return constants[0]
+    status: str = declared["const"]
+    if STATUS not in required_of(schema):
+        message = f"the variant {status} does not require $status"
+        faults.append(Fault(path, "status-not-required", message, "add `required: [$status]`"))
+    return status
 
 
-def _flat(schema: Any) -> Any:
-    """A schema of `$status` without the `allOf` that a `$ref` leaves behind."""
-    flat = alternatives(schema)
-    return flat[0] if len(flat) == 1 else schema
-
-
-def _type_faults(branch: Branch) -> Iterator[Fault]:
-    """Fragments that do not allow a mapping, which every output is."""
-    for fragment in branch:
-        types = fragment.schema.get("type", "object")
-        if "object" not in (types if isinstance(types, list) else [types]):
-            yield Fault(
-                (*fragment.path, "type"),
-                "not-an-object",
-                f"the type {types!r} does not allow a mapping, but every output is one",
-                "write `type: object`",
-            )
-
-
-def _constants(declared: list[tuple[Fragment, Any]]) -> list[str]:
-    return [
-        schema["const"]
-        for _, schema in declared
-        if isinstance(schema, dict) and isinstance(schema.get("const"), str)
-    ]
-
-
-def _status_faults(fragment: Fragment, schema: Any) -> Iterator[Fault]:
-    """The errors in one declaration of `$status`."""
-    path = (*fragment.path, "properties", STATUS)
-    if not isinstance(schema, dict):
-        return
+def _status_faults(path: Path, schema: dict[str, Any]) -> Iterator[Fault]:
+    """The errors in a declaration of `$status`."""
     if "enum" in schema:
         yield _enum_fault((*path, "enum"), schema["enum"])
+    elif "const" not in schema:
+        yield Fault(
+            path,
+            "status-not-const",
+            "$status is not a const, so the status of this variant is unknown",
+            "write `$status: {const: done}`",
+        )
     if "const" not in schema:
         return
     status = schema["const"]
@@ -352,41 +312,25 @@ def _enum_fault(path: Path, values: Any) -> Fault:
     )
 
 
-def _variant(whole: dict[str, Any], status: str, branches: list[Branch]) -> Variant:
-    """The variant of `status`, which several alternatives may share."""
+def _variant(status: str, objects: list[dict[str, Any]]) -> Variant:
+    """The variant of `status`, which several objects may share."""
     properties: dict[str, list[Any]] = {}
-    for branch in branches:
-        for fragment in branch:
-            for name, schema in properties_of(fragment).items():
-                known = properties.setdefault(name, [])
-                if schema not in known:
-                    known.append(schema)
-    required = [
-        frozenset(name for fragment in branch for name in required_of(fragment))
-        for branch in branches
-    ]
-    for name in sorted(frozenset().union(*required) - {STATUS}):
+    for each in objects:
+        for name, schema in properties_of(each).items():
+            known = properties.setdefault(name, [])
+            if schema not in known:
+                known.append(schema)
+    required = [frozenset(required_of(each)) for each in objects]
+    for name in sorted(frozenset().union(*required)):
         properties.setdefault(name, [{}])
-    several = len(branches) > 1
     return Variant(
         status,
-        _of_status(whole, status) if several else conjunction(branches[0]),
-        {name: merged_schemas(schemas, several) for name, schemas in properties.items()},
+        _any_of(objects),
+        {name: _any_of(schemas) for name, schemas in properties.items()},
         frozenset.intersection(*required),
-        any(is_open(fragment.schema) for branch in branches for fragment in branch),
-        frozenset(name for name in properties if _is_loose(name, branches)),
+        any(map(is_open, objects)),
     )
 
 
-def _is_loose(name: str, branches: list[Branch]) -> bool:
-    """Whether an alternative neither declares nor excludes a key that another one declares."""
-    return len(branches) > 1 and any(
-        all(name not in properties_of(fragment) for fragment in branch)
-        and all(fragment.schema.get("additionalProperties") is not False for fragment in branch)
-        for branch in branches
-    )
-
-
-def _of_status(whole: dict[str, Any], status: str) -> dict[str, Any]:
-    """The whole schema, narrowed to one status: for alternatives that share theirs."""
-    return {"properties": {STATUS: {"const": status}}, "required": [STATUS], "allOf": [whole]}
+def _any_of(schemas: list[Any]) -> dict[str, Any]:
+    return as_mapping(schemas[0]) if len(schemas) == 1 else {"anyOf": schemas}

@@ -175,7 +175,7 @@ def at(schema: Any, key: str | int) -> Any:
         if schema.get(word)
     ]
     said = [part for part in parts if part is not True]
-    return {"allOf": said} if said else True
+    return _all_of(said) if said else True
 
 
 def types_of(schema: Any) -> frozenset[str]:
@@ -230,7 +230,11 @@ def _own(schema: Mapping[str, Any], key: str | int) -> Any:
         for pattern, inner in schema.get("patternProperties", {}).items()
         if _matches(pattern, key)
     ]
-    return {"allOf": named} if named else schema.get("additionalProperties", True)
+    return _all_of(named) if named else schema.get("additionalProperties", True)
+
+
+def _all_of(schemas: list[Any]) -> Any:
+    return schemas[0] if len(schemas) == 1 else {"allOf": schemas}
 
 
 def _matches(pattern: str, key: str) -> bool:
