@@ -90,7 +90,12 @@ LEVELS = {
 
 WEB = Level(
     "`uwf web` until its first page: the libraries of a server, and no plugin",
-    _CLICK | _STORE_AND_CONFIG | {"httptools", "jinja2", "markupsafe", "uvicorn", "uwf_web"},
+    _CLICK
+    | _STORE_AND_CONFIG
+    | {
+        *("anyio", "httptools", "jinja2", "markupsafe", "python_multipart", "sniffio", "starlette"),
+        *("typing_extensions", "uvicorn", "uwf_web"),
+    },
     (SLOW_STANDARD_LIBRARY - {"asyncio", "multiprocessing"})  # uvicorn imports both
     | {each for each in PLUGINS_AND_AGENTS if each != "uwf_core.plugins"}  # they name the command
     | {"anyio._backends", "importlib.resources", "urllib.request", "uvicorn.protocols.websockets"}

@@ -7,13 +7,15 @@ from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode
 
-from uwf_web.exchange import HTML, Answer, headers_of
+from starlette.responses import HTMLResponse, Response
+
 from uwf_web.hosts import Place
 from uwf_web.keys import COOKIE_SECONDS, KEY_FILE, Keys, read_keys, use_token
 
 if TYPE_CHECKING:
+    from starlette.types import Message, Receive, Scope, Send
+
     from uwf_web.app import Server
-    from uwf_web.exchange import Message, Receive, Scope, Send
     from uwf_web.settings import WebSettings
 
 POLICY = (
@@ -66,13 +68,13 @@ class Guard:
         refused = self._refusal(scope)
         send = _with_headers(send)
         if refused is not None:
-            await _answer(*refused).send(receive, send)
+            await _answer(*refused)(scope, receive, send)
         else:
             await self.server(scope, receive, send)
 
     def _refusal(self, scope: "Scope") -> tuple[int, str, Mapping[str, str]] | None:
         """Status, sentence and headers of the answer to what may not pass, else None."""
-        headers = headers_of(scope)
+        headers = _headers_of(scope)
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._settings.answers_to(host, self.keys().host):
             return 421, f"This server is not {host or 'what you asked for'}.", {}
@@ -134,6 +136,15 @@ class Guard:
         )
 
 
+def _headers_of(scope: "Scope") -> dict[str, str]:
+    """The headers by name; one that occurs twice has no value that could match."""
+    found: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        key, text = name.decode("latin-1"), value.decode("latin-1")
+        found[key] = f"{found[key]}, {text}" if key in found else text
+    return found
+
+
 def _local(path: str) -> str:
     """A path of this server, whatever it begins with: `//host` would lead away."""
     return "/" + path.lstrip("/")
@@ -162,12 +173,12 @@ def _with_headers(send: "Send") -> "Send":
     return sending
 
 
-def _answer(status: int, sentence: str, headers: Mapping[str, str]) -> Answer:
+def _answer(status: int, sentence: str, headers: Mapping[str, str]) -> Response:
     """A page of one sentence."""
     from uwf_core.markup import tag
 
     parts: list[Any] = [tag("h1", f"{status}"), tag("p", sentence)]
     if status == 401:
         parts.append(tag("p", "Run ", tag("code", "uwf web"), " in a terminal: it prints a link."))
-    body = f"<!doctype html><title>uwf</title>{''.join(parts)}\n".encode()
-    return Answer(body, HTML, status, headers)
+    body = f"<!doctype html><title>uwf</title>{''.join(parts)}\n"
+    return HTMLResponse(body, status, headers)

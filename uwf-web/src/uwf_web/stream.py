@@ -6,10 +6,13 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
+from starlette.responses import StreamingResponse
+
 from uwf_core.errors import UwfError
-from uwf_web.exchange import EventStream
 
 if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
     from uwf_core.client import Client
 
 POLL_SECONDS = 0.2
@@ -17,6 +20,22 @@ BLIND_SECONDS = 2.0
 """How often pages read again where the store does not know whether it has changed."""
 ALIVE_SECONDS = 15.0
 MOST_STREAMS = 100
+
+
+class EventStream(StreamingResponse):
+    """Server-sent events, until they end or the browser has gone; `leave` is called then."""
+
+    def __init__(self, events: AsyncIterator[bytes], leave: Callable[[], None]) -> None:
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        super().__init__(events, headers=headers, media_type="text/event-stream")
+        self._leave = leave
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Send the events."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._leave()
 
 
 class Changes:
