@@ -39,6 +39,7 @@ class Life(RuleBasedStateMachine):
         self.failed = 0
 
     def teardown(self) -> None:
+        assert self.uwf.verify()["problems"] == []
         for row in self.uwf.list():
             found = self.uwf.replay(row["thread"])
             assert found["verdict"] == "same", found["first"]
@@ -204,7 +205,7 @@ class Life(RuleBasedStateMachine):
 
     @invariant()
     def the_state_is_what_the_stored_events_say(self) -> None:
-        assert self.uwf.verify()["problems"] == []
+        assert self.uwf.verify(self.thread)["problems"] == []
         assert len(self.uwf.thread(self.thread).pending) == self.failed
 
     @invariant()

@@ -1,11 +1,12 @@
 """Workflows as `uwf workflow check`, `show` and `add` see them: through a client."""
 
 import tempfile
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from uwf_core.client import Client
+from uwf_core.client import Client, ProblemsDocument
 
 
 class Problem(NamedTuple):
@@ -21,11 +22,17 @@ class Problem(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """The document of a check, and the definition with every default if the file is valid."""
+    """The document of a check; `read` gives the definition of a valid file."""
 
     valid: bool
     problems: list[Problem]
-    workflow: dict[str, Any] | None
+    read: Callable[[], Mapping[str, Any] | None]
+
+    @property
+    def workflow(self) -> dict[str, Any] | None:
+        """The definition with every default; None if there is an error."""
+        found = self.read() if self.valid else None
+        return None if found is None else dict(found)
 
 
 @cache
@@ -39,14 +46,12 @@ def desk() -> Client:
 def check_text(text: str, file: str | Path = "a.yaml") -> Checked:
     """Check a text as if it were in a file."""
     found = desk().check_text(text, file)
-    workflow = desk().workflow_of_text(text, file) if found["valid"] else None
-    return _checked(found, workflow)
+    return _checked(found, lambda: desk().workflow_of_text(text, file))
 
 
 def check_file(file: str | Path) -> Checked:
     """Check a file."""
-    found = desk().check_workflow(file)
-    return _checked(found, desk().workflow(str(file)) if found["valid"] else None)
+    return _checked(desk().check_workflow(file), lambda: desk().workflow(str(file)))
 
 
 def fix_file(file: str | Path) -> list[Problem]:
@@ -54,6 +59,5 @@ def fix_file(file: str | Path) -> list[Problem]:
     return [Problem(**row) for row in desk().fix_workflow(file)["fixed"]]
 
 
-def _checked(found: Any, workflow: Any) -> Checked:
-    problems = [Problem(**row) for row in found["problems"]]
-    return Checked(found["valid"], problems, None if workflow is None else dict(workflow))
+def _checked(found: ProblemsDocument, read: Callable[[], Mapping[str, Any] | None]) -> Checked:
+    return Checked(found["valid"], [Problem(**row) for row in found["problems"]], read)
