@@ -112,6 +112,14 @@ def lose(uwf: Client, thread: str) -> None:
             store.delete_variable(name)
 
 
+def open_threads(uwf: Client, root: str) -> list[str]:
+    """A thread, and the threads of its open calls and of those below; each after its caller."""
+    found = [root]
+    for thread in found:  # grows
+        found += [call.thread for call in uwf.thread(thread).open_calls]
+    return found
+
+
 def descendants(uwf: Client, root: str) -> list[str]:
     """The threads that a thread has called, and those that they called."""
     rows = uwf.list(ThreadFilter(all=True, children=True))

@@ -30,7 +30,6 @@ from tests.core.obeying import (
 from tests.faults.calls import ALL, miscalled, miscounted
 
 from uwf_core.client import Client
-from uwf_core.thread.names import CALLS
 
 CHECKED = two_roles("writer", "checker", "checked DO sleep=150")
 BRANCHES = 16 if "UWF_KILLS" in os.environ else 10
@@ -151,7 +150,7 @@ class Killer:
         assert len({each["thread"] for each in step["branches"]}) == len(DOES)
         assert miscalled(uwf) is None
         assert miscounted(uwf, root) is None
-        assert [each.name for each in store.variables(f"{CALLS}{root}/")] == []
+        assert [each.name for each in store.variables(f"@uwf/call/{root}/")] == []
         found = uwf.verify()
         assert found["valid"], found["problems"]
         threads = [root, *(each["thread"] for each in step["branches"])]

@@ -13,13 +13,11 @@ from itertools import count
 import pytest
 from rig import SECONDS, Rig, eventually
 from test_kill import KILLS, SEED, first_line
+from tests.core.calling import open_threads
 from tests.core.engine.call_worlds import route
 from tests.faults.calls import ALL, miscalled
 
 from uwf_core.client import Client
-from uwf_core.ids import ThreadId
-from uwf_core.thread.calls import open_below
-from uwf_core.thread.names import CALLS
 
 INNER = """\
 version: 1
@@ -103,7 +101,7 @@ def check_end(uwf: Client, root: str, smooth: object) -> None:
     """The thread has ended as one that nobody disturbed, with all calls recorded."""
     assert uwf.show(root)["status"] == "completed"
     assert miscalled(uwf) is None
-    assert [each.name for each in uwf._engine.store.variables(CALLS)] == []
+    assert [each.name for each in uwf._engine.store.variables("@uwf/call/")] == []
     assert route(uwf, root) == smooth
     found = uwf.verify()
     assert found["valid"], found["problems"]
@@ -200,8 +198,8 @@ def test_processes_that_run_a_called_thread_and_its_caller_at_once_lose_nothing(
             for _ in count():
                 if uwf.show(root)["status"] == "completed":
                     break
-                below = open_below(uwf._engine.store, ThreadId(root))
-                runs = [root, *[chance.choice([root, *below]) for _ in range(2)]]
+                threads = open_threads(uwf, root)
+                runs = [root, *[chance.choice(threads) for _ in range(2)]]
                 processes = [
                     tree.start_uwf("thread", "exec", each, "-c", str(chance.randint(1, 2)))
                     for each in runs

@@ -10,10 +10,7 @@ from tests.core.obeying import begin
 from tests.core.worktrees import git, worktree_project
 
 from uwf_core.client import Client
-from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
-from uwf_core.thread.calls import descendants_of
-from uwf_core.thread.head import read_head
 
 POINTS = (
     *("worktree:1", "worktree-made:1"),
@@ -23,9 +20,8 @@ POINTS = (
 
 def check(project: Project, uwf: Client, root: str) -> None:
     """Each thread with a worktree has that one, its branch, and no other."""
-    store = uwf._engine.store
-    threads = [root, *descendants_of(store, root)]
-    owned = {each for each in threads if read_head(store, ThreadId(each)).state.worktree}
+    threads = [root, *descendants(uwf, root)]
+    owned = {each for each in threads if uwf.show(each)["worktree"]}
     # A lock file may stay if the event was stored when the process died: `rm` removes it.
     assert {each.name for each in (project.home / "worktrees").glob("[!.]*")} == owned
     branches = git(project.folder, "for-each-ref", "--format=%(refname:short)", "refs/heads/uwf")

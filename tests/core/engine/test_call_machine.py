@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.core.calling import descendants
+from tests.core.calling import descendants, open_threads
 from tests.core.engine.call_worlds import made_project, random_workflows, route
 from tests.faults.calls import miscounted, own_steps, recorded_by
 
@@ -68,10 +68,7 @@ class Tree:
     @property
     def open(self) -> list[str]:
         """The root and the threads of open calls."""
-        found = [self.root]
-        for thread in found:  # grows
-            found += [call.thread for call in self.uwf.thread(thread).open_calls]
-        return found
+        return open_threads(self.uwf, self.root)
 
     def act(self, thread: str, **how: Any) -> None:
         """Let a thread go on as it can: exec, or what it waits for."""

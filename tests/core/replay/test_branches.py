@@ -22,9 +22,7 @@ from tests.core.branching import (
 from tests.core.calling import INNER, children, said
 
 from uwf_core.client import Client
-from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
-from uwf_core.thread.head import read_head
 
 PANEL_FILE = ".workflow/panel.yaml"
 FAILS = {**DONE, "outputs": [{"fail": {"kind": "crashed", "message": "no"}}, DONE["output"]]}
@@ -298,15 +296,16 @@ def test_the_prompt_after_a_fan_out_has_its_place_in_then(project: Project, uwf:
 def forge(uwf: Client, root: str, **fields: Any) -> str:
     """Replace the head of a thread, the step of a fan-out, by one with these fields."""
     engine = uwf._engine
-    head = read_head(engine.store, ThreadId(root))
-    step = engine.store.payload(head.ref)
+    head = engine.store.variable(f"@uwf/thread/{root}")
+    assert head is not None
+    step = uwf.node(head.value)["payload"]
     if "output" in fields:
         schema = engine.store.get(step["output"]).type
         output = {**engine.store.payload(step["output"]), **fields.pop("output")}
         fields["output"] = engine.store.put(schema, output)
     with engine.store.transaction():
         ref = engine.nodes.put("step", {**step, **fields})
-        engine.store.set_variable(head.variable.name, ref, head.variable.tags, head.variable)
+        engine.store.set_variable(head.name, ref, head.tags, head)
     return str(ref)
 
 
@@ -326,7 +325,7 @@ def test_a_joint_result_that_its_branches_did_not_deliver_is_different(uwf: Clie
 def test_branches_that_are_not_those_of_their_threads_are_different(uwf: Client) -> None:
     root = uwf.start("tasks", "Make a poem.")["thread"]
     uwf.exec(root, count=4)
-    step = uwf._engine.store.payload(read_head(uwf._engine.store, ThreadId(root)).ref)
+    step = uwf.node(uwf.show(root)["head"])["payload"]
     first, second, third = step["branches"]
     forge(uwf, root, branches=[second, first, third])
     found = uwf.replay(root)

@@ -23,9 +23,7 @@ from tests.core.calling import (
 )
 
 from uwf_core.client import Client
-from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
-from uwf_core.thread.head import read_head
 
 TWICE = [PLANNED, WRITTEN, said("writer", "written", text="violets"), GOOD, REFUSED, ACCEPTED]
 CHECKS_ALL = ("inner", "goal: Check it.", "goal: Check all.")
@@ -322,14 +320,15 @@ def test_a_step_that_does_not_record_what_its_call_delivered_is_different(uwf: C
     root = uwf.start("outer", "Make a poem.")["thread"]
     uwf.exec(root, count=3)
     engine = uwf._engine
-    head = read_head(engine.store, ThreadId(root))
-    step = engine.store.payload(head.ref)
+    head = engine.store.variable(f"@uwf/thread/{root}")
+    assert head is not None
+    step = uwf.node(head.value)["payload"]
     output = engine.store.payload(step["output"])
     schema = engine.store.get(step["output"]).type
     with engine.store.transaction():
         forged = engine.store.put(schema, {**output, "text": "thistles"})
         ref = engine.nodes.put("step", {**step, "output": forged})
-        engine.store.set_variable(head.variable.name, ref, head.variable.tags, head.variable)
+        engine.store.set_variable(head.name, ref, head.tags, head)
     found = uwf.replay(root)
     assert rows(found)[1] == ("work", "step", "different")
     [difference] = found["steps"][1]["differences"]

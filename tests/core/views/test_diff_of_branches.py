@@ -21,7 +21,6 @@ from tests.core.calling import children, said
 
 from uwf_core.client import Client
 from uwf_core.testing.project import Project
-from uwf_core.views.diff.compare import compare
 
 REVIEWS = [
     "writer/written",
@@ -50,7 +49,7 @@ def play(project: Project, uwf: Client, script: list[dict[str, Any]], workflow: 
 
 
 def diff(uwf: Client, a: str, b: str) -> Any:
-    return compare(uwf.thread(a), uwf.thread(b))
+    return uwf.diff(a, b)
 
 
 def test_two_runs_with_equal_branches_are_the_same(project: Project, uwf: Client) -> None:

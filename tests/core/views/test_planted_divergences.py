@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 
 from uwf_core.testing.project import Project
-from uwf_core.views.diff.compare import compare
-from uwf_core.views.recorded import open_thread
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -28,8 +26,7 @@ def uwf(project):
 
 
 def compared(uwf, a, b):
-    engine = uwf._engine
-    return compare(open_thread(engine, a), open_thread(engine, b))
+    return uwf.diff(a, b)
 
 
 def mirrored(document):
