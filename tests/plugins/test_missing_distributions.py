@@ -14,6 +14,7 @@ MISSING = {
     "worker status": "uwf-worker",
     "schedule list": "uwf-worker",
     "acp": "uwf-agent-acp",
+    "plugin new agent x": "uwf-testing",
     "thread export {thread} -o x --format atif": "uwf-export",
     "thread export {thread} -o x --format otlp-json": "uwf-export",
 }

@@ -13,7 +13,7 @@ from wheels import build_wheel
 
 import uwf_agent_builtin
 from uwf_core import __version__
-from uwf_core.cli.plugin_new import filled_files
+from uwf_testing.new_plugin import filled_files
 
 WORKFLOW = """\
 version: 1

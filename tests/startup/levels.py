@@ -81,6 +81,11 @@ LEVELS = {
         _CLICK | _STORE_AND_CONFIG | _VALIDATION | _PLUGINS_AND_LIVE_DISPLAY | _CHECKS,
         frozenset({"asyncio", "multiprocessing"}),
     ),
+    5: Level(
+        "what writes a plugin, and none of the kits",
+        _CLICK | _STORE_AND_CONFIG | _PLUGINS_AND_LIVE_DISPLAY | {"uwf_testing"},
+        frozenset({"asyncio", "multiprocessing", "uwf_testing.harness"}),
+    ),
     4: Level(
         "the SDK of the extra `mcp`, which no other command imports",
         None,
@@ -142,6 +147,7 @@ LEVEL_OF = {
     "run": 2,
     "step ask": 2,
     "mcp": 4,
+    "plugin new": 5,
     "thread compact": 1,
 }
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from uwf_core.cli.plugin_new import KINDS
+from uwf_testing.new_plugin import KINDS
 
 
 @pytest.mark.parametrize("kind", KINDS)

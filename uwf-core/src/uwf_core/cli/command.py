@@ -210,8 +210,15 @@ class Group(click.Group):
         if isinstance(entry, Noun):
             return Group(cmd_name, (*self.path, cmd_name), entry)
         module, _, attribute = entry.target.partition(":")
-        found = getattr(import_module(f"{self.package}.{module}"), attribute)
-        return cast(click.Command, found)
+        try:
+            found = import_module(module if entry.owner else f"{self.package}.{module}")
+        except ModuleNotFoundError as error:
+            if error.name != entry.owner.replace("-", "_"):
+                raise
+            from uwf_core.plugins.repair import not_installed  # for errors only
+
+            raise not_installed(f"`uwf {' '.join((*self.path, cmd_name))}`", entry.owner) from error
+        return cast(click.Command, getattr(found, attribute))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Show the help if no command is given; this is not an error."""

@@ -11,17 +11,19 @@ class Row(NamedTuple):
     """A command.
 
     Attributes:
-        target: `module:attribute` below the group's package.
+        target: `module:attribute` below the group's package, or in full if it has an `owner`.
         help: one line.
         words: the kind of each argument for completion (see `complete.WORDS`); the last repeats.
         options: its options, without those of every command; what follows `=` is the kind of
             its value for completion; without it the option is a flag.
+        owner: the distribution that has it, if that may be missing.
     """
 
     target: str
     help: str
     words: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    owner: str = ""
 
 
 class Noun(NamedTuple):
@@ -217,8 +219,8 @@ _PLUGIN_ROWS: Final[Mapping[str, Entry]] = {
         "plugin:list_", "List all plugins with version, status and reason", (), ("--all", "--hooks")
     ),
     "new": Row(
-        "plugin_new:new", "Write a new plugin that passes its tests", ("kind",),
-        ("--dir=dir",),
+        "uwf_testing.new_plugin:new", "Write a new plugin that passes its tests", ("kind",),
+        ("--dir=dir",), owner="uwf-testing",
     ),
 }  # fmt: skip
 

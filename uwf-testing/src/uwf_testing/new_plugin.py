@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import click
 
-from uwf_core.cli.command import command
-from uwf_core.cli.render.colours import Screen
-from uwf_core.cli.session import Session
+from uwf_core import __version__
+from uwf_core.commands import Screen, Session, command
 from uwf_core.errors import UsageError
 from uwf_core.plugins.scan import (
     AGENTS,
     COMMANDS,
+    CORE,
     EXPORTERS,
     EXTRACTORS,
     JUDGES,
@@ -23,6 +23,7 @@ from uwf_core.plugins.scan import (
     STORES,
     TOOLS,
 )
+from uwf_core.plugins.status import IMPOSSIBLE, RESERVED
 
 _COMMON = {
     "pyproject.toml": "common/pyproject.txt",
@@ -122,8 +123,6 @@ def new(session: Session, kind: str, name: str, parent: str) -> None:
     KIND is agent, store, extractor, judge, tool, exporter, model, observer or command. NAME is the
     name that users type.
     """
-    from uwf_core import __version__
-
     name = name_of(kind, name)
     _check_name(session, kind, name)
     distribution = distribution_of(kind, name)
@@ -160,9 +159,6 @@ def _check_name(session: Session, kind: str, name: str) -> None:
 
 
 def _taken(session: Session, group: str) -> Mapping[str, str]:
-    from uwf_core.plugins.scan import CORE
-    from uwf_core.plugins.status import IMPOSSIBLE, RESERVED
-
     installed = (each.found for each in session.engine.plugins.list((group,)))
     names = {each.name: each.distribution for each in installed}
     return {**names, **dict.fromkeys(IMPOSSIBLE.get(group, ()), CORE), **RESERVED.get(group, {})}
