@@ -7,9 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.core.worktrees import finished, worktree_project
 
 from uwf_core.config.settings import load_settings
-from uwf_core.config.trust import is_trusted, trust, trusted_folders
+from uwf_core.config.trust import is_trusted, is_trusted_workspace, trust, trusted_folders
 from uwf_core.errors import ConfigError
 
 from .conftest import World
@@ -315,3 +316,17 @@ def test_a_folder_whose_name_is_no_text_is_refused(world: World) -> None:
         trust(str(world.home), folder)
     assert caught.value.hint == "rename it"
     assert trusted_folders(str(world.home)) == []
+
+
+def test_the_trust_of_a_folder_covers_its_worktrees_but_no_other_repository(tmp_path):
+    project = worktree_project(tmp_path, "true")
+    with project.client() as uwf:
+        worktree = uwf.show(finished(uwf))["worktree"]
+        assert worktree is not None
+        own = Path(worktree["folder"])
+        assert is_trusted_workspace(str(project.home), str(own))
+    other = repository(tmp_path / "other", "x")
+    assert not is_trusted_workspace(str(project.home), str(other))
+    (other / ".git").rename(tmp_path / "gone")
+    (other / ".git").write_text((own / ".git").read_text())
+    assert not is_trusted_workspace(str(project.home), str(other)), "a pointer proves nothing"
