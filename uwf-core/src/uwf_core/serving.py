@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from uwf_core.engine import models
 from uwf_core.engine.models import callable_model, default_model
 from uwf_core.engine.open_engine import open_engine
 from uwf_core.engine.open_plugins import plugin_tools
@@ -59,8 +60,6 @@ def with_protocol(model: "Model") -> "Model":
     Raises:
         PluginError, PluginBroken: the plugin cannot be loaded.
     """
-    from uwf_core.engine import models
-
     with _engine() as engine:
         return models.with_protocol(engine, model)
 

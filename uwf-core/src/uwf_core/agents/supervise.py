@@ -25,6 +25,7 @@ from uwf_core.api.agent import (
     Call,
     Continuation,
     NoSink,
+    RunLimits,
     TurnSink,
 )
 from uwf_core.api.fields import FieldFault
@@ -119,8 +120,6 @@ def fork_call(
 
 def close_call(opened: OpenAgent, *, grace_seconds: float = 5.0) -> AgentFailure | None:
     """Call `Agent.close`; return an error for the log instead of losing the result."""
-    from uwf_core.api.agent import RunLimits
-
     limits = RunLimits(seconds=grace_seconds, idle_seconds=None, grace_seconds=0.0)
     call = Call(thread="", role="", step_number=0, cwd="", limits=limits)
     try:

@@ -9,7 +9,7 @@ import click
 from uwf_core.cli.command import command
 from uwf_core.cli.params import file_or_stdin
 from uwf_core.cli.render.colours import Screen
-from uwf_core.cli.session import Session
+from uwf_core.cli.session import Session, as_json
 from uwf_core.errors import AmbiguousIdError, ExitCode, PayloadError, UnknownIdError
 from uwf_core.ids import Ref
 
@@ -139,8 +139,6 @@ def _schemas_text(document: Mapping[str, Any], screen: Screen) -> str:
 
 
 def _schema_text(document: Mapping[str, Any], _screen: Screen) -> str:
-    from uwf_core.cli.session import as_json
-
     return as_json(document["schema"])
 
 

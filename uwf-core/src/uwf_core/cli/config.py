@@ -7,7 +7,7 @@ import click
 
 from uwf_core.cli.command import command
 from uwf_core.cli.render.colours import Screen
-from uwf_core.cli.session import Session
+from uwf_core.cli.session import Session, as_json
 
 
 @command("show", "uwf config show", "uwf config show --origin")
@@ -111,7 +111,6 @@ def _path_text(document: Mapping[str, Any], _screen: Screen) -> str:
 
 def _rows_text(document: Mapping[str, Any], screen: Screen) -> str:
     from uwf_core.cli.render.table import Column, table
-    from uwf_core.cli.session import as_json
 
     columns = (
         Column("key", "KEY", least=12),

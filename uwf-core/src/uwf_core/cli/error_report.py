@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from uwf_core.cli.render.colours import screen_of
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.errors import (
     BusyError,
@@ -95,8 +96,6 @@ def report(
     if session.debug or "--debug" in arguments:
         session.note(redacted(session, traceback_of(cause)))
     if wanted_format(session, arguments) == "text":
-        from uwf_core.cli.render.colours import screen_of
-
         screen = screen_of(session.stderr, session.env, session.color)
         session.write_error(error_text(document["error"], screen))
     else:

@@ -14,7 +14,7 @@ from uwf_core.cli.render.colours import Screen, fit, is_terminal, screen_of
 from uwf_core.cli.running_step import Running
 from uwf_core.cli.session import Session
 from uwf_core.cli.shutdown import cancel_on_signals
-from uwf_core.escape import clean, one_line
+from uwf_core.escape import clean, clean_document, one_line
 
 if TYPE_CHECKING:
     from uwf_core.engine.results import Outcome
@@ -258,7 +258,6 @@ def _failure(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def _thread(session: Session, document: Mapping[str, Any], until_done: bool) -> dict[str, Any]:
     """The thread after a run, whose commands run as far as this one."""
-    from uwf_core.escape import clean_document
     from uwf_core.views.show import show_thread
 
     thread = document["thread"]

@@ -10,7 +10,7 @@ from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.findings import check_lines
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, PluginError
-from uwf_core.plugins.scan import origin_of
+from uwf_core.plugins.scan import origin_of, printable
 from uwf_core.readiness.probe import SECONDS, CheckDocument, Probe, Probes, failed, probe
 
 if TYPE_CHECKING:
@@ -208,7 +208,6 @@ def checked_text(document: Mapping[str, Any], screen: Screen) -> str:
 
 def _checked_lines(each: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     from uwf_core.escape import one_line
-    from uwf_core.plugins.scan import printable
 
     state = "ok" if each["status"] == "ready" else "error"
     group = each["group"].removeprefix("uwf.")

@@ -11,7 +11,7 @@ from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.table import Column, table
 from uwf_core.cli.session import Session, now_ms
-from uwf_core.errors import UsageError
+from uwf_core.errors import FailureKind, UsageError
 
 if TYPE_CHECKING:
     from uwf_core.views.thread_list import ThreadFilter
@@ -66,8 +66,6 @@ def thread_filter(
 
 
 def _check_kind(kind: str) -> None:
-    from uwf_core.errors import FailureKind
-
     known = [each.word for each in FailureKind]
     if kind not in known:
         raise UsageError(f"unknown kind of failure {kind!r}", hint=f"use one of {', '.join(known)}")

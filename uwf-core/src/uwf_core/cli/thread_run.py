@@ -16,6 +16,7 @@ from uwf_core.cli.params import (
     thread_argument,
 )
 from uwf_core.cli.session import Session
+from uwf_core.cli.shutdown import cancel_on_signals
 from uwf_core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -100,7 +101,6 @@ def print_and_ask(
 
 def _reported(session: Session, thread: str, options: "RunOptions") -> int:
     """Run a branch for the process that has started this one."""
-    from uwf_core.cli.shutdown import cancel_on_signals
     from uwf_core.engine.report import Reporter
     from uwf_core.engine.run import exec_thread
 

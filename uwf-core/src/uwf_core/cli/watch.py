@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from uwf_core.cli.command import command
+from uwf_core.cli.outcome import print_outcome
+from uwf_core.cli.render.colours import is_terminal
 from uwf_core.cli.session import Session
 from uwf_core.cli.watch_screen import JsonLines, PlainLines
 from uwf_core.errors import ExitCode, UwfError
+from uwf_core.ids import ThreadId
 
 if TYPE_CHECKING:
     from uwf_core.cli.watch_screen import WatchScreen
@@ -41,8 +44,6 @@ def watch(session: Session, thread: str | None) -> int:
 
 
 def _screen(session: Session) -> "WatchScreen":
-    from uwf_core.cli.render.colours import is_terminal
-
     if session.format != "text":
         return JsonLines(session)
     if not is_terminal(session.stdout) or session.env.get("TERM") == "dumb":
@@ -53,7 +54,6 @@ def _screen(session: Session) -> "WatchScreen":
 
 
 def _watch_one(session: Session, thread: "ThreadId", screen: "WatchScreen") -> int:
-    from uwf_core.cli.outcome import print_outcome
     from uwf_core.threads.control import is_run, wait_thread
     from uwf_core.views.following import Follower
 
@@ -101,7 +101,6 @@ def _note_unserved(session: Session, thread: "ThreadId", noted: str) -> str:
 
 def _watch_all(session: Session, screen: "WatchScreen") -> int:
     """Until Ctrl-C, which is the end of it."""
-    from uwf_core.ids import ThreadId
     from uwf_core.threads.control import is_run
     from uwf_core.views.following import Follower, running_roots
 

@@ -100,7 +100,6 @@ class ThreadDriver(WorkflowReader):
         """Resume a thread; `grant` as in `--grant` (`cost=5`). A role that asks needs an answer, or
         `without_answer`. Errors as `uwf thread resume`.
         """
-        from uwf_core.engine.context import RunOptions
         from uwf_core.threads.resume import Input, resume_thread
 
         if isinstance(answer, Mapping):
@@ -131,7 +130,6 @@ class ThreadDriver(WorkflowReader):
         cancel: Cancel | None = None,
     ) -> "Outcome":
         """Run the head step again with a further instruction. Errors as `uwf thread poke`."""
-        from uwf_core.engine.context import RunOptions
         from uwf_core.threads.resume import poke_thread
 
         options = RunOptions(until_done=until_done, agent=agent, cwd=cwd, head=head)

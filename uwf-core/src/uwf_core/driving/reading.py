@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.engine import Engine
+from uwf_core.engine.find import find_step
 from uwf_core.engine.installation import Installation
 from uwf_core.engine.watch import Listener
+from uwf_core.ids import Ref
 from uwf_core.views.recorded import open_step, open_thread
 
 if TYPE_CHECKING:
@@ -201,7 +203,6 @@ class ThreadReader:
         Raises:
             MissingNodeError, CorruptNodeError: it is missing or damaged.
         """
-        from uwf_core.ids import Ref
         from uwf_core.views.node import show_node
 
         return show_node(self._engine, Ref.parse(ref))
@@ -227,7 +228,6 @@ class ThreadReader:
 
     def why(self, thread: str, step: str | None = None) -> Mapping[str, Any]:
         """Why a thread went as it did: sections of statements with the nodes that prove them."""
-        from uwf_core.engine.find import find_step
         from uwf_core.views.why.document import why_document
         from uwf_core.views.why.page import why_page
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from uwf_core.agents.choose import player_of
+from uwf_core.agents.choose import player_of, resolve_agent
 from uwf_core.api.dispatch import Dispatch
 from uwf_core.engine.agents import usual_agent
 from uwf_core.engine.slots import most_at_a_time
@@ -238,8 +238,6 @@ def own_labels(engine: "Engine") -> Iterator[str]:
     yield "agent:human"
     words = {*settings.agents, *([settings.default_agent] if settings.default_agent else [])}
     words |= {word for roles in settings.agent_overrides.values() for word in roles.values()}
-    from uwf_core.agents.choose import resolve_agent
-
     catalog = engine.agent_catalog(engine.cwd)
     for word in sorted(words):
         with suppress(UwfError):

@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.config.home import find_home
+from uwf_core.errors import PluginBroken
 from uwf_core.ids import Ref, ThreadIds
 from uwf_core.process.identity import hostname
 
@@ -332,7 +333,6 @@ class Engine:
         Raises:
             PluginError: it is unknown, blocked, incompatible or claimed twice.
         """
-        from uwf_core.errors import PluginBroken
         from uwf_core.plugins.scan import AGENTS
 
         if agent is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from uwf_core.engine.models import callable_model
 from uwf_core.errors import ConfigError
+from uwf_core.plugins.scan import AGENTS
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -87,7 +88,6 @@ class Installation:
             UsageError: as `check_agent`. PluginBroken: it cannot be imported.
         """
         from uwf_core.agents.choose import resolve_agent
-        from uwf_core.plugins.scan import AGENTS
 
         chosen = self._engine.settings.default_agent if word is None else word
         if chosen is None:

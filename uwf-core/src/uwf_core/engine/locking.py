@@ -19,6 +19,7 @@ from uwf_core.errors import (
 )
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread import lifecycle
+from uwf_core.thread.calls import calling, check_open
 from uwf_core.thread.head import Head, nodes_present, read_head
 from uwf_core.thread.lock import thread_lock
 
@@ -43,12 +44,8 @@ def locked_thread(engine: "Engine", word: str, watch: Watch, cancel: "Cancel") -
     ):
         engine.store.on_lost(lambda: cancel.set("the lease of the thread is lost"))
         if head.state.caller is not None:
-            from uwf_core.thread.calls import check_open  # not for every step
-
             check_open(engine.store, head)
         if engine.definition(Ref(head.state.workflow)).calls:
-            from uwf_core.thread.calls import calling
-
             head = calling(engine.store, head)
         with (
             closing(OpenPlugins(engine)) as plugins,

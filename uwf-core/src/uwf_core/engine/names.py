@@ -10,6 +10,7 @@ from uwf_core.config.keys import Path, key_text
 from uwf_core.config.trust import is_command_line
 from uwf_core.engine.models import callable_model
 from uwf_core.errors import ConfigError, PluginBroken, PluginError, UsageError
+from uwf_core.plugins.scan import AGENTS, EXTRACTORS, MODELS, OBSERVERS
 
 if TYPE_CHECKING:
     from uwf_core.engine.context import Run
@@ -52,7 +53,6 @@ def check_change(engine: "Engine", path: Path, value: Any) -> None:
 def _check_options(engine: "Engine", word: str, alias: Any) -> None:
     from uwf_core.agents.choose import Choice
     from uwf_core.agents.open import check_options
-    from uwf_core.plugins.scan import AGENTS
 
     match alias:  # another form is rejected with the whole file
         case {"use": str(use), "options": dict(options)}:
@@ -182,22 +182,16 @@ def _check_model(engine: "Engine", name: str) -> None:
 
 
 def _check_protocol(engine: "Engine", name: str) -> None:
-    from uwf_core.plugins.scan import MODELS
-
     with suppress(PluginBroken):  # that is the failure of a step
         engine.plugins.found(MODELS, name)
 
 
 def _check_extractor(engine: "Engine", name: str) -> None:
-    from uwf_core.plugins.scan import EXTRACTORS
-
     with suppress(PluginBroken):  # that is the failure of a step
         engine.plugins.found(EXTRACTORS, name)
 
 
 def _check_observer(engine: "Engine", name: str) -> None:
     """One that is blocked may be named: it has its place when it is unblocked."""
-    from uwf_core.plugins.scan import OBSERVERS
-
     if all(each.found.name != name for each in engine.plugins.list((OBSERVERS,))):
         engine.plugins.found(OBSERVERS, name)

@@ -14,10 +14,13 @@ from uwf_core.agents.open import OpenAgent, check_options, open_agent
 from uwf_core.agents.supervise import close_call
 from uwf_core.api.agent import AgentContext
 from uwf_core.api.extract import Extractor, ExtractProblem, ExtractReply, ExtractRequest
+from uwf_core.cas.codec import encode
+from uwf_core.cas.hashing import PRIMITIVES, ref_of
 from uwf_core.engine.models import extract_model
 from uwf_core.errors import AgentFailure, InternalFailure, UwfError
 from uwf_core.plugins.guards import interruptible
 from uwf_core.plugins.scan import AGENTS, EXTRACTORS, TOOLS
+from uwf_core.plugins.status import Status
 from uwf_core.process.folders import make_folder
 
 if TYPE_CHECKING:
@@ -179,9 +182,6 @@ def _file_name(word: str) -> str:
     """The word as the name of a folder; a hash replaces a word with special characters."""
     if word.replace("-", "").replace("_", "").replace(".", "").isalnum() and word[0] != ".":
         return word
-    from uwf_core.cas.codec import encode
-    from uwf_core.cas.hashing import PRIMITIVES, ref_of
-
     return f"command-{ref_of(PRIMITIVES['string'], encode(word))}"
 
 
@@ -191,7 +191,6 @@ def plugin_tools(engine: "Engine") -> "tuple[LoadedTool, ...]":
     A tool that cannot be loaded is reported and left out: the step does not depend on it.
     """
     from uwf_core.api.tool import LoadedTool
-    from uwf_core.plugins.status import Status
 
     plugins, loaded = engine.plugins, list[LoadedTool]()
     for plugin in plugins.list((TOOLS,)):

@@ -12,6 +12,7 @@ from uwf_core.extract.typed import SUSPEND_SCHEMA
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import apply_edge
 from uwf_core.process import crash_points
+from uwf_core.thread.calls import started_by
 from uwf_core.thread.decisions import Event, waits
 from uwf_core.thread.history import failed_steps, read_input, read_step
 from uwf_core.thread.types import ErrorPayload, NextPayload, StepPayload
@@ -209,8 +210,6 @@ def _called_fields(engine: "Engine", attempt: "Attempt") -> Any:
         fields = {"child": child, "calledUsage": ledger, "branches": branches}
         heads = None if children is None else [str(ref) for ref in children]
         return {**_UNUSED, **fields, "children": heads, "usageByRole": by_role}
-    from uwf_core.thread.calls import started_by  # for agents with a process
-
     calls = started_by(engine.store, attempt.head.thread, attempt.opened.name)
     if not calls:
         return _UNUSED

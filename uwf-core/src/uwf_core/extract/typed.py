@@ -9,7 +9,7 @@ from typing import Any
 
 from uwf_core.api.extract import ExtractProblem, ExtractReply
 from uwf_core.cas.codec import decode, encode
-from uwf_core.cas.schemas import Violation, violations
+from uwf_core.cas.schemas import CompiledSchema, Violation, violations
 from uwf_core.errors import PayloadError
 from uwf_core.shape.mismatch import not_a_field
 from uwf_core.workflow.definition import SUSPEND
@@ -139,8 +139,6 @@ def _problems(variant: Variant, output: Mapping[str, Any]) -> list[ExtractProble
 def _form_problems(variant: Variant, output: Mapping[str, Any]) -> Iterator[ExtractProblem]:
     """Why the form of a `$SUSPEND` cannot be answered: it is not a schema, or too large."""
     if variant.status == SUSPEND and isinstance(output.get("form"), dict):
-        from uwf_core.cas.schemas import CompiledSchema
-
         try:
             CompiledSchema(output["form"])
         except PayloadError as error:

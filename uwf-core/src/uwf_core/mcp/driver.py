@@ -8,6 +8,7 @@ from uwf_core.driving.acting import ThreadDriver
 from uwf_core.engine.engine import Engine
 from uwf_core.engine.open_engine import open_engine
 from uwf_core.engine.watch import Listener
+from uwf_core.views.recorded import open_step
 
 
 class ToolDriver(ThreadDriver):
@@ -21,7 +22,6 @@ class ToolDriver(ThreadDriver):
     def read_step(self, step: str) -> str:
         """The turns and the output of a step, as Markdown."""
         from uwf_core.views.read import read_step
-        from uwf_core.views.recorded import open_step
 
         return read_step(open_step(self._engine, step))
 

@@ -10,6 +10,7 @@ from uwf_core.mcp.page import Page, text_page
 from uwf_core.mcp.places import checked_place
 from uwf_core.process.cancel import Cancel
 from uwf_core.views.inbox import InboxItem
+from uwf_core.views.thread_list import ThreadFilter
 from uwf_core.views.workflows import WorkflowRow
 
 
@@ -46,8 +47,6 @@ class TextDocument(TypedDict):
 
 def list_(uwf: ToolDriver, wanted: given.ListArguments) -> Page:
     """Threads; one row more than wanted tells whether others follow."""
-    from uwf_core.views.thread_list import ThreadFilter
-
     chosen = ThreadFilter(
         all=wanted.all,
         statuses=tuple(wanted.status),

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from uwf_core.api.permission import decisions_of
 from uwf_core.errors import BusyError, UsageError, UwfError, WrongStateError
+from uwf_core.ids import Ref, ThreadId
 from uwf_core.mcp import arguments as given
 from uwf_core.mcp.driver import ToolDriver
 from uwf_core.mcp.page import Page
 from uwf_core.mcp.places import checked_place, checked_workflow
 from uwf_core.mcp.reading import unfinished
+from uwf_core.thread.head import read_head
 from uwf_core.thread.limits import WORDS
 
 if TYPE_CHECKING:
@@ -127,8 +129,6 @@ def _question(uwf: ToolDriver, word: str) -> "InboxItem":
 def _is_for_people(uwf: ToolDriver, item: "InboxItem") -> bool:
     """Whether a question with a form is that of a role that a person plays."""
     from uwf_core.engine.plan import last_attempt
-    from uwf_core.ids import Ref, ThreadId
-    from uwf_core.thread.head import read_head
     from uwf_core.threads.answers import HUMAN
 
     store = uwf.engine.store

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.errors import PayloadError
 from uwf_core.ids import Ref
 from uwf_core.original.fields import NotImported, mapping, text, texts
+from uwf_core.shape.shapes import plain
 from uwf_core.workflow.definition import END, START, SUSPEND, Edge, RoleText, Workflow
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ def publish_original(copy: "NodeCopy", ref: str) -> Ref:
     Raises:
         NotImported: it has no form here. Else as `NodeCopy.copy`.
     """
-    from uwf_core.shape.shapes import plain
     from uwf_core.workflow.publish import publish
 
     try:

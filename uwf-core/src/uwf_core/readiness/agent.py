@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 from uwf_core.errors import UwfError
+from uwf_core.plugins.scan import AGENTS
 from uwf_core.readiness.probe import SECONDS, CheckDocument, Probe, failed, probe
 
 if TYPE_CHECKING:
@@ -74,8 +75,6 @@ def readiness(engine: "Engine", choice: "Choice", found: Probe | None) -> Readin
 
 
 def _probed(engine: "Engine", name: str, agent: Sequence[str]) -> Probe:
-    from uwf_core.plugins.scan import AGENTS
-
     seconds = _TRIAL_SECONDS if "trial" in agent[1:] else SECONDS
     try:
         return probe(engine, engine.plugins.found(AGENTS, name), seconds, agent)
@@ -84,8 +83,6 @@ def _probed(engine: "Engine", name: str, agent: Sequence[str]) -> Probe:
 
 
 def _distribution(engine: "Engine", name: str) -> str | None:
-    from uwf_core.plugins.scan import AGENTS
-
     try:
         found = engine.plugins.found(AGENTS, name)
     except UwfError:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 from uwf_core.engine.models import model_of
 from uwf_core.errors import AgentFailure, InternalFailure, PluginError, UwfError
+from uwf_core.plugins.scan import AGENTS, COMMANDS, EVAL_TASKS, OBSERVERS
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -239,7 +240,6 @@ def look(
 
 def _look(engine: "Engine", group: str, name: str, agent: Sequence[str]) -> Probe:
     from uwf_core.plugins.loading import hooks_of, manager_of, plugin_code
-    from uwf_core.plugins.scan import COMMANDS, EVAL_TASKS, OBSERVERS
 
     plugins = engine.plugins
     found = plugins.found(group, name)
@@ -313,7 +313,6 @@ def _request(engine: "Engine", record: Any, word: str, *, trial: bool) -> "Check
     from uwf_core.agents.open import check_options
     from uwf_core.api.checks import CheckRequest
     from uwf_core.engine.open_plugins import folder_of_agent
-    from uwf_core.plugins.scan import AGENTS
 
     plugins, choice = engine.plugins, resolve_agent(word, engine.agent_catalog(engine.cwd))
 

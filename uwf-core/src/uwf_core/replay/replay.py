@@ -10,7 +10,7 @@ from uwf_core.replay.chain import Kind, Recorded, read_chain
 from uwf_core.replay.tree import VERDICTS, replay_tree, worst
 from uwf_core.replay.walk import Part, Replayed, Verdict
 from uwf_core.thread.head import read_head
-from uwf_core.workflow.definition import Definition
+from uwf_core.workflow.definition import Definition, read_definition
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -95,7 +95,6 @@ def read_changed(engine: "Engine", word: str, watch: "Watch") -> Changed:
         return Changed(engine.definition(workflow), engine.definition, resolved.file)
     from uwf_core.cas.store import Store
     from uwf_core.stores.memory import MemoryBackend
-    from uwf_core.workflow.definition import read_definition
     from uwf_core.workflow.publish import publish
 
     draft = Store(MemoryBackend(), engine.now_ms)

@@ -9,13 +9,14 @@ from uwf_core.api.dispatch import Claim, Dispatch, DispatchBackend, WaitingRow
 from uwf_core.engine.context import GO_ON, RunOptions
 from uwf_core.engine.dispatching import own_labels, row_now, row_of
 from uwf_core.engine.find import find_thread
-from uwf_core.engine.locking import locked_head
+from uwf_core.engine.locking import locked_head, nothing_to_run
 from uwf_core.engine.results import Outcome, exec_document
 from uwf_core.engine.run import exec_thread
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import AgentStuck, BusyError, UnknownIdError, UsageError, UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.head import Head, queue_head, read_head
+from uwf_core.thread.lifecycle import check_head
 from uwf_core.threads.resume import Input, checked_said, resume_thread
 from uwf_core.threads.start import StartOptions, start_thread
 
@@ -265,9 +266,6 @@ def queue_thread(engine: "Engine", thread: str, watch: Watch, head: str | None =
     Raises:
         UsageError: the store keeps no dispatch rows. WrongStateError: there is nothing to run.
     """
-    from uwf_core.engine.locking import nothing_to_run
-    from uwf_core.thread.lifecycle import check_head
-
     dispatch_backend(engine)
     with locked_head(engine, find_thread(engine, thread), watch.notice) as found:
         check_head(found, head)

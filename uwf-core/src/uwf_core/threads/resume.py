@@ -16,6 +16,7 @@ from uwf_core.engine.results import Outcome, exec_document, forget_run, save_run
 from uwf_core.engine.run import check_step, exec_thread, run_steps
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import BusyError, PayloadError, UsageError, UwfError, WrongStateError
+from uwf_core.extract.typed import check_structured, problem_words, unknown_fields
 from uwf_core.ids import ThreadId
 from uwf_core.thread.branches import check_no_branches
 from uwf_core.thread.calls import (
@@ -318,8 +319,6 @@ def check_answer(
         PayloadError: it does not satisfy the form, or every field is empty; the message lists every
             error.
     """
-    from uwf_core.extract.typed import check_structured, unknown_fields
-
     if is_empty_answer(answer, form):
         raise PayloadError(
             f"the answer to {suspension.role} is empty",
@@ -345,8 +344,6 @@ def check_answer(
 
 
 def _check_problems(found: "Sequence[ExtractProblem | Violation]", suspension: Suspension) -> None:
-    from uwf_core.extract.typed import problem_words
-
     if found:
         words = "; ".join(map(problem_words, found))
         raise PayloadError(

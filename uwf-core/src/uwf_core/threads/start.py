@@ -12,6 +12,7 @@ from uwf_core.errors import UnknownIdError, UsageError, WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process import crash_points
 from uwf_core.shape.shapes import build
+from uwf_core.thread.head import read_head
 from uwf_core.thread.names import head_name
 from uwf_core.thread.types import StartPayload
 from uwf_core.threads.agent_call import calling_attempt, link_call
@@ -132,7 +133,6 @@ def _wanted(engine: "Engine", word: str) -> ThreadId:
 
 
 def _tag(engine: "Engine", thread: ThreadId, tags: Mapping[str, str]) -> None:
-    from uwf_core.thread.head import read_head
     from uwf_core.threads.tagging import save_tags  # not for every thread
 
     save_tags(engine, read_head(engine.store, thread), tags)

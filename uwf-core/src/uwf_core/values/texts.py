@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from uwf_core.api.fields import doubled
 from uwf_core.errors import DefinitionError, PayloadError, UsageError
 from uwf_core.shape.mismatch import not_a_field, short
 from uwf_core.workflow.alternatives import alternatives, as_mapping, inline_refs, is_open
@@ -138,8 +139,6 @@ def _json_of(text: str, option: str) -> dict[str, Any] | list[str]:
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    from uwf_core.api.fields import doubled
-
     twice = doubled(pairs)
     if twice is not None:
         raise ValueError(f"it has the key {twice!r} twice")

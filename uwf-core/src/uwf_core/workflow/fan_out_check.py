@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from uwf_core.cas.bounds import Budget
+from uwf_core.cas.schemas import schema_problems
 from uwf_core.shape.mismatch import nearest, suggestion
 from uwf_core.workflow.alternatives import alternatives, as_list, as_mapping
 from uwf_core.workflow.branch_check import check_branches
@@ -169,8 +170,6 @@ def _common(fan_out: ParsedFanOut, schemas: Mapping[str, RoleSchema]) -> list[st
 
 def _stored(fan_out: ParsedFanOut, joint: RoleSchema | None, budget: Budget) -> Iterator[Problem]:
     """Why the type of the joint result cannot be stored: types within types can be too deep."""
-    from uwf_core.cas.schemas import schema_problems
-
     if joint is None or not joint.analysis.variants or budget.is_spent:
         return
     for invalid in schema_problems(joint.schema, budget=budget)[:1]:
