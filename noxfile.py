@@ -52,7 +52,7 @@ CONTRACT = (
     "tests/compat",
     "tests/core/cas",
     "tests/core/extract",
-    "tests/core/llm",
+    "tests/llm",
     "tests/core/shape",
     "tests/e2e",
     "tests/startup",
@@ -363,7 +363,7 @@ def exports(session: nox.Session) -> None:
 def vendors(session: nox.Session) -> None:
     """The model protocols beside the clients of Anthropic, OpenAI and Google, as oracles."""
     install(session, "tests", "vendors")
-    pytest(session, "tests/core/llm/test_vendors.py")
+    pytest(session, "tests/llm/test_vendors.py")
 
 
 @check

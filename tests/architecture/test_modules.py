@@ -19,6 +19,7 @@ SAYS_MORE = {
     "uwf_eval": set(),
     "uwf_export": set(),
     "uwf_improve": set(),
+    "uwf_llm": set(),
     "uwf_testing": set(),
     "uwf_store_postgres": set(),
     "uwf_web": set(),

@@ -3,8 +3,8 @@
 import pytest
 
 from uwf_agent_builtin.demo.model import reply
-from uwf_core.llm.chat import Message
 from uwf_core.testing.project import Project
+from uwf_llm.chat import Message
 from uwf_testing.model_server import ScriptedModel
 from uwf_testing.model_server_script import ModelScript, ModelToolCall, ModelTurn
 

@@ -13,8 +13,8 @@ from builtin_kit import DONE, model_at, turn, use
 from uwf_agent_builtin.images import IMAGE_BYTES, MOST_IMAGES, format_of
 from uwf_agent_builtin.window import Gauge, size_of, to_leave_out
 from uwf_core.api import BadRequest, Unavailable
-from uwf_core.llm.chat import Image, Message
 from uwf_core.testing.project import Project
+from uwf_llm.chat import Image, Message
 
 # Of 37 x 21 pixels, by Pillow 12; of the JPEG what precedes its pixels, without its tables.
 SAMPLES = {

@@ -14,7 +14,7 @@ from builtin_kit import DONE, turn, use
 from uwf_agent_builtin.sessions.transcript import CRASHED, Sessions
 from uwf_agent_builtin.window import LEFT_OUT
 from uwf_core.api import SessionLost, ToolCall
-from uwf_core.llm.chat import Message
+from uwf_llm.chat import Message
 
 PROGRAM = Path(__file__).parent / "programs" / "call.py"
 

@@ -23,7 +23,7 @@ class Mutant(NamedTuple):
     Attributes:
         area: what the promise is about.
         what: the bug, in a few words.
-        file: below the core's package.
+        file: below the core's package, or `uwf-…` below the checkout.
         old: a text that occurs in it exactly once.
         new: what it becomes.
         sees: a test (`tests/…::name`), or a row of the fault table (`row: WORD`, the words of
@@ -37,13 +37,18 @@ class Mutant(NamedTuple):
     new: str
     sees: str
 
+    @property
+    def path(self) -> str:
+        """The file below the checkout."""
+        return self.file if self.file.startswith("uwf-") else f"{CORE}/{self.file}"
+
     def edited(self, sources: Path = ROOT) -> str:
         """The file's text with the bug in it.
 
         Raises:
             ValueError: the text to be replaced is not there exactly once; the list is out of date.
         """
-        file = sources / CORE / self.file
+        file = sources / self.path
         text = file.read_text("utf-8") if file.is_file() else ""
         if text.count(self.old) != 1:
             raise ValueError(f"{text.count(self.old)} places in {self.file} read {self.old!r}")
@@ -104,7 +109,7 @@ class Copy:
     @contextmanager
     def planted(self, mutant: Mutant) -> Iterator[None]:
         """The bug is there within this context."""
-        file = self.folder / CORE / mutant.file
+        file = self.folder / mutant.path
         right = file.read_text("utf-8")
         self._write(file, mutant.edited(self.folder))
         try:

@@ -66,7 +66,8 @@ def alone(source: Path, wheels: Path, folder: Path) -> list[str]:
     if not quick:
         return [*faults, f"{name}: there is no test of it in {tests}"]
     (environment.project / "pytest.ini").write_text("[pytest]\n")
-    environment.add(str(wheel_in(wheels, KITS)))
+    kits = (*dependencies_among_ours(CHECKOUT / KITS), KITS)
+    environment.add(*(str(wheel_in(wheels, each)) for each in kits))
     return faults + environment.faults(f"{name}: its tests", *PYTEST, *map(str, quick))
 
 

@@ -20,7 +20,7 @@ PYTEST = ("python", "-m", "pytest", "-q", "--import-mode=importlib", "-p", "no:c
 
 def main(wheels: Path, folder: Path, kinds: tuple[str, ...]) -> int:
     """Try every kind; 1 if something is wrong."""
-    ours = (str(wheel_in(wheels, each)) for each in ("uwf-core", "uwf-testing"))
+    ours = (str(wheel_in(wheels, each)) for each in ("uwf-core", "uwf-llm", "uwf-testing"))
     environment = Environment(folder, *ours, "hatchling", "pip")
     with ThreadPoolExecutor(AT_ONCE) as threads:
         made = list(threads.map(lambda kind: written(environment, kind), kinds))

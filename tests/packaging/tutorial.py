@@ -21,7 +21,7 @@ SECONDS = 170
 
 def main(wheels: Path, folder: Path) -> int:
     """Follow the page; 1 if something on it is not so."""
-    ours = (str(wheel_in(wheels, each)) for each in ("uwf-core", "uwf-testing"))
+    ours = (str(wheel_in(wheels, each)) for each in ("uwf-core", "uwf-llm", "uwf-testing"))
     environment = Environment(folder / "author", *ours, "hatchling", "pip")
     page_examples.SECONDS_PER_COMMAND = SECONDS
     reader = folder / "reader"

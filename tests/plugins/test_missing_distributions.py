@@ -15,6 +15,7 @@ MISSING = {
     "schedule list": "uwf-worker",
     "acp": "uwf-agent-acp",
     "plugin new agent x": "uwf-testing",
+    "setup --protocol gemini --base-url http://localhost:1/v1 --model m": "uwf-llm",
     "thread export {thread} -o x --format atif": "uwf-export",
     "thread export {thread} -o x --format otlp-json": "uwf-export",
 }

@@ -12,6 +12,7 @@ from installed import make_environment, program
 from wheels import build_wheel
 
 import uwf_agent_builtin
+import uwf_llm
 from uwf_core import __version__
 from uwf_testing.new_plugin import filled_files
 
@@ -74,10 +75,10 @@ def written(folder: Path) -> Path:
 
 
 def builtin(folder: Path) -> Path:
-    """The builtin agent of this checkout as a wheel."""
-    source = Path(uwf_agent_builtin.__file__).parent.parent
+    """The builtin agent of this checkout, with its model client, as a wheel."""
+    sources = [Path(each.__file__).parent.parent for each in (uwf_agent_builtin, uwf_llm)]
     entries = {"uwf.agents": {"builtin": "uwf_agent_builtin.plugin"}}
-    files = {"uwf_builtin_tests.pth": f"{source}\n"}
+    files = {"uwf_builtin_tests.pth": "".join(f"{source}\n" for source in sources)}
     return build_wheel(folder, "uwf-agent-builtin", entries, files)
 
 

@@ -13,10 +13,10 @@ from note_workflow import NOTE
 
 from uwf_core.api import AgentFailure
 from uwf_core.api.agent import Model
-from uwf_core.llm.chat import ChatRequest, ChatTool, Message
-from uwf_core.llm.client import ChatClient
-from uwf_core.llm.limits import RetryPolicy
 from uwf_core.testing.project import Project
+from uwf_llm.chat import ChatRequest, ChatTool, Message
+from uwf_llm.client import ChatClient
+from uwf_llm.limits import RetryPolicy
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -30,9 +30,9 @@ from uwf_core.api import (
     Unavailable,
     require_model,
 )
-from uwf_core.llm.chat import Message
-from uwf_core.llm.client import ChatClient
-from uwf_core.llm.limits import ChatLimits, RetryPolicy
+from uwf_llm.chat import Message
+from uwf_llm.client import ChatClient
+from uwf_llm.limits import ChatLimits, RetryPolicy
 
 _ASK_TURNS = 10
 

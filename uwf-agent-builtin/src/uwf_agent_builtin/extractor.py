@@ -9,9 +9,9 @@ from typing import Any
 
 from uwf_agent_builtin.schemas import flat_text, object_in, output_problems, without_foreign_keys
 from uwf_core.api import AgentFailure, ExtractProblem, ExtractReply, ExtractRequest, Model, Usage
-from uwf_core.llm.chat import ChatRequest, Message
-from uwf_core.llm.client import ChatClient
-from uwf_core.llm.limits import ChatLimits, RetryPolicy
+from uwf_llm.chat import ChatRequest, Message
+from uwf_llm.client import ChatClient
+from uwf_llm.limits import ChatLimits, RetryPolicy
 
 SECONDS = 120.0
 _INSTRUCTIONS = """\

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from uwf_core.llm.chat import Image, Message
+from uwf_llm.chat import Image, Message
 
 IMAGE_BYTES = 3_750_000
 IMAGE_PIXELS = 8000

@@ -42,8 +42,8 @@ from uwf_core.api import (
     ToolCall,
     Truncated,
 )
-from uwf_core.llm.arguments import ToolArgumentsError, parse_arguments
-from uwf_core.llm.chat import ChatReply, ChatRequest, ChatTool, Delta, Message
+from uwf_llm.arguments import ToolArgumentsError, parse_arguments
+from uwf_llm.chat import ChatReply, ChatRequest, ChatTool, Delta, Message
 
 MAX_NUDGES = 2
 MAX_BAD_DELIVERIES = 4

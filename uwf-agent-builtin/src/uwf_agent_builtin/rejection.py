@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from uwf_core.api import AgentFailure, BadRequest, ContextTooLong, Refused, Unavailable
-from uwf_core.llm.chat import Message
+from uwf_llm.chat import Message
 
 _WORDS = re.compile(r"image|vision|multi-?modal|modalit|mmproj|picture", re.IGNORECASE)
 

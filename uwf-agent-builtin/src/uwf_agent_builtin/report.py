@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 
 from uwf_core.api import ToolCall, Turn, TurnSink, Usage
-from uwf_core.llm.chat import ChatReply, Delta
+from uwf_llm.chat import ChatReply, Delta
 
 _PAUSE_SECONDS = 0.3
 _CHARACTERS_PER_SECOND = 100_000

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from uwf_agent_builtin import prompts
 from uwf_agent_builtin.images import image_tokens, is_over
-from uwf_core.llm.chat import ChatTool, Image, Message
+from uwf_llm.chat import ChatTool, Image, Message
 
 CHARACTERS_PER_TOKEN = 3.5
 """Used until the service has reported the tokens of a prompt."""

@@ -27,12 +27,12 @@ import pytest
 
 from uwf_core.api.agent import Model, ToolCall
 from uwf_core.api.models import ModelProtocolSpec
-from uwf_core.llm.chat import ChatReply, ChatRequest, ChatTool, Image, Message
-from uwf_core.llm.failures import RequestFailed
-from uwf_core.llm.protocol import ModelProtocol, ReplyReader
-from uwf_core.llm.reply import ReplyBuilder
 from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import MODELS
+from uwf_llm.chat import ChatReply, ChatRequest, ChatTool, Image, Message
+from uwf_llm.failures import RequestFailed
+from uwf_llm.protocol import ModelProtocol, ReplyReader
+from uwf_llm.reply import ReplyBuilder
 from uwf_testing.contract import KIT_VERSION
 from uwf_testing.plugin_contract import PluginContract
 

@@ -43,6 +43,7 @@ class Kind(NamedTuple):
         attribute: what follows the module in the target.
         summary: the summary of a new one.
         use: its usage, for the README.
+        needs: further distributions that it imports, in the versions of the core.
     """
 
     group: str
@@ -50,6 +51,7 @@ class Kind(NamedTuple):
     summary: str
     use: str
     attribute: str = ""
+    needs: tuple[str, ...] = ()
 
 
 KINDS: Mapping[str, Kind] = {
@@ -94,6 +96,7 @@ KINDS: Mapping[str, Kind] = {
         ("plugin", "protocol"),
         "@NAME@ as a model protocol of uwf",
         "Choose it for a provider: `uwf config set providers.NAME.protocol @NAME@`.",
+        needs=("uwf-llm",),
     ),
     "observer": Kind(
         OBSERVERS,
@@ -228,6 +231,7 @@ def _words(kind: str, name: str, core_version: str) -> Mapping[str, str]:
     return {
         # First the values that contain placeholders themselves:
         "USE": chosen.use,
+        "NEEDS": "".join(f', "{each}>=@FLOOR@,<@CEILING@"' for each in chosen.needs),
         "SUMMARY": chosen.summary,
         "BADGE": badge,
         "NAME": name,

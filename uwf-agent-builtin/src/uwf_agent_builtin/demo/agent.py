@@ -9,7 +9,7 @@ from uwf_agent_builtin.agent import BuiltinAgent
 from uwf_agent_builtin.demo.model import answer, reply
 from uwf_agent_builtin.options import BuiltinOptions
 from uwf_core.api import AgentContext, AgentRequest, AskRequest, Model
-from uwf_core.llm.chat import ChatReply, ChatRequest, Message
+from uwf_llm.chat import ChatReply, ChatRequest, Message
 
 SCRIPT = Model(alias="demo", name="scripted-model", provider="demo", base_url="")
 

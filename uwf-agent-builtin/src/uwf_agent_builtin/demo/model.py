@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from uwf_core.api import ToolCall, Usage
-from uwf_core.llm.chat import ChatReply, Message
+from uwf_llm.chat import ChatReply, Message
 
 CODE = "invoice.py"
 TESTS = "test_invoice.py"

@@ -19,7 +19,7 @@ from uwf_agent_builtin.mcp.connection import (
     result_of,
 )
 from uwf_core.api import FIRST_ID, AgentInterrupted, is_answer, is_call
-from uwf_core.llm.sse import SseParser
+from uwf_llm.sse import SseParser
 
 _ANSWER_BYTES = 4 * 1024 * 1024
 _SESSION, _VERSION = "mcp-session-id", "mcp-protocol-version"

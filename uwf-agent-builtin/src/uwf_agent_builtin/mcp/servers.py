@@ -19,7 +19,7 @@ from uwf_agent_builtin.schemas import problems
 from uwf_agent_builtin.tools.errors import ToolError
 from uwf_agent_builtin.tools.record import Arguments, BuiltinTool, CallContext, ServerTools, cut
 from uwf_core.api import Call, Unavailable
-from uwf_core.llm.sendable import safe_name
+from uwf_llm.sendable import safe_name
 
 RESULT_BYTES = 32 * 1024
 _OUTPUT_BYTES = 64 * 1024 * 1024

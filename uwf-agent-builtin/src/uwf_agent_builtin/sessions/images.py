@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from uwf_agent_builtin.images import IMAGE_BYTES, MEDIA_TYPES, format_of
-from uwf_core.llm.chat import Image
+from uwf_llm.chat import Image
 
 GONE = "[the image is no longer in the session; read it again if you need it]"
 _DIGEST = re.compile(r"[0-9a-f]{64}")

@@ -33,7 +33,7 @@ from typing import Any
 from uwf_agent_builtin.sessions.images import GONE, SessionImages
 from uwf_agent_builtin.window import LEFT_OUT, Size, size_of, summarized
 from uwf_core.api import SessionLost, ToolCall
-from uwf_core.llm.chat import Image, Message
+from uwf_llm.chat import Image, Message
 
 VERSION = 1
 CRASHED = (

@@ -4,7 +4,7 @@ from uwf_agent_builtin.images import IMAGE_BYTES, IMAGE_PIXELS, MEDIA_TYPES, for
 from uwf_agent_builtin.sessions.images import digest_of
 from uwf_agent_builtin.tools.errors import ToolError
 from uwf_agent_builtin.tools.record import ImageAnswer
-from uwf_core.llm.chat import Image
+from uwf_llm.chat import Image
 
 
 def image_answer(said: str, content: bytes, size: int) -> ImageAnswer:

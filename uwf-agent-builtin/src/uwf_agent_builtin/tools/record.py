@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from uwf_agent_builtin.sessions.permission import Permission
     from uwf_agent_builtin.workspace import Workspace
     from uwf_core.api import Call
-    from uwf_core.llm.chat import Image
+    from uwf_llm.chat import Image
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,8 +13,8 @@ from uwf_agent_builtin.tools.folders import LIST_FILES
 from uwf_agent_builtin.tools.grep import GREP
 from uwf_agent_builtin.tools.record import BuiltinTool, CallContext, ImageAnswer, offered_schema
 from uwf_core.api import AgentFailure, AgentInterrupted, LoadedTool, NeedsAnswer, ToolContext
-from uwf_core.llm.chat import ChatTool, Image
-from uwf_core.llm.sendable import safe_name
+from uwf_llm.chat import ChatTool, Image
+from uwf_llm.sendable import safe_name
 
 READING = (READ_FILE, LIST_FILES, GREP)
 BUILTIN_TOOLS = (READ_FILE, WRITE_FILE, EDIT_FILE, LIST_FILES, GREP, RUN_COMMAND, FETCH_URL)

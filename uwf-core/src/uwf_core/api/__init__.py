@@ -1,6 +1,6 @@
 """THE contract for plugin authors. Import everything from here; names load on first use.
 
-An adapter imports nothing else of the core but `uwf_core.llm` (model client); its tests also use
+An adapter imports nothing else of the core (`uwf_llm` is the model client); its tests also use
 `uwf_core.testing` and the distribution `uwf-testing`. See `docs/guides/write-agent.md`.
 """
 

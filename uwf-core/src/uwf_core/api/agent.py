@@ -111,7 +111,7 @@ class Model:
         price: what its tokens cost; None if unknown.
         extra: further keys for the body of each request, such as `reasoning_effort`.
         protocol: the name of the protocol that the service speaks.
-        protocol_factory: loaded from a plugin, for a protocol that is not one of uwf-core.
+        protocol_factory: loaded from a plugin, for a protocol that is not built in.
         end_mark: what ends a reply: the mark of the protocol, or `done`, also `[DONE]` alone and
             the end of a whole document, for services that never send that mark.
     """

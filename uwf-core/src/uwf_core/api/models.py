@@ -1,4 +1,4 @@
-"""The announcement of a model protocol; the protocol itself is `uwf_core.llm.protocol`."""
+"""The announcement of a model protocol; the protocol itself is `uwf_llm.protocol`."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ class ModelProtocolSpec(NamedTuple):
         name: what `protocol` of a provider says; equals the entry point's name.
         summary: one line for people.
         factory: `module:attribute`, called as `factory(model, service)`, gives a
-            `uwf_core.llm.protocol.ModelProtocol`.
+            `uwf_llm.protocol.ModelProtocol`.
         api: the version of this contract that the protocol was written for.
     """
 

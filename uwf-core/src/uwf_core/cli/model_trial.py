@@ -2,15 +2,14 @@
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from uwf_core.errors import AgentFailure
+from uwf_core.errors import AgentFailure, UwfError
 
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model
-    from uwf_core.llm.client import ChatClient
+    from uwf_llm.client import ChatClient
 
 _TRIAL_SECONDS = 20.0
 _QUESTION = "Answer with the one word: ready"
-_NO_CLIENT = "the model client is not installed; install uwf-core[llm]"
 
 
 class Trial(NamedTuple):
@@ -26,7 +25,7 @@ class Trial(NamedTuple):
 
 def try_model(model: "Model") -> Trial:
     """Ask a model for one word; an error is returned, never raised."""
-    from uwf_core.llm.chat import ChatRequest, Message
+    from uwf_llm.chat import ChatRequest, Message
 
     try:
         with _client(model) as client:
@@ -34,7 +33,7 @@ def try_model(model: "Model") -> Trial:
     except AgentFailure as failure:
         return Trial(False, _sentence(failure))
     except ImportError:
-        return Trial(False, _NO_CLIENT)
+        return Trial(False, _sentence(_no_client()))
     return Trial(True, f"the model answered after {reply.usage.duration_ms} ms")
 
 
@@ -46,12 +45,12 @@ def models_of(model: "Model") -> tuple[list[str], str]:
     except AgentFailure as failure:
         return [], _sentence(failure)
     except ImportError:
-        return [], _NO_CLIENT
+        return [], _sentence(_no_client())
 
 
 def _client(model: "Model") -> "ChatClient":
-    from uwf_core.llm.client import ChatClient
-    from uwf_core.llm.limits import ChatLimits, RetryPolicy
+    from uwf_llm.client import ChatClient
+    from uwf_llm.limits import ChatLimits, RetryPolicy
 
     limits = ChatLimits(
         connect_seconds=5.0, idle_seconds=_TRIAL_SECONDS, total_seconds=_TRIAL_SECONDS
@@ -59,5 +58,11 @@ def _client(model: "Model") -> "ChatClient":
     return ChatClient(model, limits=limits, retry=RetryPolicy(attempts=1))
 
 
-def _sentence(failure: AgentFailure) -> str:
+def _no_client() -> UwfError:
+    from uwf_core.plugins.repair import not_installed
+
+    return not_installed("asking a model", "uwf-llm")
+
+
+def _sentence(failure: UwfError) -> str:
     return f"{failure.message} ({failure.hint})" if failure.hint else failure.message

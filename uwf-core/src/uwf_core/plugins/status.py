@@ -157,7 +157,7 @@ RESERVED: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("html", "markdown"), CORE),
         **dict.fromkeys(("atif", "otlp-json", "otlp-json-content"), "uwf-export"),
     },
-    MODELS: dict.fromkeys(("anthropic", "gemini", "openai-chat", "openai-responses"), CORE),
+    MODELS: dict.fromkeys(("anthropic", "gemini", "openai-chat", "openai-responses"), "uwf-llm"),
     STORES: dict.fromkeys(("memory", "sqlite"), CORE),
     COMMANDS: dict.fromkeys(
         (

@@ -105,8 +105,8 @@ class Examiner:
             JudgeFailed: two answers were not valid.
             AgentFailure: the service failed.
         """
-        from uwf_core.llm.chat import ChatRequest, Message
-        from uwf_core.llm.client import ChatClient
+        from uwf_llm.chat import ChatRequest, Message
+        from uwf_llm.client import ChatClient
 
         sections = in_order(list(question.sections.items()), self._options)
         shown = {name: cut(text, self._options.characters) for name, text in sections}

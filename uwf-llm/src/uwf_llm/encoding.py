@@ -1,0 +1,58 @@
+"""JSON as every protocol sends it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from uwf_core.api.agent import ToolCall
+from uwf_llm.arguments import ToolArgumentsError, parse_arguments
+from uwf_llm.characters import has_whole, whole_characters
+
+
+def encoded(value: Any) -> bytes:
+    """JSON as bytes, of whole characters."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return whole_characters(text).encode("utf-8")
+
+
+def merged(extra: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of `models.<n>.extra` below our own; a mapping that both have has the keys of both,
+    and a list the items of both.
+    """
+    body = {**extra, **ours}
+    for name in extra.keys() & ours.keys():
+        theirs, own = extra[name], ours[name]
+        if isinstance(theirs, Mapping) and isinstance(own, Mapping):
+            body[name] = {**theirs, **own}
+        elif isinstance(theirs, list) and isinstance(own, list):
+            body[name] = [*own, *(each for each in theirs if each not in own)]
+    return body
+
+
+def arguments_object(call: ToolCall) -> dict[str, Any]:
+    """The arguments of a call as an object; invalid ones are wrapped in one, because services
+    would reject this conversation permanently.
+    """
+    try:
+        return parse_arguments(call)
+    except ToolArgumentsError:
+        return {"malformed_arguments": call.arguments}
+
+
+def sent_arguments(call: ToolCall) -> str:
+    """The unchanged arguments as text; invalid ones as in `arguments_object`, and those with half
+    a surrogate pair with whole characters, also within their own escapes.
+    """
+    try:
+        arguments = parse_arguments(call)
+    except ToolArgumentsError:
+        return json.dumps(arguments_object(call), ensure_ascii=False)
+    text = call.arguments.strip()
+    if text in ("", "null"):
+        return "{}"
+    return call.arguments if has_whole(text) else json.dumps(arguments, ensure_ascii=False)
+
+
+def sorted_tools(tools: Any) -> list[Any]:
+    """The tools by name: their order changes no byte."""
+    return sorted(tools, key=lambda tool: str(tool.name))
