@@ -149,7 +149,7 @@ def keyword_faults(schema: Any) -> Iterator[Fault]:
         for path, each in objects_of(whole):
             yield from _not_in_variants(each, path, UNIONS)
         if STATUS in properties_of(whole):
-            message = f"$status stands beside `{word}`, so all variants would have the same one"
+            message = f"$status is beside `{word}`, so all variants would have the same one"
             where = ("properties", STATUS)
             yield Fault(where, "variant-keyword", message, "give each variant its own $status")
 
