@@ -34,8 +34,8 @@ _COMMON = {
 }
 
 
-class Kind(NamedTuple):
-    """A kind of plugin.
+class NewPlugin(NamedTuple):
+    """What is written for a kind of plugin.
 
     Attributes:
         group: its group of entry points.
@@ -54,57 +54,57 @@ class Kind(NamedTuple):
     needs: tuple[str, ...] = ()
 
 
-KINDS: Mapping[str, Kind] = {
-    "agent": Kind(
+KINDS: Mapping[str, NewPlugin] = {
+    "agent": NewPlugin(
         AGENTS,
         ("plugin", "agent"),
         "@NAME@ as an agent of uwf",
         "Install it, then: `uwf run WORKFLOW -p TASK --agent @NAME@`.",
     ),
-    "store": Kind(
+    "store": NewPlugin(
         STORES,
         ("plugin", "backend"),
         "@NAME@ as a store of uwf",
         "Choose it by its URL: `uwf config set store @NAME@:place`.",
     ),
-    "extractor": Kind(
+    "extractor": NewPlugin(
         EXTRACTORS,
         ("plugin", "extractor"),
         "@NAME@ as an extractor of uwf",
         "Try it after the built-in one: `uwf config set extractors '[frontmatter, @NAME@]'`.",
     ),
-    "judge": Kind(
+    "judge": NewPlugin(
         JUDGES,
         ("plugin", "judge"),
         "@NAME@ as a judge of uwf-eval",
         "Name it in a task's `task.yaml`.",
     ),
-    "tool": Kind(
+    "tool": NewPlugin(
         TOOLS,
         ("plugin", "tool"),
         "@NAME@ as a tool of uwf's builtin agent",
         "The builtin agent offers it to the model once installed.",
     ),
-    "exporter": Kind(
+    "exporter": NewPlugin(
         EXPORTERS,
         ("plugin", "exporter"),
         "@NAME@ as an export format of uwf",
         "Install it, then: `uwf thread export @last --format @NAME@`.",
     ),
-    "model": Kind(
+    "model": NewPlugin(
         MODELS,
         ("plugin", "protocol"),
         "@NAME@ as a model protocol of uwf",
         "Choose it for a provider: `uwf config set providers.NAME.protocol @NAME@`.",
         needs=("uwf-llm",),
     ),
-    "observer": Kind(
+    "observer": NewPlugin(
         OBSERVERS,
         ("plugin",),
         "@NAME@ as an observer of uwf",
         "It is active once installed, and writes to the file in `@VARIABLE@`.",
     ),
-    "command": Kind(
+    "command": NewPlugin(
         COMMANDS,
         ("command",),
         "the command uwf @NAME@",
