@@ -13,7 +13,7 @@ FUNCTION_LINES = 50
 
 # A file that may be longer, and why.
 LONGER = {
-    "noxfile.py": 480,  # every session in one place
+    "noxfile.py": 490,  # every session in one place
     "uwf-core/src/uwf_core/errors.py": 435,  # the whole error tree in one place, mostly docstrings
     "uwf-core/src/uwf_core/thread/types.py": 515,  # every node of a thread, mostly docstrings
     "uwf-core/src/uwf_core/api/agent.py": 475,  # each field of the contract has its sentence
@@ -47,7 +47,7 @@ def command_modules() -> set[Path]:
         for entry in entries.values():
             if isinstance(entry, Noun):
                 yield from targets(entry.rows)
-            else:
+            elif not entry.owner:
                 yield entry.target.partition(":")[0]
 
     return {CORE / "cli" / (module.replace(".", "/") + ".py") for module in targets(COMMANDS)}
