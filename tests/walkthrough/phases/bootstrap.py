@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 from tests.walkthrough.checking import Uwf, check
 
-_DOCUMENTS = ("bootstrap", "usage", "tools", "workflow-authoring", "adapter-developing")
+_DOCUMENTS = ("bootstrap", "usage", "workflow-authoring", "adapter-developing")
 _CLIENT = {"name": "walkthrough", "version": "1"}
 _KEY = "sk-walkthrough-0123456789"
 
