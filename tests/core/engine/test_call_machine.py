@@ -28,7 +28,7 @@ POINTS = ["call", "return", "calls", "join", "begin", "record", "advance", "fail
           "recover", "commit", "committed", "variable", "transaction", "locked",
           "keep"]  # fmt: skip
 """Crash points that the main thread of a process reaches."""
-TREES = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+TREES = settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
 SEEDS = st.integers(min_value=0, max_value=1 << 20)
 NUMBERS = count()
 

@@ -221,7 +221,7 @@ def noisy_lines_in_events() -> None:
     reply(output="done")
 
 
-def _flood(line: str, times: int = 400_000) -> None:
+def _flood(line: str, times: int = 150_000) -> None:
     with open(os.environ["UWF_EVENTS"], "a", encoding="utf-8") as file:
         file.write((line + "\n") * times)
     reply(output="done")
