@@ -382,7 +382,7 @@ def real_agents(session: nox.Session) -> None:
     for variable, path in document["paths"].items():
         session.log(f"{variable} is {path}")
     session.env.update(document["paths"])
-    pytest(session, *OF_SESSIONS[session.name], "--dist", "loadgroup", "--durations=5")
+    pytest(session, *OF_SESSIONS[session.name], "--durations=5")
 
 
 @check
