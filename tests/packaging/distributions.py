@@ -99,9 +99,11 @@ def demand_faults(source: Path) -> list[str]:
 
 
 def dependencies_among_ours(source: Path) -> list[str]:
-    """The distributions of this repository that it needs beside the core."""
+    """The distributions of this repository that it needs beside the core, those of others first."""
     names = [re.split(r"[^\w-]", each)[0] for each in project_of(source)["dependencies"]]
-    return [name for name in names if name.startswith("uwf-") and name != CORE]
+    ours = [name for name in names if name.startswith("uwf-") and name != CORE]
+    below = [each for name in ours for each in dependencies_among_ours(CHECKOUT / name)]
+    return list(dict.fromkeys([*below, *ours]))
 
 
 def has_plugins(source: Path) -> bool:
