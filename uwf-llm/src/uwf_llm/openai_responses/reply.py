@@ -90,9 +90,12 @@ class ResponsesReader:
         builder = self._builder
         if response.get("status") in ("failed", "cancelled") or response.get("error"):
             self._fail(response)
-        if not self._items:  # some services send them here only
-            for item in objects(response.get("output")):
+        none = not self._items  # some services send them here only
+        for index, item in enumerate(objects(response.get("output"))):
+            if none:
                 self._item(None).end(item)
+            elif (known := self._by_index.get(index)) is not None and known.is_like(item):
+                known.end(item)
         builder.model = text_of(response.get("model")) or builder.model
         builder.usage = read_usage(response.get("usage"))
         reason = text_of(mapping(response.get("incomplete_details")).get("reason"))
@@ -114,9 +117,9 @@ class _Item:
     def __init__(self, builder: ReplyBuilder) -> None:
         self._builder = builder
         self._whole: dict[str, Any] = {}
-        self._length = 0
+        self._said = ""
         self._call: int | None = None
-        self._argued = False
+        self._argued = ""
         self._thought = False
         self._ended = False
 
@@ -125,6 +128,10 @@ class _Item:
         self._whole = item
         if item.get("type") == "function_call":
             self._name(item)
+
+    def is_like(self, item: dict[str, Any]) -> bool:
+        """Whether `item` can be the end of this one."""
+        return bool(self._whole) and self._whole.get("type") == item.get("type")
 
     def end(self, item: dict[str, Any]) -> None:
         """The item as it is done; what has not arrived in pieces is taken from it."""
@@ -136,15 +143,14 @@ class _Item:
                 self._message(objects(item.get("content")))
             case "function_call":
                 self._name(item)
-                if not self._argued:
-                    self.argue(text_of(item.get("arguments")))
+                self.argue(self._missing(self._argued, text_of(item.get("arguments"))))
             case "reasoning" if not self._thought:
                 summary = (text_of(each.get("text")) for each in objects(item.get("summary")))
                 self.think("\n\n".join(summary))
 
     def say(self, piece: str) -> None:
         """A piece of text."""
-        self._length += len(piece)
+        self._said += piece
         self._builder.text(piece)
 
     def argue(self, piece: str) -> None:
@@ -152,7 +158,7 @@ class _Item:
         if self._call is None:
             self._name(self._whole)
         assert self._call is not None
-        self._argued = self._argued or bool(piece)
+        self._argued += piece
         self._builder.call(self._call, arguments=piece)
 
     def think(self, piece: str) -> None:
@@ -166,9 +172,9 @@ class _Item:
         kind = self._whole.get("type")
         if self._call is not None:
             return call_part(_further(self._whole, _CALL))
-        if kind == "message" or self._length:
+        if kind == "message" or self._said:
             other = frozenset(self._whole) - {"phase"}
-            return text_part(self._length, _further(self._whole, other))
+            return text_part(len(self._said), _further(self._whole, other))
         if kind == "reasoning":
             # Without storage the service knows reasoning by its encrypted form alone.
             encrypted = self._whole.get("encrypted_content")
@@ -185,13 +191,20 @@ class _Item:
         self._builder.call(self._call, id=number, name=name)
 
     def _message(self, content: list[dict[str, Any]]) -> None:
-        if not self._length:
-            for part in content:
-                if part.get("type") == "output_text" and (said := text_of(part.get("text"))):
-                    self.say(said)
+        texts = (text_of(part.get("text")) for part in content if part.get("type") == "output_text")
+        if missing := self._missing(self._said, "".join(texts)):
+            self.say(missing)
         for part in content:
             if part.get("type") == "refusal":
                 self._builder.refuse(text_of(part.get("refusal")))
+
+    def _missing(self, arrived: str, whole: str) -> str:
+        """What of the whole did not arrive in pieces; with a gap before it nothing is complete."""
+        if whole.startswith(arrived):
+            return whole[len(arrived) :]
+        if len(whole) > len(arrived):
+            self._builder.broke("pieces of the reply did not arrive")
+        return ""
 
 
 def _further(item: dict[str, Any], without: frozenset[str]) -> dict[str, Any]:
