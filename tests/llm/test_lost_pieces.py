@@ -1,5 +1,5 @@
 """Responses say an item in pieces and once more whole: what did not arrive in pieces is taken from
-the whole, and a gap is no reply.
+the whole, and a gap is a failure.
 """
 
 import json
