@@ -110,7 +110,8 @@ def _editable(session: nox.Session, extras: Mapping[str, str]) -> list[str]:
     """The words that install the distributions editable. With uv as wheels that one process builds:
     else it builds each of them in a separate environment, 10 seconds in each session.
     """
-    uv, named = _uv(), {each.name: f"[{extras.get(each.name, '')}]" for each in DISTRIBUTIONS}
+    uv, named = _uv(), {each.name: "" for each in DISTRIBUTIONS}
+    named |= {name: f"[{extra}]" for name, extra in extras.items()}  # pip refuses an empty one
     if uv is None:
         return [word for name, extra in named.items() for word in ("-e", f"./{name}{extra}")]
     builder, wheels = ROOT / ".nox" / ".builder", ROOT / ".nox" / ".editable"
