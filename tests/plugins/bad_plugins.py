@@ -105,6 +105,15 @@ notes = open(os.environ["TEST_NOTES"], "w")
 notes.write("all of it")
 """, "")  # fmt: skip
 
+STARTS_THREADS_AT_THE_END = Bad("closing", f"""{GOOD}
+import atexit, os, pathlib
+def close():
+    from concurrent.futures import ThreadPoolExecutor
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(pathlib.Path(os.environ["TEST_NOTES"]).write_text, "all of it").result()
+atexit.register(close)
+""", "")  # fmt: skip
+
 HANGS_WHEN_MADE = Bad(
     "late", f"{GOOD}\ndef make(options, context):{HANG.replace(chr(10), chr(10) + '    ')}", ""
 )

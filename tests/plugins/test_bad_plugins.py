@@ -12,6 +12,7 @@ from bad_plugins import (
     HANGS_WHEN_MADE,
     LEAVES_A_FILE_OPEN,
     OBSERVERS,
+    STARTS_THREADS_AT_THE_END,
     STILL_GOOD,
     install_observer,
 )
@@ -104,6 +105,17 @@ def test_what_a_plugin_has_written_and_left_open_is_there_at_the_end(installatio
     notes = installation.project.folder / "notes"
     done = installation.uwf(
         "thread", "exec", installation.thread(), "--agent", "untidy", TEST_NOTES=str(notes)
+    )
+    assert done.exit_code == 0, done
+    assert notes.read_text() == "all of it"
+
+
+def test_what_a_plugin_does_at_the_end_may_start_threads(installation):
+    """As `opentelemetry-sdk` does; the interpreter itself would call it too late for that."""
+    STARTS_THREADS_AT_THE_END.install(installation.wheels, installation.site)
+    notes = installation.project.folder / "notes"
+    done = installation.uwf(
+        "thread", "exec", installation.thread(), "--agent", "closing", TEST_NOTES=str(notes)
     )
     assert done.exit_code == 0, done
     assert notes.read_text() == "all of it"

@@ -58,9 +58,6 @@ class SpanSender:
         """
         with self._lock:
             if self._thread is None:
-                # It cannot be imported any more once the process ends.
-                from uwf_export import otel_sdk  # noqa: F401
-
                 self._thread = threading.Thread(target=self._serve, name="uwf-otel", daemon=True)
                 self._thread.start()
                 atexit.register(self._finish)

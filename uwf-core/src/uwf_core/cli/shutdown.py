@@ -63,16 +63,19 @@ def send_notices(engine: "Engine") -> None:
 
 def end_process(code: int) -> int:
     """End this process, which has printed and closed everything, without the interpreter's
-    cleanup, which takes a fifth of a short command. Functions registered with `atexit` run.
+    cleanup, which takes a fifth of a short command. Functions registered with `atexit` run first:
+    the interpreter would call them when no thread or executor can be started any more.
 
     Returns:
         The exit code, if the process must end normally: plugins were loaded, which may rely on
         the cleanup for open files, or a thread is still running.
     """
-    loading = sys.modules.get("uwf_core.plugins.loading")
-    if (loading and loading.loaded_third_party) or any(map(_keeps_alive, threading.enumerate())):
+    if any(map(_keeps_alive, threading.enumerate())):
         return code
     atexit._run_exitfuncs()
+    loading = sys.modules.get("uwf_core.plugins.loading")
+    if loading and loading.loaded_third_party:
+        return code
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             with suppress(OSError, ValueError):  # the writer has reported it
