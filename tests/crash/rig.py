@@ -239,3 +239,17 @@ def _store_digest(path: Path) -> str:
     finally:
         connection.close()
     return _digest(repr(rows).encode())
+
+
+def wait_until_it_hears(pid: int, number: int, seconds: float = 60) -> None:
+    """Until a process has set a handler for a signal, and a moment longer."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        fields = dict(
+            line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+        )
+        if int(fields["SigCgt"], 16) >> (number - 1) & 1:
+            time.sleep(0.3)
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"no handler for {number}")

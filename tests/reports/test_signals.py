@@ -5,16 +5,15 @@ Source: uwf attacked on purpose; kind `signals x phases`.
 
 import contextlib
 import os
-import re
 import shutil
 import signal
 import sqlite3
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.crash.rig import wait_until_it_hears
 
 from uwf_core.testing.project import Project
 
@@ -60,20 +59,10 @@ def held(project: Project) -> Iterator[None]:
         it.execute("ROLLBACK")
 
 
-def until_it_handles_signals(running: subprocess.Popen[str]) -> None:
-    """Before that a signal ends any program; on a busy machine its start takes seconds."""
-    status = Path(f"/proc/{running.pid}/status")
-    for _ in range(600):
-        caught = re.search(r"^SigCgt:\s*(\w+)", status.read_text(), re.MULTILINE)
-        if caught and int(caught[1], 16) >> (signal.SIGTERM - 1) & 1:
-            return
-        time.sleep(0.05)
-
-
 def ended_by(project: Project, number: signal.Signals, *words: str) -> float:
     """The seconds that a command takes to end after a signal, which comes once it works."""
     running = project.start_uwf(*words)
-    until_it_handles_signals(running)
+    wait_until_it_hears(running.pid, signal.SIGTERM)
     time.sleep(1.0)
     assert running.poll() is None, running.communicate()
     begin = time.monotonic()
@@ -127,7 +116,7 @@ def test_a_command_that_waits_for_another_snapshot_ends(project, number):
     try:
         thread = project.uwf("thread", "start", "small", "-p", "x").document["thread"]
         running = project.start_uwf("thread", "exec", thread)
-        until_it_handles_signals(running)
+        wait_until_it_hears(running.pid, signal.SIGTERM)
         time.sleep(1.0)
         assert running.poll() is None
         begin = time.monotonic()

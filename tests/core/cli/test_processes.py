@@ -7,10 +7,10 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 from cli_kit import WORKFLOW, WROTE, on_terminal
+from tests.crash.rig import wait_until_it_hears
 
 UWF = [sys.executable, "-m", "uwf_core"]
 
@@ -36,20 +36,6 @@ def wait_until_at_work(project, seconds=60):
                 return
         time.sleep(0.05)
     raise AssertionError("no agent is at work")
-
-
-def wait_until_it_hears(pid, number, seconds=60):
-    """Until a process has set a handler for a signal, and a moment longer."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        fields = dict(
-            line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
-        )
-        if int(fields["SigCgt"], 16) >> (number - 1) & 1:
-            time.sleep(0.3)
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"no handler for {number}")
 
 
 def test_the_version_is_told_alone(project):
