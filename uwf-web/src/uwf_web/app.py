@@ -65,7 +65,7 @@ class AnyPath(PathConvertor):
     regex = "(?s:.*)"
 
 
-register_url_convertor("path", AnyPath())
+register_url_convertor("rest", AnyPath())
 
 
 def make_app(settings: "WebSettings", open_client: "Callable[[], Client]") -> Guard:

@@ -31,6 +31,6 @@ PAGES: Final[Mapping[str, str]] = {
 }
 DOWNLOADS: Final[Mapping[str, str]] = {
     "/threads/{thread}/export": "downloads:export",
-    "/threads/{thread}/steps/{step}/files/{path:path}": "downloads:delivered",
+    "/threads/{thread}/steps/{step}/files/{path:rest}": "downloads:delivered",
 }
 """Functions that take a `Visit` and return a `Download`."""
