@@ -7,7 +7,7 @@ absent.
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 Path = tuple[str | int, ...]
 
@@ -288,6 +288,17 @@ def properties_of(schema: dict[str, Any]) -> dict[str, Any]:
 def required_of(schema: dict[str, Any]) -> list[str]:
     """The properties that a schema requires."""
     return [name for name in as_list(schema.get("required")) if isinstance(name, str)]
+
+
+def presence(schema: dict[str, Any], name: str) -> Literal["always", "perhaps", "never", "unknown"]:
+    """Whether a value has a property; `unknown` where it may have some that nothing describes."""
+    if name in as_list(schema.get("required")):
+        return "always"
+    declared = properties_of(schema)
+    if name in declared:
+        return "perhaps"
+    is_closed = schema.get("additionalProperties") is False or (declared and not is_open(schema))
+    return "never" if is_closed else "unknown"
 
 
 def is_open(schema: dict[str, Any]) -> bool:

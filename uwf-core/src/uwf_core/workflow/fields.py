@@ -12,7 +12,7 @@ from uwf_core.workflow.alternatives import (
     MAX_ALTERNATIVES,
     alternatives,
     as_list,
-    is_open,
+    presence,
     properties_of,
 )
 from uwf_core.workflow.template import PRESENT, Path, TemplateName
@@ -194,17 +194,14 @@ def _member_of_one(schema: dict[str, Any], part: str) -> tuple[Presence, ValueSh
 
 
 def _property(schema: dict[str, Any], part: str) -> tuple[Presence, ValueShape]:
-    declared = properties_of(schema)
-    shape = (alternatives(declared[part]) if part in declared else ()) or _ANYTHING
-    if part in as_list(schema.get("required")):
-        return Presence.ALWAYS, shape
-    if part in declared:
-        return Presence.PERHAPS, shape
-    more = schema.get("additionalProperties")
-    if more is False or (declared and not is_open(schema)):
+    known = presence(schema, part)
+    if known == "never":
         return Presence.NEVER, ()
-    is_typed = more is not None and not schema.get("patternProperties")
-    return Presence.PERHAPS, (alternatives(more) if is_typed else ()) or _ANYTHING
+    inner = properties_of(schema).get(part)
+    if known == "unknown" and not schema.get("patternProperties"):
+        inner = schema.get("additionalProperties")
+    shape = (() if inner is None else alternatives(inner)) or _ANYTHING
+    return Presence.ALWAYS if known == "always" else Presence.PERHAPS, shape
 
 
 def _item(schema: dict[str, Any], index: int) -> tuple[Presence, ValueShape]:

@@ -3,7 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from uwf_core.workflow.alternatives import alternatives, as_list, as_mapping, is_open, properties_of
+from uwf_core.workflow.alternatives import (
+    alternatives,
+    as_list,
+    as_mapping,
+    is_open,
+    presence,
+)
 from uwf_core.workflow.variants import STATUS, Variant
 from uwf_core.workflow.yaml_nodes import at, types_of
 
@@ -80,14 +86,14 @@ def _faults(
         return
     for name in as_list(wanted.get("required")):
         field = f"{path}{name}"
-        presences = {_presence(each, str(name)) for each in outputs}
+        presences = {presence(each, str(name)) for each in outputs}
         if presences == {"never"}:
             yield InputFault(field, "is not a field of the output", True)
         elif presences != {"always"}:
             yield InputFault(field, "is not required in the output", False)
     for name, schema in as_mapping(wanted.get("properties")).items():
         field = f"{path}{name}"
-        if all(_presence(each, name) in ("always", "perhaps") for each in outputs):
+        if all(presence(each, name) in ("always", "perhaps") for each in outputs):
             yield from _of_field(at(given, name), schema, field, depth, work)
 
 
@@ -114,18 +120,6 @@ def _of_field(
         yield from _fewest(given, alternatives(wanted), f"{field}.", depth - 1, work)
     if "array" in mine & its and depth:
         yield from _of_field(at(given, 0), at(wanted, 0), f"{field}.0", depth - 1, work)
-
-
-def _presence(schema: dict[str, Any], name: str) -> str:
-    """`always`, `perhaps`, `never`, or `unknown` where a schema allows fields beyond its own."""
-    if name in as_list(schema.get("required")):
-        return "always"
-    declared = properties_of(schema)
-    if name in declared:
-        return "perhaps"
-    if schema.get("additionalProperties") is False:
-        return "never"
-    return "never" if declared and not is_open(schema) else "unknown"
 
 
 def _values(schema: Any) -> list[Any] | None:

@@ -42,8 +42,9 @@ def _taken(name: str, role: ParsedRole, found: RoleSchema) -> Iterator[Problem]:
         if any(INPUT in variant.properties for variant in found.analysis.variants):
             yield error_at(role.workflow.place, "reserved-field", message, hint)
     elif role.frontmatter is not None:
-        for path, each in objects_of(found.schema):
-            if INPUT in properties_of(each):
-                where = (*path, "properties", INPUT)
-                source = SchemaSource(role.frontmatter)
-                yield source.problem(where, "reserved-field", message, hint)
+        objects = objects_of(found.schema)
+        paths = [path for path, each in objects if INPUT in properties_of(each)]
+        if paths:
+            source = SchemaSource(role.frontmatter)
+            for path in paths:
+                yield source.problem((*path, "properties", INPUT), "reserved-field", message, hint)
