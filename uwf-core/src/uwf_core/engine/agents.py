@@ -1,7 +1,5 @@
 """The agent of a step: chosen by the usual order, opened, and closed again."""
 
-# Loaded by every step: pathlib is not imported for that.
-
 from typing import TYPE_CHECKING
 
 from uwf_core.agents.choose import (

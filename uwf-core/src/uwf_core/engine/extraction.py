@@ -1,7 +1,5 @@
 """Stage 9: validate a typed object, or find the output in a text with the extractors."""
 
-# Loaded by every step: pathlib is not imported for that.
-
 import json
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
