@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.cli.render.colours import is_terminal, screen_of
 from uwf_core.cli.session import Session
 from uwf_core.escape import clean, one_line
+from uwf_core.process.folders import is_utf8
 from uwf_core.views.form import answer_of, choice_text, form_of, is_empty_answer
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ def _changed_by_terminal(line: str) -> str | None:
     """What is wrong with a line; None if it is as the person wrote it."""
     if len(line.encode("utf-8", "surrogateescape")) >= _MOST_BYTES:
         return f"the terminal cuts a line after {_MOST_BYTES} bytes"
-    if "\0" in line or any("\ud800" <= letter <= "\udfff" for letter in line):
+    if "\0" in line or not is_utf8(line):
         return "the line is not UTF-8 text"
     return None
 

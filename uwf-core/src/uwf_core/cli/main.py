@@ -14,6 +14,7 @@ from uwf_core.cli.error_report import explain, report
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.cli.shutdown import raise_on_signals, send_notices
 from uwf_core.errors import AgentStuck, ExitCode, UsageError
+from uwf_core.process.folders import is_utf8
 
 _STDERR = 2
 EXIT_CODES = (
@@ -194,7 +195,7 @@ def _fill_closed_streams() -> None:
 
 def _invoke(session: Session, root: Group, arguments: Sequence[str]) -> int:
     for place, word in enumerate(arguments, 1):
-        if not word.isascii() and any("\ud800" <= letter <= "\udfff" for letter in word):
+        if not is_utf8(word):
             raise UsageError(
                 f"argument {place} is not valid UTF-8", hint="use file paths that are valid UTF-8"
             )

@@ -26,7 +26,7 @@ from uwf_core.config.home import (
 )
 from uwf_core.config.keys import CHOICES, USER_KEYS, USER_OPTIONS, Leaf, Path, key_text
 from uwf_core.errors import ConfigError
-from uwf_core.process.folders import climb, foreign_error, is_own
+from uwf_core.process.folders import climb, foreign_error, is_own, is_utf8
 
 _FILE = "trusted.json"
 _VERSION = 2
@@ -136,7 +136,7 @@ def trust(home: str, folder: str) -> str:
     real = os.path.realpath(folder)
     if not os.path.isdir(real):
         raise ConfigError("the folder does not exist", where=folder, hint="uwf config trust DIR")
-    if any("\ud800" <= each <= "\udfff" for each in real):
+    if not is_utf8(real):
         raise ConfigError(f"the name of the folder {real!r} is not UTF-8", hint="rename it")
     (folders, withheld), identity = _read(home), _identity(real)
     if folders.get(real) != identity or real in withheld:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from uwf_core.errors import RoutingFailed, UsageError
+from uwf_core.process.folders import is_utf8
 
 if TYPE_CHECKING:
     from uwf_core.engine.context import Run
@@ -27,12 +28,8 @@ def named_folder(cwd: str, folder: str) -> str:
     if not path.is_dir():
         raise UsageError(f"the folder {str(path)!r} does not exist", hint="use --cwd DIR")
     absolute = os.path.normpath(path)
-    try:
-        absolute.encode()
-    except UnicodeEncodeError as error:
-        raise UsageError(
-            f"the name of the folder {absolute!r} is not UTF-8", hint="rename it"
-        ) from error
+    if not is_utf8(absolute):
+        raise UsageError(f"the name of the folder {absolute!r} is not UTF-8", hint="rename it")
     return absolute
 
 

@@ -8,15 +8,9 @@ from uwf_core.engine.advance import recover
 from uwf_core.engine.context import Run
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.open_plugins import OpenPlugins
-from uwf_core.engine.results import (
-    Outcome,
-    exec_document,
-    with_notices,
-)
+from uwf_core.engine.results import Outcome, exec_document, with_notices
 from uwf_core.engine.watch import Broadcast, Watch
-from uwf_core.errors import (
-    WrongStateError,
-)
+from uwf_core.errors import WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread import lifecycle
 from uwf_core.thread.calls import calling, check_open

@@ -119,3 +119,10 @@ def own_users() -> set[int]:
     if user == 0 and sudo.isascii() and sudo.isdecimal():
         return {user, int(sudo)}
     return {user}
+
+
+def is_utf8(name: str) -> bool:
+    """Whether a name or an argument of the system is UTF-8: other bytes are lone surrogates in it
+    (PEP 383).
+    """
+    return name.isascii() or not any("\ud800" <= each <= "\udfff" for each in name)
