@@ -24,7 +24,7 @@ from uwf_core.client import Client
 from uwf_core.errors import UwfError
 
 Change = Callable[[bytes, random.Random], bytes]
-_PAGE = 8192
+_PAGE = 4096
 _NAME = len("@uwf/thread/") + 26
 """Bytes that the name of a thread's head has."""
 

@@ -88,7 +88,7 @@ def test_a_step_takes_at_most_2500_calls(run) -> None:
     assert cost["call"] + cost["c_call"] <= CALLS
 
 
-def test_a_step_takes_at_most_15_statements_and_reads_no_node_back(counted, run) -> None:
+def test_a_step_takes_at_most_12_statements_and_reads_no_node_back(counted, run) -> None:
     def measure(count: int) -> Counter[str]:
         counted.clear()
         run(count)
@@ -96,8 +96,22 @@ def test_a_step_takes_at_most_15_statements_and_reads_no_node_back(counted, run)
 
     cost = per_step(measure)
     print(cost)
-    assert 0 < cost["statements"] <= 15
+    assert 0 < cost["statements"] <= 12
     assert cost.get("reads", 0) <= 1
+
+
+def test_a_step_writes_at_most_49_kb(project: Project, run) -> None:
+    """What it adds to the log of the store, page by page, in both of its commits."""
+    log = project.home / "store.db-wal"
+
+    def measure(count: int) -> Counter[str]:
+        before = log.stat().st_size
+        run(count)
+        return Counter(bytes=log.stat().st_size - before)
+
+    cost = per_step(measure)
+    print(cost)
+    assert 0 < cost["bytes"] <= 49_000
 
 
 def test_all_steps_of_a_call_run_in_one_thread(run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -395,8 +395,8 @@ def test_a_zeroed_page_is_told_or_was_free(world: World, part: int) -> None:
     with world.project.client() as uwf:
         good = {ref: uwf._engine.store.get(ref).payload for ref, *_ in uwf._engine.store.edges()}
     data = bytearray(world.file.read_bytes())
-    page = part * (len(data) // 8192) // 100
-    data[page * 8192 : page * 8192 + 8192] = bytes(8192)
+    page = part * (len(data) // 4096) // 100
+    data[page * 4096 : page * 4096 + 4096] = bytes(4096)
     world.file.write_bytes(data)
     intact = True
     try:

@@ -71,7 +71,7 @@ def test_a_flipped_bit_in_the_file_never_changes_what_is_read(open_store, tmp_pa
     source = random.Random(11)
     noticed = 0
     for _ in range(150):
-        position = source.choice([source.randrange(len(good)), source.randrange(8192 * 4)])
+        position = source.choice([source.randrange(len(good)), source.randrange(4096 * 4)])
         bad = bytearray(good)
         bad[position] ^= 1 << source.randrange(8)
         home = tmp_path / "flipped"

@@ -29,7 +29,7 @@ VERSION = LAYOUT_VERSION
 _APPLICATION = 0x75776673
 """PRAGMA application_id of our files: "uwfs"."""
 
-_PAGE_BYTES = 8192
+_PAGE_BYTES = 4096
 _MAKING = offset_of("\0making the store")
 
 # `node.ref`, `type` and `edges` are references as 64-bit integers, moved by 2^63 so that they sort

@@ -53,10 +53,11 @@ _PUT = (
 _TOUCH = "UPDATE node SET touched = ?, guard = ? WHERE ref = ?"
 _GET_VARIABLE = f"SELECT {VARIABLE_COLUMNS} FROM variable WHERE name = ?"
 _ADD_VARIABLE = f"INSERT OR IGNORE INTO variable ({VARIABLE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
-_MOVE_VARIABLE = (
-    "UPDATE variable SET value = ?, status = ?, tags = ?, created = ?, updated = ?, checksum = ? "
-    "WHERE name = ? AND checksum = ?"
+_CHANGE_VARIABLE = (
+    "UPDATE variable SET value = ?, tags = ?, created = ?, updated = ?, checksum = ? "
+    "WHERE name = ? AND checksum = ? AND status IS ?"
 )
+_MOVE_STATUS = "UPDATE variable SET status = ? WHERE name = ? AND checksum = ?"
 _DROP_VARIABLE = "DELETE FROM variable WHERE name = ? AND checksum = ?"
 
 
@@ -397,4 +398,10 @@ def _write(
     row = rows.row_of_variable(variable)
     if expected is None:
         return connection.execute(_ADD_VARIABLE, row).rowcount == 1
-    return connection.execute(_MOVE_VARIABLE, (*row[1:], row[0], expected)).rowcount == 1
+    _, value, status, *others = row
+    change = (value, *others, name, expected, status)
+    # A status that stays as it is leaves the pages of its index unwritten.
+    if connection.execute(_CHANGE_VARIABLE, change).rowcount == 1:
+        return True
+    connection.execute(_MOVE_STATUS, (status, name, expected))
+    return connection.execute(_CHANGE_VARIABLE, change).rowcount == 1
