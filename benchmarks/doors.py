@@ -1,8 +1,8 @@
 """`python -m benchmarks.doors`: what one distribution takes of another outside its public doors.
 
 A name is a module or what is imported from it, counted once for each pair of distributions. The
-doors are `api`, `client`, `commands`, `operations` and `testing`, with the errors and ids that go
-through them. Below them, how many lines of the
+doors are `api`, `client`, `commands`, `operations` and `testing`, with the errors, ids and typed
+fields that go through them. Below them, how many lines of the
 tests import what lies behind the doors of the core; `--names` lists both.
 """
 
@@ -15,13 +15,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from benchmarks.figures import Figure, table
 from benchmarks.size import Module, modules, tests
 
-DOORS = {"api", "client", "commands", "errors", "ids", "operations", "testing"}
+DOORS = {"api", "client", "commands", "errors", "fields", "ids", "operations", "testing"}
 PURE = {
     "uwf_core.cas.codec",
     "uwf_core.cas.hashing",
     "uwf_core.markup",
     "uwf_core.moderator",
-    "uwf_core.shape",
+    "uwf_core.fields",
     "uwf_core.thread.lifecycle",
     "uwf_core.workflow.template",
 }

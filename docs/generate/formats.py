@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from generate.tables import table
 from uwf_core.agents.wire import CommandEvent, CommandReply
 from uwf_core.config.keys import Config
-from uwf_core.shape.kinds import AnyOf, ListOf, MapOf, RecordOf, Shape
-from uwf_core.shape.shapes import shape_of
+from uwf_core.fields.kinds import AnyOf, ListOf, MapOf, RecordOf, Shape
+from uwf_core.fields.records import shape_of
 from uwf_core.workflow.definition import Workflow
 from uwf_eval.calibration.records import CalibrationFile
 from uwf_eval.task.model import TaskFile

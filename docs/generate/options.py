@@ -7,7 +7,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
 from generate.tables import table
-from uwf_core.api.fields import camel
+from uwf_core.fields.records import camel
 
 _ATTRIBUTE = re.compile(r"^    (\w+(?:, \w+)*): ", re.MULTILINE)
 _CODE = re.compile(r"`(\w+)`")

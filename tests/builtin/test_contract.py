@@ -7,7 +7,7 @@ from typing import ClassVar
 import pytest
 from builtin_kit import model_at
 
-from uwf_core.api.fields import read_record
+from uwf_core.fields.records import read_record
 from uwf_testing.agent_contract import AgentContract
 from uwf_testing.model_server import ScriptedModel
 from uwf_testing.model_server_script import ModelTurn

@@ -15,8 +15,8 @@ from builtin_kit import DONE, turn, use
 
 from uwf_agent_builtin.options import BuiltinOptions, McpServer
 from uwf_core.api import AgentInterrupted, Cancel, Unavailable
-from uwf_core.api.fields import read_options
 from uwf_core.errors import ConfigError
+from uwf_core.fields.records import read_options
 from uwf_core.testing.project import Project
 from uwf_testing.model_server import ScriptedModel
 

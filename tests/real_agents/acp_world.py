@@ -15,7 +15,7 @@ from uwf_agent_acp.agent import known
 from uwf_agent_acp.agent.known import KnownAgent
 from uwf_agent_acp.agent.options import AcpOptions
 from uwf_core.api import AgentContext, AgentRequest, AskRequest, RunLimits
-from uwf_core.api.fields import read_record
+from uwf_core.fields.records import read_record
 from uwf_testing.harness import RecordingSink
 from uwf_testing.model_server import ScriptedModel
 from uwf_testing.model_server_script import ModelTurn

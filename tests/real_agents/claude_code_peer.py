@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from uwf_agent_claude_code.options import ClaudeCodeOptions
-from uwf_core.api.fields import read_record
+from uwf_core.fields.records import read_record
 from uwf_testing.model_server import ScriptedModel
 from uwf_testing.model_server_script import ModelTurn
 from uwf_testing.peer import Peer

@@ -9,7 +9,7 @@ from typing import Any
 from uwf_agent_hermes.agent import HermesAgent
 from uwf_agent_hermes.options import HermesOptions
 from uwf_core.api import AgentContext, AgentRequest, AskRequest, RunLimits
-from uwf_core.api.fields import read_record
+from uwf_core.fields.records import read_record
 from uwf_testing.model_server import ScriptedModel
 from uwf_testing.model_server_script import ModelTurn
 

@@ -7,7 +7,7 @@ import sys
 from uwf_agent_builtin.agent import BuiltinAgent
 from uwf_agent_builtin.options import BuiltinOptions
 from uwf_core.api import AgentContext, AgentRequest, Model
-from uwf_core.api.fields import write_record
+from uwf_core.fields.records import write_record
 
 SCHEMA = {"properties": {"$status": {"const": "done"}}, "required": ["$status"]}
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from uwf_core import api
 from uwf_core.api.agent import Model, Price, PromptParts, RunLimits, ToolCall, Turn, Usage
-from uwf_core.api.fields import FieldFault, read_options, read_record, write_record
 from uwf_core.errors import ConfigError
+from uwf_core.fields.mismatch import FieldFault
+from uwf_core.fields.records import read_options, read_record, write_record
 
 WHERE = "agents -> hermes"
 

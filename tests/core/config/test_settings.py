@@ -18,7 +18,7 @@ from uwf_core.config.keys import (
 )
 from uwf_core.config.settings import Origin
 from uwf_core.errors import ConfigError
-from uwf_core.shape.shapes import camel
+from uwf_core.fields.records import camel
 
 from .conftest import World
 

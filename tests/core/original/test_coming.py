@@ -8,12 +8,12 @@ from click.testing import CliRunner
 from tests.core.original.homes import write_early_home, write_home
 
 from uwf_core.agents.wire import read_reply
-from uwf_core.api.fields import FieldFault
 from uwf_core.cli.main import Root, main
 from uwf_core.config.original import first_notice
 from uwf_core.config.settings import read_settings
 from uwf_core.engine.open_engine import open_engine
 from uwf_core.errors import ConfigError, UwfError
+from uwf_core.fields.mismatch import FieldFault
 from uwf_core.workflow.template import TemplateError, parse
 
 

@@ -8,8 +8,8 @@ import pytest
 from compare_kit import A, B, trial, trials
 
 from uwf_core.api import Usage
-from uwf_core.api.fields import read_record, write_record
 from uwf_core.commands import Screen
+from uwf_core.fields.records import read_record, write_record
 from uwf_eval.compare import wording
 from uwf_eval.compare.compare import compare
 from uwf_eval.compare.records import CompareOptions, Comparison

@@ -63,7 +63,7 @@ def made(office: Office, *words: str) -> dict[str, object]:
     office.document("run", *words)
     _, [trial] = office.stored()
     assert trial.state == "scored" and trial.recorded is not None, trial.failure
-    from uwf_core.api.fields import write_record
+    from uwf_core.fields.records import write_record
 
     found: dict[str, object] = write_record(trial.recorded)
     return found

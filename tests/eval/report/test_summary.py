@@ -2,8 +2,8 @@
 
 from report_kit import RUN, cell, ended, not_run, rich_run, run_of, scored, step, usage
 
-from uwf_core.api.fields import write_record
 from uwf_core.commands import Screen
+from uwf_core.fields.records import write_record
 from uwf_eval.records import JudgeResult, Trial
 from uwf_eval.report.groups import mean_score
 from uwf_eval.report.html.page import page

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uwf_core.api import Usage
-from uwf_core.api.fields import payload_schema, read_payload, write_record
 from uwf_core.client import Client
 from uwf_core.errors import AmbiguousIdError, StoreVersionError, UnknownIdError, UsageError
+from uwf_core.fields.records import payload_schema, read_payload, write_record
 from uwf_eval.records import Cell, Failure, JudgeResult, Run, Trial, TrialStep
 from uwf_eval.store import pages
 from uwf_eval.store.results import Results
@@ -132,7 +132,7 @@ def test_several_processes_may_write_at_once(client: Client, tmp_path: Path) -> 
     code = (
         "import json, sys\nfrom uwf_core.client import Client\n"
         "from uwf_eval.records import Trial\nfrom uwf_eval.store.results import Results\n"
-        "from uwf_core.api.fields import read_payload\n"
+        "from uwf_core.fields.records import read_payload\n"
         "with Client.open(home=sys.argv[1]) as client:\n"
         "    for text in sys.stdin:\n"
         "        Results(client).save_trial(read_payload(Trial, json.loads(text)))\n"

@@ -7,7 +7,7 @@ Schemas, and errors with their place.
 """
 
 from uwf_core.cas.schemas import CompiledSchema, SchemaProblem, schema_problems, violations
-from uwf_core.shape.mismatch import suggestion
+from uwf_core.fields.mismatch import suggestion
 from uwf_core.workflow.comment_check import check_comments
 from uwf_core.workflow.load import Loaded, load_file
 from uwf_core.workflow.problem import (

@@ -3,7 +3,7 @@
 One run is a matrix: tasks (and their cases) x workflows x agents x models x repeats. One cell of it
 is a *trial*. A trial that could not be judged has no score, never a low one.
 All times are ms since 1970, durations ms. The payloads of nodes are these records in camelCase
-(`uwf_core.api.fields`).
+(`uwf_core.fields`).
 """
 
 from collections.abc import Mapping, Sequence

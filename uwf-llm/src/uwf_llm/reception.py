@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
-from uwf_core.api.fields import integer
 from uwf_core.errors import Stalled, TimedOut, TooLarge, Truncated, Unavailable
+from uwf_core.fields.json_text import integer
 from uwf_llm.error_documents import UNKNOWN, error_in, status_in
 from uwf_llm.failures import RequestFailed
 from uwf_llm.protocol import ReplyReader

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from uwf_core.api.agent import ToolCall, Usage
-from uwf_core.api.fields import LARGEST
+from uwf_core.api.sums import LARGEST
 from uwf_core.errors import EmptyReply, Refused, Truncated, Unavailable
 from uwf_llm.characters import whole_characters
 from uwf_llm.chat import ChatReply, Delta, ResponseFormat

@@ -39,7 +39,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from uwf_core.api.fields import nearest
+from uwf_core.fields.mismatch import nearest
 from uwf_core.process.identity import ProcessId
 from uwf_testing import child_program_run
 

@@ -27,8 +27,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from uwf_core.api.fields import FieldFault, read_record
 from uwf_core.errors import DefinitionError
+from uwf_core.fields.mismatch import FieldFault
+from uwf_core.fields.records import read_record
 
 if TYPE_CHECKING:
     from uwf_testing.model_server_record import ModelRequest

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from uwf_core.api.agent import Call, Usage
-from uwf_core.api.fields import nearest, write_record
+from uwf_core.fields.mismatch import nearest
+from uwf_core.fields.records import write_record
 
 _Call = TypeVar("_Call", bound=Call)
 

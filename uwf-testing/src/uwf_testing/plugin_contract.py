@@ -13,9 +13,9 @@ from typing import Any, ClassVar, NamedTuple, cast
 import pytest
 
 from uwf_core.api.agent import AgentContext, Usage
-from uwf_core.api.fields import camel, read_options
 from uwf_core.api.sums import FIELDS
 from uwf_core.errors import ConfigError, UwfError
+from uwf_core.fields.records import camel, read_options
 from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import CORE, EntryPoint, normalised
 from uwf_core.plugins.status import Status

@@ -64,7 +64,7 @@ def value_diff(a: Any, b: Any) -> Markup:
 
 def eval_report(document: Mapping[str, Any]) -> Markup:
     """The report of an evaluation."""
-    from uwf_core.api.fields import read_record
+    from uwf_core.fields.records import read_record
     from uwf_eval.report.html.page import report_parts
     from uwf_eval.report.summary import Report
 

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from uwf_core.agents.wire import CommandError, CommandReply, NoJson, read_reply
 from uwf_core.api.agent import AgentReply, Continuation, Usage
-from uwf_core.api.fields import FieldFault
 from uwf_core.api.reply import received
 from uwf_core.errors import (
     AgentFailure,
@@ -15,6 +14,7 @@ from uwf_core.errors import (
     NeedsAnswer,
     Truncated,
 )
+from uwf_core.fields.mismatch import FieldFault
 from uwf_core.process.failure import excerpt, failure_of
 from uwf_core.process.program import End, ProgramResult
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from uwf_core.errors import UnknownIdError, UsageError
-from uwf_core.shape.mismatch import suggestion
+from uwf_core.fields.mismatch import suggestion
 
 _BINDING = re.compile(r"(\w[\w.-]*(?:/\w[\w.-]*)*)=(.*)", re.DOTALL)
 _OPTION = "--agent"

@@ -11,8 +11,9 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from uwf_core.api.agent import AgentReply, Turn, TurnSink, Usage
-from uwf_core.api.fields import LARGEST, FieldFault, Path, camel, read_record, shown, write_record
-from uwf_core.api.sums import FIELDS
+from uwf_core.api.sums import FIELDS, LARGEST
+from uwf_core.fields.mismatch import FieldFault, Path, shown
+from uwf_core.fields.records import camel, read_record, write_record
 
 _Record = TypeVar("_Record", Turn, AgentReply)
 

@@ -8,8 +8,8 @@ from typing import BinaryIO
 from uwf_core.agents.cleaning import MOST_CALLS, MOST_TURNS
 from uwf_core.agents.wire import CommandEvent, NoJson, read_event
 from uwf_core.api.agent import Turn, TurnSink, Usage
-from uwf_core.api.fields import FieldFault
 from uwf_core.errors import FailureKind
+from uwf_core.fields.mismatch import FieldFault
 from uwf_core.process.cancel import Cancel
 
 POLL_SECONDS = 0.05

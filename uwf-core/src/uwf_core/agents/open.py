@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from uwf_core.agents.choose import Choice
 from uwf_core.api.agent import CAPABILITIES, Agent, AgentContext, AgentSpec
-from uwf_core.api.fields import read_options
 from uwf_core.errors import ConfigError, PluginBroken, UwfError
+from uwf_core.fields.records import read_options
 from uwf_core.plugins.guards import PluginGuard
 
 _Work = Callable[[], None]

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from uwf_core.api.agent import Usage
-from uwf_core.api.fields import read_record
 from uwf_core.api.sums import FIELDS, NOTHING_USED, UsagePayload, usage_payload
 from uwf_core.errors import InternalFailure
+from uwf_core.fields.records import read_record
 from uwf_core.process.folders import make_folder
 
 VERSION = 1

@@ -28,7 +28,6 @@ from uwf_core.api.agent import (
     RunLimits,
     TurnSink,
 )
-from uwf_core.api.fields import FieldFault
 from uwf_core.api.reply import received
 from uwf_core.cas.schemas import CompiledSchema
 from uwf_core.errors import (
@@ -45,6 +44,7 @@ from uwf_core.errors import (
     TimedOut,
     TooLarge,
 )
+from uwf_core.fields.mismatch import FieldFault
 from uwf_core.process.cancel import Cancel
 
 if TYPE_CHECKING:

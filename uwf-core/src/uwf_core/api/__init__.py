@@ -22,7 +22,7 @@ _HOME = {
     "uwf_core.api.extract": (
         "ExtractProblem ExtractReply ExtractRequest Extractor ExtractorSpec NO_USAGE"
     ),
-    "uwf_core.api.fields": "read_options",
+    "uwf_core.fields.records": "read_options",
     "uwf_core.api.hookspecs": "hookimpl",
     "uwf_core.api.json_rpc": "FIRST_ID error_of is_answer is_call request_number",
     "uwf_core.api.judge": "Judge JudgeReply JudgeRequest JudgeSpec",
@@ -79,7 +79,6 @@ if TYPE_CHECKING:
     from uwf_core.api.environment import secrets_of_environment as secrets_of_environment
     from uwf_core.api.events import *  # noqa: F403
     from uwf_core.api.extract import *  # noqa: F403
-    from uwf_core.api.fields import read_options as read_options
     from uwf_core.api.hookspecs import hookimpl as hookimpl
     from uwf_core.api.json_rpc import FIRST_ID as FIRST_ID
     from uwf_core.api.json_rpc import error_of as error_of
@@ -102,6 +101,7 @@ if TYPE_CHECKING:
     from uwf_core.api.sums import priced as priced
     from uwf_core.api.tool import *  # noqa: F403
     from uwf_core.errors import *  # noqa: F403
+    from uwf_core.fields.records import read_options as read_options
     from uwf_core.ids import number_of as number_of
     from uwf_core.ids import ref_of_number as ref_of_number
     from uwf_core.process.cancel import Cancel as Cancel

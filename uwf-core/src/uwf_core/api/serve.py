@@ -38,9 +38,10 @@ from uwf_core.api.agent import (
     Turn,
     Usage,
 )
-from uwf_core.api.fields import FieldFault, read_options, read_record, write_record
 from uwf_core.api.moments import moment_ms
 from uwf_core.errors import AgentFailure, ExitCode, FailureKind, NeedsAnswer, UwfError
+from uwf_core.fields.mismatch import FieldFault
+from uwf_core.fields.records import read_options, read_record, write_record
 from uwf_core.process.cancel import Cancel
 
 if TYPE_CHECKING:

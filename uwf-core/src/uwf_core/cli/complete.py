@@ -175,7 +175,7 @@ def _plugins(engine: "Engine") -> Iterator[tuple[str, str]]:
 
 def _settings(_engine: "Engine") -> Iterator[tuple[str, str]]:
     from uwf_core.config.keys import Config
-    from uwf_core.shape.shapes import camel
+    from uwf_core.fields.records import camel
 
     for key in map(camel, Config._fields):
         yield key, ""

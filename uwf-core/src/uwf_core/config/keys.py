@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, NamedTuple
 
-from uwf_core.shape.kinds import Shape
-from uwf_core.shape.mismatch import NOT_BLANK, Names, Rule, between
-from uwf_core.shape.shapes import shape_of
+from uwf_core.fields.kinds import Shape
+from uwf_core.fields.mismatch import NOT_BLANK, Names, Rule, between
+from uwf_core.fields.records import shape_of
 
 Capability = Literal["continue", "fork", "ask", "stream", "tools", "model", "skills", "rules"]
 """The capabilities that a command may declare."""

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from uwf_core.errors import ConfigError
-from uwf_core.shape.mismatch import suggestion
+from uwf_core.fields.mismatch import suggestion
 
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model

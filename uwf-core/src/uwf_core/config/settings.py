@@ -34,10 +34,10 @@ from uwf_core.config.keys import (
 )
 from uwf_core.config.trust import ProjectFolder, allowed, find_project
 from uwf_core.errors import ConfigError, DefinitionError
+from uwf_core.fields.kinds import MapOf, RecordOf, Shape
+from uwf_core.fields.mismatch import Reading
+from uwf_core.fields.records import shape_of
 from uwf_core.process.path_walk import ANYWHERE
-from uwf_core.shape.kinds import MapOf, RecordOf, Shape
-from uwf_core.shape.mismatch import Reading
-from uwf_core.shape.shapes import shape_of
 
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uwf_core.config.keys import Config, Path, key_text, parse_key, shape_at
 from uwf_core.config.secrets import masked
 from uwf_core.errors import ConfigError
-from uwf_core.shape.kinds import Anything, MapOf, RecordOf
-from uwf_core.shape.mismatch import suggestion
-from uwf_core.shape.shapes import camel, plain
+from uwf_core.fields.kinds import Anything, MapOf, RecordOf
+from uwf_core.fields.mismatch import suggestion
+from uwf_core.fields.records import camel, write_record
 
 if TYPE_CHECKING:
     from uwf_core.config.settings import Settings
@@ -41,7 +41,7 @@ def settings_document(settings: "Settings") -> dict[str, Any]:
 
 def _given(value: Any) -> Any:
     """A value as JSON, without the keys that are not set; a whole number as users write it."""
-    value = plain(value)
+    value = write_record(value)
     if isinstance(value, dict):
         return {key: _given(each) for key, each in value.items() if each not in (None, {}, [])}
     return int(value) if isinstance(value, float) and value.is_integer() else value

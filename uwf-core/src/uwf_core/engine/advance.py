@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.agent import Usage
 from uwf_core.api.events import StepAsked, StepFailed, StepFinished
-from uwf_core.api.fields import read_record
 from uwf_core.api.sums import NOTHING_USED, usage_payload
 from uwf_core.engine.attempt import end_attempt, forget_attempt, record_files, save_end
 from uwf_core.engine.context import Attempt
@@ -23,6 +22,7 @@ from uwf_core.errors import (
     RoutingFailed,
     UwfError,
 )
+from uwf_core.fields.records import read_record
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import is_back
 from uwf_core.process import crash_points

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.agent import AgentContext
-from uwf_core.api.fields import read_options
 from uwf_core.api.judge import Judge, JudgeReply, JudgeRequest, needed_model
 from uwf_core.engine.models import callable_model
 from uwf_core.errors import ConfigError, InternalFailure, PluginBroken, UwfError
+from uwf_core.fields.records import read_options
 from uwf_core.plugins.guards import interruptible
 from uwf_core.plugins.scan import JUDGES
 

@@ -14,7 +14,7 @@ from uwf_core.api import events
 from uwf_core.api.events import TurnTaken
 from uwf_core.engine.results import Outcome, error_of
 from uwf_core.errors import UwfError
-from uwf_core.shape.shapes import build, plain
+from uwf_core.fields.records import read_payload, write_record
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -41,7 +41,7 @@ class Reporter:
                 return
             self._told_at = now
             event = event._replace(turn=_shortened(event.turn))
-        self._line({"event": type(event).__name__, "fields": plain(event)})
+        self._line({"event": type(event).__name__, "fields": write_record(event)})
 
     def notice(self, text: str) -> None:
         """Write a line for people."""
@@ -81,7 +81,7 @@ def relay_line(
     try:
         content = json.loads(line)
         if "event" in content:
-            relay(build(_EVENTS[content["event"]], content["fields"]))
+            relay(read_payload(_EVENTS[content["event"]], content["fields"]))
         elif "outcome" in content:
             return _outcome(content["outcome"])
         else:

@@ -11,7 +11,7 @@ from uwf_core.api.extract import ExtractProblem, ExtractReply
 from uwf_core.cas.codec import decode, encode
 from uwf_core.cas.schemas import CompiledSchema, Violation, violations
 from uwf_core.errors import PayloadError
-from uwf_core.shape.mismatch import not_a_field
+from uwf_core.fields.mismatch import not_a_field
 from uwf_core.workflow.definition import SUSPEND
 from uwf_core.workflow.variants import BODY, STATUS, Variant, variants
 from uwf_core.workflow.yaml_nodes import at, type_of, types_of

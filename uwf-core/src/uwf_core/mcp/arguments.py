@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
-from uwf_core.shape.mismatch import NOT_BLANK, above, between
+from uwf_core.fields.mismatch import NOT_BLANK, above, between
 from uwf_core.thread.names import Status
 
 MOST_ROWS = 100

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from uwf_core.errors import UsageError
-from uwf_core.shape.shapes import shape_of
+from uwf_core.fields.records import shape_of
 
 MOST_CHARACTERS = 32_000
 """The length of a document as JSON: as many as a role gets of its history."""

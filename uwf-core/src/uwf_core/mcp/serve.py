@@ -1,7 +1,7 @@
 """The server, made of the SDK's parts: tools over stdin and stdout.
 
 The SDK's `MCPServer` makes schemas of functions with pydantic. Ours come from the classes of the
-documents (`uwf_core.shape`), which its `Server` takes as they are.
+documents (`uwf_core.fields`), which its `Server` takes as they are.
 """
 
 import json
@@ -16,16 +16,15 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from uwf_core import __version__
-from uwf_core.api.fields import FieldFault, read_record
 from uwf_core.errors import UsageError
+from uwf_core.fields.mismatch import FieldFault, suggestion
+from uwf_core.fields.records import read_record, shape_of
 from uwf_core.mcp import running
 from uwf_core.mcp.driver import ServedFolder
 from uwf_core.mcp.page import Page, answer_of, page_schema
 from uwf_core.mcp.skill import descriptions
 from uwf_core.mcp.tools import TOOLS, Tool, tools_of
 from uwf_core.process.cancel import Cancel
-from uwf_core.shape.mismatch import suggestion
-from uwf_core.shape.shapes import shape_of
 
 MOST_CALLS = 8
 """How many calls work at a time; others wait for these."""

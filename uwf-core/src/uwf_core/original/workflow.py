@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import PayloadError
+from uwf_core.fields.records import write_record
 from uwf_core.ids import Ref
 from uwf_core.original.fields import NotImported, mapping, text, texts
-from uwf_core.shape.shapes import plain
 from uwf_core.workflow.definition import END, START, SUSPEND, Edge, RoleText, Workflow
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def publish_original(copy: "NodeCopy", ref: str) -> Ref:
 
     try:
         found = _workflow(copy, mapping(copy.node(ref).payload, "the workflow"))
-        return publish(copy.store, plain(found))
+        return publish(copy.store, write_record(found))
     except PayloadError as error:
         raise NotImported(f"its workflow is invalid here: {error.message}") from error
 

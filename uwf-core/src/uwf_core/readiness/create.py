@@ -96,7 +96,7 @@ def _store(engine: "Engine", found: "EntryPoint", record: Any, folder: str) -> N
 
 def _with_options(engine: "Engine", found: "EntryPoint", record: Any, folder: str) -> None:
     from uwf_core.api.agent import AgentContext
-    from uwf_core.api.fields import read_options
+    from uwf_core.fields.records import read_options
 
     plugins = engine.plugins
     cls = record.options and plugins.attribute(found.group, found.name, record.options)

@@ -35,8 +35,9 @@ from typing import Any
 
 from uwf_core.api.agent import Turn, Usage
 from uwf_core.api.extract import NO_USAGE
-from uwf_core.api.fields import FieldFault, camel, read_record
 from uwf_core.errors import BadRequest, DefinitionError, FailureKind
+from uwf_core.fields.mismatch import FieldFault
+from uwf_core.fields.records import camel, read_record
 from uwf_core.process.path_walk import ANYWHERE, read_regular
 
 GARBAGE = "]]} \x1b[31m%%% not what was asked for \ufffd\ufffd {{{ --- \t"

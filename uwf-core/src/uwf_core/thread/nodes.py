@@ -6,9 +6,9 @@ The JSON Schema of a node and its references follow from the node's typed class.
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from uwf_core.fields.kinds import JsonSchema, Shape
+from uwf_core.fields.records import payload_schema, shape_of
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.shape.kinds import JsonSchema, Shape
-from uwf_core.shape.shapes import payload_schema, shape_of
 from uwf_core.thread.types import NODES
 
 if TYPE_CHECKING:

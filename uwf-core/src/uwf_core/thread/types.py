@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypedDict
 
 from uwf_core.api.sums import LedgerPayload, ReservePayload, UsagePayload
-from uwf_core.shape.mismatch import To
+from uwf_core.fields.mismatch import To
 from uwf_core.thread.names import Reason
 
 Text = Annotated[str, To("string")]

@@ -34,9 +34,9 @@ from uwf_core.thread.lifecycle import check_head, check_poke, check_resume
 from uwf_core.thread.limits import parse_amounts
 from uwf_core.thread.lock import thread_lock
 from uwf_core.threads.answers import check_person, check_replied, check_unanswered
-from uwf_core.values.texts import parse_fields, role_variants, undeclared_fields
 from uwf_core.views.form import is_empty_answer
 from uwf_core.views.recorded import ThreadRecord
+from uwf_core.workflow.typed_text import parse_fields, role_variants, undeclared_fields
 
 if TYPE_CHECKING:
     from uwf_core.api.extract import ExtractProblem

@@ -9,9 +9,9 @@ from uwf_core.engine.location import named_folder
 from uwf_core.engine.watch import Watch
 from uwf_core.engine.workflows import read_resolved, resolve_workflow
 from uwf_core.errors import UnknownIdError, UsageError, WrongStateError
+from uwf_core.fields.records import read_payload
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process import crash_points
-from uwf_core.shape.shapes import build
 from uwf_core.thread.head import read_head
 from uwf_core.thread.names import head_name
 from uwf_core.thread.types import StartPayload
@@ -148,7 +148,7 @@ def _entry(
 
     if isinstance(workflow, dict):
         role = workflow["graph"][START]["new"]["role"]
-        player = player_of(role, build(RoleText, workflow["roles"][role]))
+        player = player_of(role, read_payload(RoleText, workflow["roles"][role]))
         return workflow["name"], player, workflow["input"]
     definition = engine.definition(workflow)
     role = definition.graph[START]["new"].role

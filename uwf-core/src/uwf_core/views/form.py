@@ -14,9 +14,9 @@ from typing import Any, Literal, TypedDict
 
 from uwf_core.cas.references import FILE_FORMAT
 from uwf_core.errors import PayloadError
-from uwf_core.values.texts import field_value, role_variants
 from uwf_core.workflow.alternatives import alternatives, as_mapping, inline_refs
 from uwf_core.workflow.deliverable import field_facts, flattened
+from uwf_core.workflow.typed_text import field_value, role_variants
 from uwf_core.workflow.variants import STATUS
 from uwf_core.workflow.yaml_nodes import types_of
 

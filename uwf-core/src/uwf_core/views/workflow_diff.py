@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from uwf_core.engine.workflows import read_workflow
 from uwf_core.errors import UnknownIdError
+from uwf_core.fields.records import read_payload
 from uwf_core.ids import Ref
-from uwf_core.shape.shapes import build
 from uwf_core.workflow.as_written import as_in_file
 from uwf_core.workflow.definition import Workflow
 from uwf_core.workflow.diff.change import Verdict, WorkflowChange
@@ -85,7 +85,7 @@ def _registered(engine: "Engine", name: str) -> str:
 def _read(engine: "Engine", word: str, watch: "Watch") -> tuple[Workflow, ComparedWorkflow]:
     found = read_workflow(engine, word, watch)
     if isinstance(found, dict):
-        new: Workflow = build(Workflow, _with_references(engine, found))
+        new: Workflow = read_payload(Workflow, _with_references(engine, found))
         return new, {"workflow": None, "workflowName": new.name}
     workflow = _with_texts(engine, as_in_file(engine.definition(found)))
     return workflow, {"workflow": found, "workflowName": workflow.name}

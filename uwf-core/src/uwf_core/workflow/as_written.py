@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from uwf_core.shape.shapes import plain
+from uwf_core.fields.records import write_record
 from uwf_core.workflow.definition import Definition, RoleText, Workflow
 
 
@@ -35,6 +35,6 @@ def as_in_file(definition: Definition) -> Workflow:
 
 def mapping_of(definition: Definition) -> dict[str, Any]:
     """A published workflow as the completed mapping of its file, the short keys first."""
-    text: dict[str, Any] = plain(as_in_file(definition))
+    text: dict[str, Any] = write_record(as_in_file(definition))
     first = {key: text[key] for key in ("version", "name", "description", "input")}
     return {**first, **{key: value for key, value in text.items() if key not in first}}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from uwf_core.shape.mismatch import suggestion
+from uwf_core.fields.mismatch import suggestion
 from uwf_core.workflow.definition import END, START, SUSPEND
 from uwf_core.workflow.fan_out import INDEX, RESULTS
 from uwf_core.workflow.fields import Fields, Presence, item_shape

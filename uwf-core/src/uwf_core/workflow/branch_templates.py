@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from uwf_core.cas.bounds import MAX_PROBLEMS
-from uwf_core.shape.mismatch import suggestion
+from uwf_core.fields.mismatch import suggestion
 from uwf_core.workflow.alternatives import alternatives, as_mapping
 from uwf_core.workflow.blank_prompt import BlankWork
 from uwf_core.workflow.fan_out import INDEX

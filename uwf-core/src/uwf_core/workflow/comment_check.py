@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from uwf_core.shape.mismatch import short
+from uwf_core.fields.mismatch import short
 from uwf_core.workflow.problem import Problem, error_at, warning_at
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence
 

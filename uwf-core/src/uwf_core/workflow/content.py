@@ -11,8 +11,8 @@ from typing import Any
 from uwf_core.cas.codec import decode, encode
 from uwf_core.cas.hashing import META, ref_of, ref_of_text
 from uwf_core.errors import DefinitionError, PayloadError, UsageError
+from uwf_core.fields.records import write_record
 from uwf_core.ids import Ref
-from uwf_core.shape.shapes import plain
 from uwf_core.workflow.alternatives import inline_refs
 from uwf_core.workflow.definition import WORKFLOW_TYPE, Workflow
 from uwf_core.workflow.deliverable import deliverable_of, ways_of
@@ -43,7 +43,7 @@ def reference_of(file: str) -> Ref | None:
         return None
     if any(edge.is_fan_out for edges in workflow.graph.values() for edge in edges.values()):
         return None
-    payload = plain(workflow)
+    payload = write_record(workflow)
     if payload["input"] is not None:
         schema = inline_refs(payload["input"])
         if schema.faults:
@@ -66,7 +66,7 @@ def _complete(role: dict[str, Any], ways: Mapping[str, str]) -> bool:
     if role["program"] is None:
         try:
             stored = decode(encode(schema.schema))
-            role["deliverable"] = plain(deliverable_of(stored, ways, ref_of_text))
+            role["deliverable"] = write_record(deliverable_of(stored, ways, ref_of_text))
         except (DefinitionError, PayloadError):
             return False
     return True

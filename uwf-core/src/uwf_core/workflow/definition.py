@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
 from uwf_core.errors import UnknownIdError
+from uwf_core.fields.mismatch import NOT_BLANK, Names, To, above
+from uwf_core.fields.records import read_payload
 from uwf_core.ids import Ref
-from uwf_core.shape.mismatch import NOT_BLANK, Names, To, above
-from uwf_core.shape.shapes import build
 from uwf_core.workflow.alternatives import as_listed
 
 if TYPE_CHECKING:
@@ -349,7 +349,7 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
             f"the node {ref} is not a workflow",
             hint="next: uwf workflow list",
         )
-    found: Workflow = build(Workflow, node.payload)
+    found: Workflow = read_payload(Workflow, node.payload)
     graph, fan_outs = found.graph, dict[str, Edge]()
     if any([edge.then for edges in graph.values() for edge in edges.values()]):  # noqa: C419
         from uwf_core.workflow.fan_out import flat_graph  # not for every workflow

@@ -287,7 +287,7 @@ def branch_workflow(
         name, record: of the workflow whose branch it is.
         role_name, role: the role, completed, with its schema. Its limits hold in the caller.
     """
-    from uwf_core.shape.shapes import plain
+    from uwf_core.fields.records import write_record
     from uwf_core.workflow.definition import END, START, Workflow
 
     statuses = [each.status for each in variants(role["frontmatter"])]
@@ -310,5 +310,5 @@ def branch_workflow(
         record=record,
         branch=True,
     )
-    mapping: dict[str, Any] = plain(whole)
+    mapping: dict[str, Any] = write_record(whole)
     return {**mapping, "roles": {role_name: {**role, "limits": None}}}

@@ -5,7 +5,7 @@ from typing import Any
 
 from uwf_core.cas.bounds import Budget
 from uwf_core.cas.schemas import schema_problems
-from uwf_core.shape.mismatch import nearest, suggestion
+from uwf_core.fields.mismatch import nearest, suggestion
 from uwf_core.workflow.alternatives import alternatives, as_list, as_mapping
 from uwf_core.workflow.branch_check import check_branches
 from uwf_core.workflow.definition import END, START

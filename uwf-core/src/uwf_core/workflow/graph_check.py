@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from uwf_core.shape.mismatch import nearest, suggestion
+from uwf_core.fields.mismatch import nearest, suggestion
 from uwf_core.workflow.definition import END, START, SUSPEND
 from uwf_core.workflow.older import start_hint
 from uwf_core.workflow.parsed import ParsedEdge, ParsedWorkflow

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from uwf_core.shape.mismatch import short
+from uwf_core.fields.mismatch import short
 from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
 
 MAX_BYTES: Final = 100

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from uwf_core.shape.mismatch import nearest
+from uwf_core.fields.mismatch import nearest
 from uwf_core.workflow.definition import ROLE_KEYS
 from uwf_core.workflow.problem import Place
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar

@@ -7,7 +7,7 @@ whose edges lead there decide which fields exist.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from uwf_core.shape.mismatch import nearest, suggestion
+from uwf_core.fields.mismatch import nearest, suggestion
 from uwf_core.workflow.definition import START
 from uwf_core.workflow.fields import Fields, Presence
 from uwf_core.workflow.parsed import ParsedWorkflow

@@ -6,8 +6,8 @@ The same workflow always gets the same reference.
 
 from typing import TYPE_CHECKING, Any, Final
 
+from uwf_core.fields.records import payload_schema, read_payload, write_record
 from uwf_core.ids import Ref
-from uwf_core.shape.shapes import build, payload_schema, plain
 from uwf_core.workflow.definition import WORKFLOW_TYPE, Edge, Workflow
 from uwf_core.workflow.deliverable import deliverable_of, ways_of
 
@@ -62,9 +62,11 @@ class _Publisher:
         schema = self._store.put_schema(role["frontmatter"])
         deliverable = None
         if called is None and role["program"] is None:
-            ways = ways_of({status: build(Edge, edge) for status, edge in edges.items()}, name)
+            ways = ways_of(
+                {status: read_payload(Edge, edge) for status, edge in edges.items()}, name
+            )
             stored = self._store.schema(schema)
-            deliverable = plain(deliverable_of(stored, ways, self._store.put_text))
+            deliverable = write_record(deliverable_of(stored, ways, self._store.put_text))
         return {
             **role,
             "skillTexts": texts

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from uwf_core.cas.bounds import Budget
 from uwf_core.cas.references import CLAIMS, FILE_FORMAT
 from uwf_core.cas.schemas import schema_problems
-from uwf_core.shape.mismatch import short, suggestion
+from uwf_core.fields.mismatch import short, suggestion
 from uwf_core.workflow.alternatives import (
     Path,
     as_mapping,

@@ -4,7 +4,7 @@ from importlib.resources import files
 from typing import Any
 
 from uwf_core.errors import UsageError
-from uwf_core.shape.shapes import shape_of
+from uwf_core.fields.records import shape_of
 from uwf_core.workflow.definition import NAME_PATTERN, VERSION, JoinEdge, Workflow
 from uwf_core.workflow.variants import NAME, NAME_HINT
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from uwf_core.shape.mismatch import short
-from uwf_core.shape.shapes import plain
+from uwf_core.fields.mismatch import short
+from uwf_core.fields.records import write_record
 from uwf_core.workflow.alternatives import UNIONS
 from uwf_core.workflow.definition import SUSPEND, VERSION, Workflow
 from uwf_core.workflow.edge_kinds import check_edges, nested_places
@@ -32,7 +32,7 @@ def check_structure(
     if not parsed.roles and isinstance(parsed.root.values.get("roles"), YamlMapping):
         place = parsed.root.keys["roles"].place
         problems.append(error_at(place, "no-roles", "the workflow has no role", "add one"))
-    return None if wrong or kinds else plain(workflow), problems
+    return None if wrong or kinds else write_record(workflow), problems
 
 
 def _version(root: YamlMapping) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from uwf_core.cas.bounds import MAX_PROBLEMS
-from uwf_core.shape.mismatch import short, suggestion
+from uwf_core.fields.mismatch import short, suggestion
 from uwf_core.workflow.alternatives import alternatives, as_mapping
 from uwf_core.workflow.blank_prompt import BlankWork, Text, skippable, text_of
 from uwf_core.workflow.definition import END, START, SUSPEND

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from uwf_core.errors import DefinitionError
-from uwf_core.shape.mismatch import short
+from uwf_core.fields.mismatch import short
 from uwf_core.workflow.alternatives import (
     MAX_ALTERNATIVES,
     UNIONS,

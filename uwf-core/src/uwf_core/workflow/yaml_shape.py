@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from uwf_core.shape.mismatch import (
+from uwf_core.fields.mismatch import (
     ABSENT,
     Mismatch,
     Path,
@@ -13,7 +13,7 @@ from uwf_core.shape.mismatch import (
     short,
     suggestion,
 )
-from uwf_core.shape.shapes import shape_of
+from uwf_core.fields.records import shape_of
 from uwf_core.workflow.problem import Place, Problem, error_at
 from uwf_core.workflow.yaml_nodes import (
     YamlMapping,

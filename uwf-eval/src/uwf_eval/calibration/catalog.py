@@ -5,8 +5,8 @@ none is found for another prompt, model, options or labels.
 import hashlib
 from typing import Final
 
-from uwf_core.api.fields import payload_schema, read_payload, write_record
 from uwf_core.client import Client
+from uwf_core.fields.records import payload_schema, read_payload, write_record
 from uwf_core.ids import Ref
 from uwf_eval.calibration.records import Calibration
 from uwf_eval.records import JudgeIdentity

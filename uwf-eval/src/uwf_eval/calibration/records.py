@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from uwf_core.api import Usage
-from uwf_core.api.fields import NOT_BLANK, between
+from uwf_core.fields.mismatch import NOT_BLANK, between
 from uwf_eval.records import JudgeIdentity
 
 _Share = between(0, 1)

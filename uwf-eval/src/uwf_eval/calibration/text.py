@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from uwf_core.api import Usage
-from uwf_core.api.fields import read_record
 from uwf_core.commands import Screen, clean, fields
+from uwf_core.fields.records import read_record
 from uwf_eval.calibration.records import Calibration, Figure
 from uwf_eval.report.numbers import NONE, cost_of, percent, score, tokens_of
 from uwf_eval.report.tables import Heading, Row, Table, table_text

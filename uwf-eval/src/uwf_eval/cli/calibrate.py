@@ -90,7 +90,7 @@ def _measured(
     session: Session, bench: "Bench", spec: "JudgeSpec", runs: int, *, dry_run: bool
 ) -> dict[str, Any]:
     """Calibrate one judge and store the result."""
-    from uwf_core.api.fields import write_record
+    from uwf_core.fields.records import write_record
     from uwf_eval.calibration.ask import calibrate as calibrate_judge
     from uwf_eval.calibration.ask import judgements
     from uwf_eval.calibration.catalog import save_calibration

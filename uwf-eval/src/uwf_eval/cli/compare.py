@@ -112,7 +112,7 @@ def _options(asked: dict[str, Any]) -> CompareOptions:
 
 
 def _emit(session: Session, comparison: "Comparison") -> None:
-    from uwf_core.api.fields import read_record, write_record
+    from uwf_core.fields.records import read_record, write_record
     from uwf_eval.compare.records import Comparison
     from uwf_eval.compare.text import as_markdown, as_text
 

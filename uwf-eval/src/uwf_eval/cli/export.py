@@ -87,7 +87,7 @@ def _folder(
     """
     import json
 
-    from uwf_core.api.fields import write_record
+    from uwf_core.fields.records import write_record
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -94,7 +94,7 @@ def _form(session: Session, name: str, summary: "Report", every: "Sequence[Trial
 
 
 def _document(summary: "Report") -> Any:
-    from uwf_core.api.fields import write_record
+    from uwf_core.fields.records import write_record
 
     return write_record(summary)
 

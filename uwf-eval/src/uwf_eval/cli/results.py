@@ -50,7 +50,7 @@ def show(session: Session, trial: str) -> None:
 
     TRIAL is RUN/NUMBER; RUN is an id, a unique prefix of one, a name or @last.
     """
-    from uwf_core.api.fields import write_record
+    from uwf_core.fields.records import write_record
     from uwf_eval.report.trial_text import reading, trial_text
 
     with results_of(session) as (_, results):

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from typing import IO, Any, Final
 
 from uwf_core.api import Usage
-from uwf_core.api.fields import write_record
 from uwf_core.api.reading import RecordedThread
+from uwf_core.fields.records import write_record
 from uwf_eval.inspect_log.messages import Messages
 from uwf_eval.records import JudgeResult, Run, Trial
 

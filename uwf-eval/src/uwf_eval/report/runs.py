@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from uwf_core.api.fields import camel
 from uwf_core.commands import Screen
+from uwf_core.fields.records import camel
 from uwf_eval.records import Run
 from uwf_eval.report.numbers import utc
 from uwf_eval.report.tables import Heading, Row, Table, table_text

@@ -8,8 +8,8 @@ from a worker    {"ready": true}, then {"end": {trial, space}} for each trial, {
 from pathlib import Path
 from typing import Any
 
-from uwf_core.api.fields import read_payload, write_record
 from uwf_core.errors import UwfError
+from uwf_core.fields.records import read_payload, write_record
 from uwf_eval.records import Trial
 from uwf_eval.run.executor import RunSettings
 from uwf_eval.task.model import Task

@@ -12,8 +12,8 @@ from time import monotonic
 from typing import Final
 
 from uwf_core.api import Cancel
-from uwf_core.api.fields import write_record
 from uwf_core.errors import UwfError
+from uwf_core.fields.records import write_record
 from uwf_eval.records import Failure, Trial
 from uwf_eval.run import messages
 from uwf_eval.run.executor import Listener, RunSettings

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from uwf_core.api import Cancel
-from uwf_core.api.fields import write_record
 from uwf_core.client import Client
 from uwf_core.errors import ExitCode, UsageError
+from uwf_core.fields.records import write_record
 from uwf_core.ids import ThreadId
 from uwf_eval.records import Budget, Run, Trial
 from uwf_eval.report.groups import mean_score

@@ -13,9 +13,9 @@ from queue import SimpleQueue
 from typing import IO, Any, NoReturn
 
 from uwf_core.api import Cancel
-from uwf_core.api.fields import read_payload
 from uwf_core.client import Client
 from uwf_core.errors import StoreError, UwfError
+from uwf_core.fields.records import read_payload
 from uwf_eval.judges.launcher import hide
 from uwf_eval.records import Trial
 from uwf_eval.run.messages import decode_settings, encode_end, encode_error

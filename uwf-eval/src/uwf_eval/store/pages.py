@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from uwf_core.api.fields import write_record
+from uwf_core.fields.records import write_record
 from uwf_eval.records import Trial
 
 SIZE: Final = 256

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-from uwf_core.api.fields import payload_schema, read_payload, write_record
 from uwf_core.client import Client, Name
 from uwf_core.errors import (
     AmbiguousIdError,
@@ -23,6 +22,7 @@ from uwf_core.errors import (
     UsageError,
     UwfError,
 )
+from uwf_core.fields.records import payload_schema, read_payload, write_record
 from uwf_eval.records import Run, Trial
 from uwf_eval.store import pages
 

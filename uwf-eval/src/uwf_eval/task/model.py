@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from uwf_core.api.fields import NOT_BLANK, Rule, above, between
+from uwf_core.fields.mismatch import NOT_BLANK, Rule, above, between
 from uwf_eval.task.tree import EMPTY_DIGEST, digest_of_tree
 
 Source = Literal["folder", "archive", "distribution"]

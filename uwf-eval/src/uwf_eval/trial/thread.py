@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from uwf_core.api import Cancel, Usage
-from uwf_core.api.fields import read_record, write_record
 from uwf_core.client import Client, ExecDocument, StepDocument
+from uwf_core.fields.records import read_record, write_record
 from uwf_eval.records import Failure, TrialStep
 from uwf_eval.task.model import Limits
 from uwf_eval.trial.verdict import ThreadOutcome

@@ -79,7 +79,7 @@ def show(session: Session, edit: str) -> None:
 
 def edit_document(edit: Any, state: str) -> dict[str, Any]:
     """An edit with its state and its patch."""
-    from uwf_core.api.fields import write_record
+    from uwf_core.fields.records import write_record
 
     return {**write_record(edit), "state": state, "patch": edit.patch()}
 

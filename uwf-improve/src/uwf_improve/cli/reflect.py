@@ -35,8 +35,8 @@ def reflect(
     Each finding has a number and the steps that show it. No model is called and nothing leaves
     this machine, except with --agent or --model.
     """
-    from uwf_core.api.fields import write_record
     from uwf_core.client import Client
+    from uwf_core.fields.records import write_record
     from uwf_improve.history.read import read_histories
     from uwf_improve.reflect.ask import BUILTIN, ask
     from uwf_improve.reflect.prompt import prompt_of

@@ -70,7 +70,7 @@ def seal(
 
 
 def _plan(session: Session, bar: "Bar", tasks: int) -> None:
-    from uwf_core.api.fields import write_record
+    from uwf_core.fields.records import write_record
     from uwf_improve.gate.decide import refusal
     from uwf_improve.gate.plan import plan
 
@@ -129,7 +129,7 @@ def _share(text: str) -> float:
 
 
 def _set_document(record: "SetRecord") -> dict[str, Any]:
-    from uwf_core.api.fields import write_record
+    from uwf_core.fields.records import write_record
     from uwf_improve.sealed.catalog import set_row
 
     opened = [each.name for each in record.tasks if each.side == "open"]

@@ -122,7 +122,7 @@ def decide(
 
 
 def _verdict(edit: str, state: Any, dry_run: bool) -> dict[str, Any]:
-    from uwf_core.api.fields import write_record
+    from uwf_core.fields.records import write_record
     from uwf_improve.gate.bar import MOST_TESTS
 
     test = next((each for each in state.tests if each.edit == edit), None)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from uwf_core.api.fields import payload_schema, read_payload, write_record
 from uwf_core.client import Client, Name
 from uwf_core.errors import AmbiguousIdError, UnknownIdError
+from uwf_core.fields.records import payload_schema, read_payload, write_record
 from uwf_improve.edit.records import State, WorkflowEdit
 
 _EDIT: Final = "@uwf/improve/edit/"

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from uwf_core.api import read_regular
-from uwf_core.api.fields import payload_schema, read_payload, write_record
 from uwf_core.client import Client
 from uwf_core.errors import BusyError, StoreError, UnknownIdError, UsageError
+from uwf_core.fields.records import payload_schema, read_payload, write_record
 from uwf_improve.gate.bar import MOST_TESTS
 from uwf_improve.gate.sides import sealed_units
 from uwf_improve.sealed.anchor import check_anchor, write_anchor

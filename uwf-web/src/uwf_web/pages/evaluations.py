@@ -28,7 +28,7 @@ def read_evaluation(visit: Visit) -> Document:
     results = _results(visit)
     if results is None:
         raise UnknownIdError("uwf-eval is not installed", hint="next: pip install uwf-eval")
-    from uwf_core.api.fields import write_record
+    from uwf_core.fields.records import write_record
     from uwf_eval.report.summary import summarise
 
     run = results.run(visit.path["run"])

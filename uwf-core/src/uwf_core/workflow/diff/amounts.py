@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from uwf_core.shape.shapes import camel
+from uwf_core.fields.records import camel
 from uwf_core.workflow.definition import Limits, Reserve, RoleLimits
 from uwf_core.workflow.diff.change import WorkflowChange
 

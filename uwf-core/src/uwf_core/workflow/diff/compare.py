@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from uwf_core.shape.shapes import plain
+from uwf_core.fields.records import write_record
 from uwf_core.workflow.definition import START, RoleText, Workflow
 from uwf_core.workflow.diff.amounts import amount_changes
 from uwf_core.workflow.diff.change import WorkflowChange
@@ -140,7 +140,7 @@ def _texts(name: str, a: RoleText, b: RoleText) -> Iterator[WorkflowChange]:
         before, now = getattr(a, field), getattr(b, field)
         if before != now:
             yield WorkflowChange(
-                "player-changed", f"roles.{name}.{field}", plain(before), plain(now)
+                "player-changed", f"roles.{name}.{field}", write_record(before), write_record(now)
             )
     if a.tools != b.tools:
         yield WorkflowChange(

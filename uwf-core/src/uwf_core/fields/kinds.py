@@ -9,7 +9,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from uwf_core.shape.mismatch import ABSENT, FieldFault, Path, Reading, Rule, To, nearest, shown
+from uwf_core.fields.mismatch import ABSENT, FieldFault, Path, Reading, Rule, To, nearest, shown
 
 JsonSchema = dict[str, Any]
 Build = Callable[[Any], Any]

@@ -5,9 +5,9 @@ name. A field may be `str`, `int`, `float`, `bool`, `None`, `Any`, a `Literal`, 
 tuple or set, a mapping with text keys, and a further such class. `Annotated` adds to it: a text
 describes the field, a `Rule` restricts it, `To` makes it a reference to a node.
 
-From the class follow the reader, which finds every mismatch with its path (`Shape.read`), the JSON
-Schema (`Shape.schema`), the quick way back from a stored payload (`Shape.build`), and the reference
-page (`RecordOf.fields`).
+From the class follow the reader, which finds every mismatch with its path (`read_record`;
+`read_options` for the options of a plugin), the JSON Schema (`Shape.schema`), the quick way back
+from a stored payload (`read_payload`), and the reference page (`RecordOf.fields`).
 """
 
 import collections.abc
@@ -17,7 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from uwf_core.shape.kinds import (
+from uwf_core.errors import ConfigError
+from uwf_core.fields.kinds import (
     SCALARS,
     AnyOf,
     Anything,
@@ -31,7 +32,7 @@ from uwf_core.shape.kinds import (
     Shape,
     Unsayable,
 )
-from uwf_core.shape.mismatch import ABSENT, Names, Rule, To
+from uwf_core.fields.mismatch import ABSENT, FieldFault, Names, Path, Reading, Rule, To
 
 _Object = typing.TypeVar("_Object")
 _SEQUENCES = (list, tuple, set, frozenset, collections.abc.Sequence, collections.abc.Collection)
@@ -50,7 +51,7 @@ def _fields_of(cls: Any) -> Iterator[Field]:
         extras = _extras(annotations[name])
         about = next((each for each in extras if isinstance(each, str)), "")
         shape = shape_of(annotations[name])
-        yield Field(name, camel(name), shape, default is ABSENT, plain(default), about)
+        yield Field(name, camel(name), shape, default is ABSENT, write_record(default), about)
 
 
 def _defaults(cls: Any) -> dict[str, Any]:
@@ -128,7 +129,7 @@ def payload_schema(cls: Any, title: str) -> JsonSchema:
     return {"title": title, **shape_of(cls).schema(stored=True)}
 
 
-def build(cls: type[_Object], payload: Mapping[str, Any]) -> _Object:
+def read_payload(cls: type[_Object], payload: Mapping[str, Any]) -> _Object:
     """The object of class `cls` that a payload of its type holds; nothing is checked.
 
     Raises:
@@ -137,6 +138,54 @@ def build(cls: type[_Object], payload: Mapping[str, Any]) -> _Object:
     make = shape_of(cls).build
     assert make is not None  # every class can be built
     return typing.cast(_Object, make(payload))
+
+
+def read_record(
+    cls: type[_Object], mapping: Any, *, lenient: bool = False, path: Path = ()
+) -> _Object:
+    """Read a record of class `cls` from `mapping`.
+
+    Args:
+        cls: a dataclass.
+        mapping: its fields by their camelCase names.
+        lenient: unknown keys are ignored and null means a field's default, as a peer of another
+            version may send them; otherwise both are rejected.
+        path: the path of `mapping` itself, for errors.
+
+    Raises:
+        FieldFault: the first value that does not match.
+        TypeError: `cls` has a field of a type that JSON cannot represent.
+    """
+    reading = Reading(closed=not lenient, null_unset=lenient)
+    record = shape_of(cls).read(mapping, path, reading)
+    if reading.mismatches:
+        raise reading.mismatches[0].as_error()
+    return typing.cast(_Object, record)
+
+
+def read_options(cls: type[_Object], mapping: Mapping[str, Any], *, where: str) -> _Object:
+    """Read options of class `cls` from `mapping`.
+
+    A key of the configuration is the camelCase form of the field's name (`maxTurns` for
+    `max_turns`) and nothing else. A `ValueError` of the class's `__post_init__` becomes a
+    `ConfigError` too.
+
+    Args:
+        cls: a (frozen) dataclass; its fields are of the types that this module names.
+        mapping: the options in the configuration.
+        where: the place of `mapping`, such as `agents -> hermes`.
+
+    Raises:
+        ConfigError: an unknown key (with the nearest name), a wrong type, a missing option; its
+            `where` is the whole path, such as `agents -> hermes -> timeout`.
+        TypeError: `cls` is not such a dataclass.
+    """
+    try:
+        return read_record(cls, mapping)
+    except FieldFault as fault:
+        place = " -> ".join((where, *map(str, fault.path)))
+        subject = f"{fault.path[-1]} " if fault.path else ""
+        raise ConfigError(subject + fault.message, where=place, hint=fault.hint) from fault
 
 
 _PLAIN = frozenset((str, int, float, bool))
@@ -149,7 +198,7 @@ def camel(name: str) -> str:
     return first + "".join(word[:1].upper() + word[1:] for word in others)
 
 
-def plain(value: Any) -> Any:
+def write_record(value: Any) -> Any:
     """An object of a shape's class as a JSON mapping, all fields in their order; other JSON values
     as they are.
     """
@@ -157,11 +206,11 @@ def plain(value: Any) -> Any:
         return value
     if _is_dataclass(value) or hasattr(value, "_fields"):
         names: Iterable[str] = _names_of(type(value))  # type: ignore[arg-type]
-        return {camel(name): plain(getattr(value, name)) for name in names}
+        return {camel(name): write_record(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
-        return {key: plain(each) for key, each in value.items()}
+        return {key: write_record(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
+        return [write_record(each) for each in value]
     return sorted(value) if isinstance(value, frozenset) else value
 
 

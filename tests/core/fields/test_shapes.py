@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 import pytest
 from jsonschema import Draft202012Validator
 
-from uwf_core.shape.kinds import RecordOf
-from uwf_core.shape.mismatch import (
+from uwf_core.fields.kinds import RecordOf
+from uwf_core.fields.mismatch import (
     ABSENT,
     MAX_MISMATCHES,
     NOT_BLANK,
@@ -18,7 +18,7 @@ from uwf_core.shape.mismatch import (
     nearest,
     suggestion,
 )
-from uwf_core.shape.shapes import plain, shape_of
+from uwf_core.fields.records import shape_of, write_record
 
 
 class Limits(NamedTuple):
@@ -64,7 +64,7 @@ WHOLE = {
 def test_a_mapping_becomes_the_object_of_its_class_and_back() -> None:
     job = Job(name="a", limits=Limits(3, 1.0), mode="fast", tags=("x",), extra={"any": [1]})
     assert read(Job, WHOLE) == (job, [])
-    assert plain(job) == WHOLE
+    assert write_record(job) == WHOLE
     assert shape_of(Job).build(WHOLE) == job  # type: ignore[misc]
 
 

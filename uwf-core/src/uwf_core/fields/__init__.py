@@ -1,0 +1,1 @@
+"""Typed classes <-> JSON mappings: camelCase outside, snake_case inside, strict about types."""

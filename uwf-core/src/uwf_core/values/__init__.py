@@ -1,1 +1,0 @@
-"""Texts of the command line -> values, typed by a JSON Schema."""
