@@ -112,8 +112,8 @@ def test_every_part_of_it_is_ready(project):
 LOOK = """\
 import json, os, sys
 from uwf_core.agents.choose import resolve_agent
-from uwf_core.readiness.agent import readiness
-from uwf_core.readiness.probe import look
+from uwf_core.maintenance.agent_ready import readiness
+from uwf_core.maintenance.plugin_probe import look
 from uwf_core.engine.open_engine import open_engine
 from uwf_core.plugins.deprecations import Deprecation
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.core.calling import INNER
 
+from uwf_core.maintenance.export_bundle import export_thread
 from uwf_core.testing.project import Project
-from uwf_core.upkeep.export_bundle import export_thread
 
 
 @pytest.fixture

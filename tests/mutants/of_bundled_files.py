@@ -58,7 +58,7 @@ BUNDLED_FILES = (
     Mutant(
         "bundled files",
         "a step may name an option to git",
-        "upkeep/bundle_check.py",
+        "maintenance/bundle_check.py",
         " or wrong_git_name(kind, payload)",
         "",
         _ARCHIVES,
@@ -66,7 +66,7 @@ BUNDLED_FILES = (
     Mutant(
         "bundled files",
         "a recorded secret is exported",
-        "upkeep/bundle_files.py",
+        "maintenance/bundle_files.py",
         "        _check_secrets(objects, moments, engine.redactor)\n",
         "",
         f"{_FILES}::test_a_recorded_secret_is_not_given_away",
@@ -90,7 +90,7 @@ BUNDLED_FILES = (
     Mutant(
         "bundled files",
         "the files of called threads stay behind",
-        "upkeep/export_bundle.py",
+        "maintenance/export_bundle.py",
         "files_to_export(engine, heads)",
         "files_to_export(engine, heads[:1])",
         f"{_FILES}::test_the_files_of_called_threads_and_of_failed_attempts_come_along",

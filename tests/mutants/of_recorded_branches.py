@@ -59,7 +59,7 @@ RECORDED_BRANCHES = (
     Mutant(
         "recorded branches",
         "the lost name of a cancelled branch is not written again",
-        "upkeep/verify_calls.py",
+        "maintenance/verify_calls.py",
         'child.state.status == "cancelled" and called["index"] is None',
         'child.state.status == "cancelled"',
         f"{_STORED}::test_the_lost_name_of_an_open_branch_is_reported_and_written_again",
@@ -67,7 +67,7 @@ RECORDED_BRANCHES = (
     Mutant(
         "recorded branches",
         "an import under a new id takes branches that are not recorded",
-        "upkeep/import_bundle.py",
+        "maintenance/import_bundle.py",
         " and head.thread not in opened",
         "",
         f"{_STORED}::test_a_renamed_root_leaves_its_open_branches_and_takes_recorded_ones",

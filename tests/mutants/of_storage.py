@@ -37,7 +37,7 @@ STORAGE = (
     Mutant(
         "durability",
         "an export is not synced",
-        "upkeep/replaced_file.py",
+        "maintenance/replaced_file.py",
         "                os.fsync(file.fileno())\n",
         "",
         _EXPORTED,
@@ -45,7 +45,7 @@ STORAGE = (
     Mutant(
         "durability",
         "the name of an export is not synced",
-        "upkeep/replaced_file.py",
+        "maintenance/replaced_file.py",
         "        sync_names(str(target.parent))\n",
         "",
         _EXPORTED,
@@ -338,7 +338,7 @@ STORAGE = (
     Mutant(
         "gc",
         "what a run has put since it began is swept",
-        "upkeep/gc.py",
+        "maintenance/gc.py",
         ", *begun])",
         "])",
         "tests/core/engine/test_collect.py::test_what_a_run_has_put_since_it_began_stays_however_long_it_takes",
@@ -379,7 +379,7 @@ STORAGE = (
     Mutant(
         "verify",
         "a damaged name is not told",
-        "upkeep/verify.py",
+        "maintenance/verify.py",
         "        if is_intact(row):\n            return True\n",
         "        return True\n",
         "tests/core/engine/test_verify.py::test_a_damaged_head_is_named_and_repaired_where_its_value_proves_itself",
@@ -387,7 +387,7 @@ STORAGE = (
     Mutant(
         "verify",
         "what a head says of its chain is not compared",
-        "upkeep/verify.py",
+        "maintenance/verify.py",
         'kind, message = "tags", "; ".join(wrong)',
         'wrong = []\n        kind, message = "tags", ""',
         "tests/core/engine/test_verify.py::test_tags_that_the_chain_contradicts_are_named_and_rebuilt",
@@ -403,7 +403,7 @@ STORAGE = (
     Mutant(
         "verify",
         "a node that is missing below a name is not told",
-        "upkeep/verify.py",
+        "maintenance/verify.py",
         "        self._report_missing_roots(scan, intact)\n",
         "",
         "tests/core/engine/test_verify.py::test_a_registered_workflow_that_is_gone_is_named_with_its_name",
@@ -460,7 +460,7 @@ STORAGE = (
     Mutant(
         "bundles",
         "a secret that is known now is exported",
-        "upkeep/export_bundle.py",
+        "maintenance/export_bundle.py",
         "        if redactor.value(payload) != payload:",
         "        if False:",
         "tests/core/engine/test_bundles.py::test_a_secret_that_is_known_by_now_is_not_given_away",

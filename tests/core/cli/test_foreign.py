@@ -169,7 +169,7 @@ def test_plugin_check_says_where_a_distribution_lies(site):
 
 def test_a_plugin_that_hangs_is_given_up(site, monkeypatch):
     from uwf_core.engine.open_engine import open_engine
-    from uwf_core.readiness import probe
+    from uwf_core.maintenance import plugin_probe as probe
 
     site.install(
         "uwf-agent-bad", "[uwf.agents]\nbad = uwf_agent_bad\n", "import time; time.sleep(99)"

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Self
 from uwf_core.driving.acting import ThreadDriver
 from uwf_core.engine.open_engine import open_engine
 from uwf_core.engine.watch import Listener
+from uwf_core.maintenance.node_store import Name, NodeStore
 from uwf_core.process.cancel import Cancel
-from uwf_core.upkeep.node_store import Name, NodeStore
 
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model

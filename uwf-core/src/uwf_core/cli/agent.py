@@ -32,7 +32,7 @@ def check(session: Session, agent: str, trial: bool) -> int:
 
     AGENT is an alias, an installed agent's name, a program uwf-NAME on the PATH, or a command line.
     """
-    from uwf_core.readiness.agent import agent_readiness
+    from uwf_core.maintenance.agent_ready import agent_readiness
 
     document = agent_readiness(session.engine, agent, trial=trial)
     session.emit(document, readiness_text)

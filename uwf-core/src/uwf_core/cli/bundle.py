@@ -61,7 +61,7 @@ def export(
             hint="next: uwf thread export THREAD -o FILE; or choose an exporter with --format NAME",
         )
     else:
-        from uwf_core.upkeep.export_bundle import export_thread
+        from uwf_core.maintenance.export_bundle import export_thread
 
         document = export_thread(
             session.engine, thread, output, with_files=with_files, attest=attest
@@ -70,7 +70,7 @@ def export(
 
 
 def _export_format(session: Session, thread: str, name: str, output: str | None) -> None:
-    from uwf_core.upkeep.export_format import export_file, export_parts
+    from uwf_core.maintenance.export_format import export_file, export_parts
 
     if output is None:
         session.write_parts(export_parts(session.engine, thread, name))
@@ -100,7 +100,7 @@ def import_(session: Session, file: str, dry_run: bool, as_new: bool) -> None:
     Of a bundle of ocas (without a manifest), imports the nodes alone: `uwf cas get` reads them, and
     `uwf cas gc` deletes them after a day. For a home of the original uwf: `uwf import-original`.
     """
-    from uwf_core.upkeep.import_bundle import ImportOptions, import_bundle
+    from uwf_core.maintenance.import_bundle import ImportOptions, import_bundle
 
     document = import_bundle(session.engine, file, ImportOptions(dry_run, as_new))
     session.thread = document["thread"]
@@ -137,7 +137,7 @@ def verify(session: Session, file: str) -> None:
     of recorded files, if the bundle has them. Compare the root with the
     one that the sender gave you. Exit code 4 if the bundle has an error.
     """
-    from uwf_core.upkeep.import_bundle import verify_bundle
+    from uwf_core.maintenance.import_bundle import verify_bundle
 
     session.emit(verify_bundle(file), _verified_text)
 

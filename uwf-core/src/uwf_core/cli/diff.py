@@ -61,7 +61,7 @@ def thread_diff(session: Session, a: str, b: str | None, quota: int, output: str
 def _write(session: Session, output: str, what: str, content: bytes) -> None:
     from pathlib import Path
 
-    from uwf_core.upkeep.replaced_file import replaced_file
+    from uwf_core.maintenance.replaced_file import replaced_file
 
     with replaced_file(Path(session.engine.cwd, output), what) as file:
         file.write(content)

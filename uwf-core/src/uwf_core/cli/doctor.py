@@ -7,7 +7,7 @@ from uwf_core.cli.command import command
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, UwfError
-from uwf_core.readiness.probe import CheckDocument, Probe, Probes
+from uwf_core.maintenance.plugin_probe import CheckDocument, Probe, Probes
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -126,7 +126,7 @@ def _config(engine: "Engine", _probes: Probes) -> Checks:
 
 
 def _store(engine: "Engine", _probes: Probes) -> Checks:
-    from uwf_core.upkeep.stores import check_store
+    from uwf_core.maintenance.stores import check_store
 
     engine.store.variable("@uwf/doctor/none")
     yield _check("store", "ok", str(check_store(engine, None, with_root=False)["store"]))
@@ -206,7 +206,7 @@ def _agent(engine: "Engine", probes: Probes) -> Checks:
 
 
 def _agent_check(engine: "Engine", choice: "Choice", answer: "Future[Probe] | None") -> Checks:
-    from uwf_core.readiness.agent import readiness
+    from uwf_core.maintenance.agent_ready import readiness
 
     word = choice.word
     ready = readiness(engine, choice, None if answer is None else answer.result())

@@ -10,8 +10,8 @@ from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.findings import check_lines
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, PluginError
+from uwf_core.maintenance.plugin_probe import SECONDS, CheckDocument, Probe, Probes, failed, probe
 from uwf_core.plugins.scan import origin_of, printable
-from uwf_core.readiness.probe import SECONDS, CheckDocument, Probe, Probes, failed, probe
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine

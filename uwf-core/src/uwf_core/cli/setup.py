@@ -96,7 +96,7 @@ def setup(
 
 def _note_readiness(session: Session, agent: str) -> bool:
     """Whether the agent is ready; if not, print the reason and the fix. It stays the default."""
-    from uwf_core.readiness.agent import agent_readiness
+    from uwf_core.maintenance.agent_ready import agent_readiness
 
     found = agent_readiness(session.reopened(), agent)
     if not found["ready"]:

@@ -20,7 +20,7 @@ def check(session: Session, url: str | None, root: bool) -> None:
     URL is that of another store; paths in it are relative to UWF_HOME, as in the setting `store`.
     Two stores with the same root have the same nodes and names.
     """
-    from uwf_core.upkeep.stores import check_store
+    from uwf_core.maintenance.stores import check_store
 
     session.emit(check_store(session.engine, url, with_root=root), _check_text)
 
@@ -43,7 +43,7 @@ def migrate(session: Session, url: str | None) -> None:
     Run it once for each server and schema, and after an upgrade of uwf that has new tables, as a
     role that may create tables. Until then a newer uwf only reads. Several calls at once are safe.
     """
-    from uwf_core.upkeep.stores import migrate_store
+    from uwf_core.maintenance.stores import migrate_store
 
     session.emit(migrate_store(session.engine, url), _migrate_text)
 
@@ -76,7 +76,7 @@ def copy(session: Session, places: tuple[str, ...], everything: bool, move: bool
     --move copies once more while nobody can write (exit code 75 if a thread runs), sets `store` to
     TO in your config.yaml, and makes FROM read-only.
     """
-    from uwf_core.upkeep import stores
+    from uwf_core.maintenance import stores
 
     engine = session.engine
     if everything:

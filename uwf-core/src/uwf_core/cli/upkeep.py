@@ -33,7 +33,7 @@ def verify(session: Session, word: str | None, repair: bool, bundle: str | None)
     --repair rebuilds heads from their steps; with --from it restores damaged and missing nodes
     from a bundle. A repaired thread is no longer marked as corrupt.
     """
-    from uwf_core.upkeep.repair import VerifyOptions, verify_store
+    from uwf_core.maintenance.repair import VerifyOptions, verify_store
 
     if bundle is not None and not repair:
         raise UsageError("--from needs --repair", hint="add --repair, or omit --from")
@@ -80,7 +80,7 @@ def gc(session: Session, dry_run: bool, grace: float) -> None:
     cached sessions of questions about its steps. Threads may run meanwhile. The file does not
     shrink: SQLite reuses the free space.
     """
-    from uwf_core.upkeep.gc import CollectOptions, collect_garbage
+    from uwf_core.maintenance.gc import CollectOptions, collect_garbage
 
     options = CollectOptions(grace_seconds=grace, dry_run=dry_run)
     session.emit(collect_garbage(session.engine, options), _gc_text)

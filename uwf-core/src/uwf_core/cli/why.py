@@ -65,7 +65,7 @@ def _suffix(output: str) -> str:
 
 
 def _write(session: Session, page: "WhyPage", output: str, suffix: str) -> None:
-    from uwf_core.upkeep.replaced_file import replaced_file
+    from uwf_core.maintenance.replaced_file import replaced_file
     from uwf_core.views.why.html import why_html
     from uwf_core.views.why.markdown import why_markdown
 

@@ -216,7 +216,7 @@ class ThreadDriver(WorkflowReader):
         """Write a thread as a bundle, `with_files` with its recorded files. Errors as `uwf thread
         export`.
         """
-        from uwf_core.upkeep import export_bundle
+        from uwf_core.maintenance import export_bundle
 
         return export_bundle.export_thread(self._engine, thread, str(file), with_files=with_files)
 
@@ -226,7 +226,7 @@ class ThreadDriver(WorkflowReader):
         """Import a thread from a bundle: all of it, or nothing; `dry_run` changes nothing, and
         `as_new` gives a thread that exists a new id. Errors as `uwf cas import`.
         """
-        from uwf_core.upkeep.import_bundle import ImportOptions, import_bundle
+        from uwf_core.maintenance.import_bundle import ImportOptions, import_bundle
 
         options = ImportOptions(dry_run, as_new)
         return import_bundle(self._engine, str(Path(self._engine.cwd, file)), options)
@@ -234,7 +234,7 @@ class ThreadDriver(WorkflowReader):
     @staticmethod
     def verify_bundle(file: str | os.PathLike[str]) -> "BundleDocument":
         """Check a bundle completely; needs no store. Errors as `uwf bundle verify`."""
-        from uwf_core.upkeep import import_bundle
+        from uwf_core.maintenance import import_bundle
 
         return import_bundle.verify_bundle(os.fspath(file))
 
@@ -244,7 +244,7 @@ class ThreadDriver(WorkflowReader):
         self, word: str | None = None, *, repair: bool = False, bundle: str | None = None
     ) -> "VerifyDocument":
         """Verify the store, or one thread or node. Errors as `uwf cas verify`."""
-        from uwf_core.upkeep import repair as repairing
+        from uwf_core.maintenance import repair as repairing
 
         options = repairing.VerifyOptions(word, repair, bundle)
         return repairing.verify_store(self._engine, options)
@@ -253,6 +253,6 @@ class ThreadDriver(WorkflowReader):
         self, grace_seconds: float = 86_400, *, dry_run: bool = False
     ) -> "CollectDocument":
         """Delete nodes that no name reaches, but for the newest. Errors as `uwf cas gc`."""
-        from uwf_core.upkeep import gc
+        from uwf_core.maintenance import gc
 
         return gc.collect_garbage(self._engine, gc.CollectOptions(grace_seconds, dry_run))

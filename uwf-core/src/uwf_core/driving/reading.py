@@ -13,7 +13,7 @@ from uwf_core.views.recorded import open_step, open_thread
 
 if TYPE_CHECKING:
     from uwf_core.api.reading import RecordedThread
-    from uwf_core.readiness.agent import Readiness
+    from uwf_core.maintenance.agent_ready import Readiness
     from uwf_core.replay.replay import ReplayDocument
     from uwf_core.views.diff.documents import ThreadDiffDocument
     from uwf_core.views.inbox import InboxItem
@@ -75,7 +75,7 @@ class ThreadReader:
         """Whether an agent is ready, as `uwf agent check` prints it: it is loaded, created and
         checked in a child process. `trial`: also with one small request to its model.
         """
-        from uwf_core.readiness.agent import agent_readiness
+        from uwf_core.maintenance.agent_ready import agent_readiness
 
         return agent_readiness(self._engine, agent, trial=trial)
 
@@ -245,6 +245,6 @@ class ThreadReader:
         """A thread in the format of an exporter (`markdown`, `html`, a plugin's), part by part.
         Errors as `uwf thread export`.
         """
-        from uwf_core.upkeep import export_format
+        from uwf_core.maintenance import export_format
 
         return export_format.export_parts(self._engine, thread, format)

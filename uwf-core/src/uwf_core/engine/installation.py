@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _OF_A_FIRST_STEP = (
     "yaml",
     "uwf_core.api.hookspecs",
-    "uwf_core.upkeep.copy_nodes",
+    "uwf_core.maintenance.copy_nodes",
     "uwf_core.engine.judging",
     "uwf_core.engine.events",
     "uwf_core.views.read",

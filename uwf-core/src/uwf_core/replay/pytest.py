@@ -104,8 +104,8 @@ class ThreadFile(pytest.File):
         """The replay of the bundle, in a store in memory."""
         from uwf_core.engine.open_engine import open_engine
         from uwf_core.engine.watch import Listener
+        from uwf_core.maintenance.import_bundle import ImportOptions, import_bundle
         from uwf_core.replay.replay import read_changed, replay_thread
-        from uwf_core.upkeep.import_bundle import ImportOptions, import_bundle
 
         with tempfile.TemporaryDirectory(prefix="uwf-replay-") as home:
             cwd, flags = str(self.path.parent), {"store": "memory:"}

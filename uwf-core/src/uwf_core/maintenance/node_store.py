@@ -107,7 +107,7 @@ class NodeStore:
         Raises:
             MissingNodeError, CorruptNodeError: one is missing or damaged; nothing has changed.
         """
-        from uwf_core.upkeep.copy_nodes import copy_nodes
+        from uwf_core.maintenance.copy_nodes import copy_nodes
 
         return copy_nodes(self._engine.store, target._engine.store, refs)
 
@@ -126,6 +126,6 @@ class NodeStore:
         Raises:
             BusyError: it is running, or exists already.
         """
-        from uwf_core.upkeep.copy_nodes import copy_thread
+        from uwf_core.maintenance.copy_nodes import copy_thread
 
         copy_thread(self._engine, target._engine, thread, trial=trial, durable=durable)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 from uwf_core.errors import UwfError
+from uwf_core.maintenance.plugin_probe import SECONDS, CheckDocument, Probe, failed, probe
 from uwf_core.plugins.scan import AGENTS
-from uwf_core.readiness.probe import SECONDS, CheckDocument, Probe, failed, probe
 
 if TYPE_CHECKING:
     from uwf_core.agents.choose import Choice

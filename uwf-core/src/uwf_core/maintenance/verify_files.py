@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from uwf_core.api.store import Variable
 from uwf_core.errors import StoreError
+from uwf_core.maintenance.recorded_trees import steps_of, trees_of
+from uwf_core.maintenance.verify_calls import StoreProblem
 from uwf_core.thread.head import IMPORTED, head_of
-from uwf_core.upkeep.recorded_trees import steps_of, trees_of
-from uwf_core.upkeep.verify_calls import StoreProblem
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine

@@ -12,6 +12,7 @@ from uwf_core.cas.codec import decode, encode
 from uwf_core.cas.hashing import META, PRIMITIVES, ref_of, ref_of_text
 from uwf_core.errors import BundleError, RoutingFailed, UwfError
 from uwf_core.ids import Ref, ThreadId
+from uwf_core.maintenance.recorded_trees import wrong_git_name
 from uwf_core.moderator.next import apply_edge
 from uwf_core.thread.head import Head, head_of
 from uwf_core.thread.history import (
@@ -37,7 +38,6 @@ from uwf_core.thread.names import (
 from uwf_core.thread.nodes import schema_of, targets_of
 from uwf_core.thread.types import EVENTS as KINDS_OF_EVENTS
 from uwf_core.thread.types import NODES
-from uwf_core.upkeep.recorded_trees import wrong_git_name
 from uwf_core.workflow.definition import END, START, SUSPEND, WORKFLOW_TYPES, read_definition
 from uwf_core.workflow.deliverable import WORDING, deliverable_of, ways_of
 from uwf_core.workflow.fan_out import graph_as_written
@@ -71,7 +71,9 @@ class CheckedBundle:
             self.heads = self._checked_heads()
             self.head = self.heads[self.thread]
             if bundle.objects:
-                from uwf_core.upkeep.bundle_files import check_files  # only where files came along
+                from uwf_core.maintenance.bundle_files import (
+                    check_files,  # only where files came along
+                )
 
                 check_files(self)
         except BundleError as error:

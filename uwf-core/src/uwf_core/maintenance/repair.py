@@ -14,6 +14,9 @@ from uwf_core.cas.variables import is_intact
 from uwf_core.engine.find import find_thread
 from uwf_core.errors import BusyError, MissingNodeError, StoreError, UnknownIdError, UwfError
 from uwf_core.ids import Ref, ThreadId
+from uwf_core.maintenance.bundle_check import CheckedBundle
+from uwf_core.maintenance.verify import Report, Scope, broken_head, marking_of, verify
+from uwf_core.maintenance.verify_calls import StoreProblem, lost_name
 from uwf_core.thread.calls import STARTED
 from uwf_core.thread.head import mark_head, origin_tags, to_tags
 from uwf_core.thread.history import state_of_thread
@@ -30,9 +33,6 @@ from uwf_core.thread.names import (
     thread_of,
 )
 from uwf_core.thread.task_line import task_tag
-from uwf_core.upkeep.bundle_check import CheckedBundle
-from uwf_core.upkeep.verify import Report, Scope, broken_head, marking_of, verify
-from uwf_core.upkeep.verify_calls import StoreProblem, lost_name
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import VerifyDocument

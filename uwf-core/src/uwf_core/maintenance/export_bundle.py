@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.api.store import Variable
 from uwf_core.engine.find import find_thread
 from uwf_core.errors import BundleError
+from uwf_core.maintenance.replaced_file import replaced_file
 from uwf_core.thread.own_variables import tree_variables
-from uwf_core.upkeep.replaced_file import replaced_file
 
 if TYPE_CHECKING:
     from uwf_core.cas.bundle_write import BundledObject, Inspect
@@ -42,7 +42,7 @@ def export_thread(
     with ExitStack() as stack:
         objects: Iterable[BundledObject] = ()
         if with_files:
-            from uwf_core.upkeep.bundle_files import files_to_export
+            from uwf_core.maintenance.bundle_files import files_to_export
 
             objects = stack.enter_context(files_to_export(engine, heads))
         file = stack.enter_context(replaced_file(target, "the bundle"))
@@ -59,11 +59,11 @@ def export_thread(
         "file": str(target),
     }
     if with_files:
-        from uwf_core.upkeep.recorded_trees import gaps_of
+        from uwf_core.maintenance.recorded_trees import gaps_of
 
         document["notRecorded"] = gaps_of(engine.store, heads)
     if attest:
-        from uwf_core.upkeep.attest import write_statement
+        from uwf_core.maintenance.attest import write_statement
 
         document["statement"] = write_statement(engine, document)
     return document

@@ -1,5 +1,5 @@
 """Load, create and close one plugin in a separate process:
-`python -m uwf_core.readiness.probe GROUP NAME [AGENT [trial]]`.
+`python -m uwf_core.maintenance.plugin_probe GROUP NAME [AGENT [trial]]`.
 
 Prints one line of JSON, a `Probe`; with AGENT, the word that selects an agent, also the results of
 its checks. `probe` runs this as a child with a time limit,
@@ -74,7 +74,7 @@ def probe(
     from uwf_core.process.program import End, ProcessLimits, Program, run_program
 
     program = Program(
-        argv=own_python("uwf_core.readiness.probe", found.group, found.name, *agent),
+        argv=own_python("uwf_core.maintenance.plugin_probe", found.group, found.name, *agent),
         cwd=engine.cwd,
         env=engine.env,
     )
@@ -106,7 +106,7 @@ def _probe_together(
 
     words = [word for each in found for word in (each.group, each.name)]
     program = Program(
-        argv=own_python("uwf_core.readiness.probe", TOGETHER, *words),
+        argv=own_python("uwf_core.maintenance.plugin_probe", TOGETHER, *words),
         cwd=engine.cwd,
         env=engine.env,
     )
@@ -291,7 +291,7 @@ def _created(
         PluginBroken: it cannot be created, or cannot do what it announces.
     """
     from uwf_core.api.checks import Check, CheckResult
-    from uwf_core.readiness.create import create
+    from uwf_core.maintenance.plugin_create import create
 
     try:
         create(engine, found, record, word)

@@ -18,15 +18,15 @@ from uwf_core.files.transfer import (
     imported_files,
 )
 from uwf_core.files.trees import TREE, RecordedObjects, check_trees, entries_of, paths_to
-from uwf_core.upkeep.recorded_trees import gaps_of, trees_of
+from uwf_core.maintenance.recorded_trees import gaps_of, trees_of
 
 if TYPE_CHECKING:
     from uwf_core.api.redact import Redactor
     from uwf_core.cas.store import Store
     from uwf_core.engine.engine import Engine
     from uwf_core.ids import ThreadId
+    from uwf_core.maintenance.bundle_check import CheckedBundle
     from uwf_core.thread.head import Head
-    from uwf_core.upkeep.bundle_check import CheckedBundle
 
 
 @contextmanager

@@ -12,10 +12,10 @@ from uwf_core.engine.agents import mark_imported
 from uwf_core.engine.fork import fork_at
 from uwf_core.errors import BusyError, WrongStateError
 from uwf_core.ids import ThreadId
+from uwf_core.maintenance.bundle_check import CheckedBundle
 from uwf_core.process import crash_points
 from uwf_core.thread.head import IMPORTED
 from uwf_core.thread.names import CALLS, FINISHED, attempts_prefix, head_name, thread_of
-from uwf_core.upkeep.bundle_check import CheckedBundle
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -66,7 +66,7 @@ def import_bundle(engine: "Engine", path: str, options: ImportOptions) -> "Impor
         WrongStateError: the thread or the name of a workflow exists with another value.
     """
     if is_plain(path):
-        from uwf_core.upkeep.import_nodes import import_nodes  # of other programs
+        from uwf_core.maintenance.import_nodes import import_nodes  # of other programs
 
         return import_nodes(engine, path, dry_run=options.dry_run)
     with Bundle(path) as bundle:
@@ -173,7 +173,7 @@ def _files(
     """The recorded files of the bundle, which are kept once the threads are stored."""
     if not checked.bundle.objects:
         return nullcontext(_NoFiles())
-    from uwf_core.upkeep.bundle_files import files_to_import, missing_files
+    from uwf_core.maintenance.bundle_files import files_to_import, missing_files
 
     if options.dry_run:
         return nullcontext(_NoFiles(missing_files(engine, checked)))

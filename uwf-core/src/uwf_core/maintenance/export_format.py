@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.exporting import open_exporter
-from uwf_core.upkeep.replaced_file import replaced_file
+from uwf_core.maintenance.replaced_file import replaced_file
 from uwf_core.views.recorded import open_thread
 
 if TYPE_CHECKING:

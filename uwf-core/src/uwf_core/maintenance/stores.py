@@ -71,8 +71,8 @@ def copy(engine: "Engine", source: str, target: str) -> "StoreCopyDocument":
 
 def copy_home(engine: "Engine", target: str) -> "StoreCopyDocument":
     """Copy a whole home to an empty folder; others may use it meanwhile. Raises as `copy`."""
-    from uwf_core.upkeep.home_copy import NOT_COPIED as LEFT_OUT
-    from uwf_core.upkeep.home_copy import copy_beside_store
+    from uwf_core.maintenance.home_copy import NOT_COPIED as LEFT_OUT
+    from uwf_core.maintenance.home_copy import copy_beside_store
 
     folder = os.path.abspath(os.path.join(engine.cwd, target))
     if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import WrongStateError
 from uwf_core.ids import Ref, ThreadId
+from uwf_core.maintenance.replaced_file import replaced_file
 from uwf_core.thread.own_variables import tree_variables
-from uwf_core.upkeep.replaced_file import replaced_file
 from uwf_core.views.recorded import ThreadRecord
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from uwf_core.cas.verify import NodeFault, Scan, scan_all, scan_from
 from uwf_core.config.original import LOG_HINT
 from uwf_core.errors import CorruptNodeError, StoreError
 from uwf_core.ids import Ref, ThreadId
+from uwf_core.maintenance.verify_calls import StoreProblem, call_problems
+from uwf_core.maintenance.verify_files import delivered_problems, files_problems
 from uwf_core.thread.head import Head, head_of
 from uwf_core.thread.history import differences, state_of_thread
 from uwf_core.thread.names import HEADS, head_name, prefixes_of, thread_of
 from uwf_core.thread.task_line import TASK, task_tag
-from uwf_core.upkeep.verify_calls import StoreProblem, call_problems
-from uwf_core.upkeep.verify_files import delivered_problems, files_problems
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine

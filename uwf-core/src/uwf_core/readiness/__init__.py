@@ -1,1 +1,0 @@
-"""Whether plugins and agents are ready: each is loaded, created and checked in a child process."""

@@ -1,1 +1,0 @@
-"""Maintain the store: verify, repair, export and import bundles, delete unreachable nodes."""
