@@ -79,8 +79,8 @@ WRONG_WORDS = [
     ("thread", "rm", "--status", "idle"),
     ("thread", "cancel", "--agent", "mock"),
     ("thread", "cancel", "idle", "fresh", "--head", NO_NODE),
-    ("prune",),
-    ("prune", "--older-than", "soon"),
+    ("store", "prune"),
+    ("store", "prune", "--older-than", "soon"),
 ]
 
 ON_A_THREAD = ("show", "exec", "resume", "stop", "cancel", "wait", "rm", "read")

@@ -84,3 +84,27 @@ def test_a_step_imports_the_one_plugin_that_it_needs(place, tmp_path, site):
     words = ["thread", "exec", place.words["thread"], "--agent", "many7"]
     found = modules(place, tmp_path, site, *words)
     assert [name for name in found if name.startswith("many_")] == ["many_7"]
+
+
+@pytest.mark.parametrize("words", ["--help", "plugin list --all", "many7x", "doctor"])
+def test_the_installed_distributions_are_read_once(place, tmp_path, site, words):
+    """Fifty plugins with commands: `--help` read all of them again for each."""
+    trace = tmp_path / "opened"
+    code = (
+        "import sys\n"
+        f"out = open({str(trace)!r}, 'w')\n"
+        "sys.addaudithook(lambda event, given: event == 'open' and print(given[0], file=out))\n"
+        f"sys.argv = ['uwf', *{words.split()!r}]\n"
+        "from uwf_core.__main__ import main\n"
+        "sys.exit(main())\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=place.project,
+        env={**place.environment, "PYTHONPATH": str(site)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+    )
+    opened = trace.read_text(encoding="utf-8").split("\n")
+    of_one = [each for each in opened if each.endswith("many7-1.0.dist-info/entry_points.txt")]
+    assert len(of_one) == 1

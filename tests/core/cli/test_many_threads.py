@@ -148,10 +148,10 @@ def test_threads_are_named_or_selected(uwf, many, words):
 
 
 def test_prune_deletes_what_finished_long_ago(uwf, many):
-    assert uwf("prune", "--older-than", "1h").document["threads"] == []
-    would = uwf("prune", "--older-than", "0s", "--dry-run").document
+    assert uwf("store", "prune", "--older-than", "1h").document["threads"] == []
+    would = uwf("store", "prune", "--older-than", "0s", "--dry-run").document
     assert (would["threads"], would["dryRun"]) == ([many["done"]], True)
     assert many["done"] in listed(uwf, "--all")
-    assert uwf("prune", "--older-than", "0s").document["threads"] == [many["done"]]
+    assert uwf("store", "prune", "--older-than", "0s").document["threads"] == [many["done"]]
     assert len(listed(uwf, "--all")) == 3
     assert uwf("cas", "verify").document["valid"]

@@ -110,12 +110,12 @@ def test_a_known_adapter_that_is_not_installed_is_answered_with_its_installation
     site: Site, name: str, distribution: str
 ) -> None:
     setup = (
-        "from uwf_core.plugins.scan import scan; from uwf_core.plugins import plugins as module\n"
-        "module.scan = lambda: [f for f in scan() if not f.distribution.startswith('uwf-agent')]"
+        "from uwf_core.plugins.scan import scan\n"
+        "known = [f for f in scan() if not f.distribution.startswith('uwf-agent')]"
     )
     code = (
         f"{setup}\nfrom uwf_core.errors import PluginError\n"
-        f"try: Plugins().found('uwf.agents', {name!r})\n"
+        f"try: Plugins(installed=known).found('uwf.agents', {name!r})\n"
         "except PluginError as error: print(error.hint)"
     )
     assert site.run(code).stdout.strip().endswith(install_line(distribution))

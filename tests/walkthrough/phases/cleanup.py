@@ -21,7 +21,7 @@ def a_removed_thread_frees_its_nodes(uwf: Uwf) -> None:
     uwf("cas verify", has={"valid": True, "problems.#": 0})
 
 
-@check("thread tag", "thread list", "thread cancel", "thread rm", "prune", alone=True)
+@check("thread tag", "thread list", "thread cancel", "thread rm", "store prune", alone=True)
 def threads_with_a_tag_are_found_and_removed_together(uwf: Uwf) -> None:
     first = uwf("thread start letter.yaml -p Task --tag event=fair")["thread"]
     second = uwf("thread start letter.yaml -p Other")["thread"]
@@ -31,8 +31,8 @@ def threads_with_a_tag_are_found_and_removed_together(uwf: Uwf) -> None:
     uwf("thread list --tag event=fair --text oTHER", has={"threads.0.thread": second})
     uwf("thread cancel --tag event=fair", code=2, fails="would cancel 2 threads")
     uwf("thread cancel --tag event=fair --yes", has={"threads.#": 2, "failed": 0})
-    uwf("prune --older-than 1h", has={"threads.#": 0})
-    listed = uwf("prune --older-than 0s --dry-run")["threads"]
+    uwf("store prune --older-than 1h", has={"threads.#": 0})
+    listed = uwf("store prune --older-than 0s --dry-run")["threads"]
     uwf.expect({first, second} <= set(listed), "a finished thread would stay")
     uwf("thread rm", first, second, has={"threads.#": 2})
     uwf("thread show", first, code=2, fails="unknown thread")

@@ -203,6 +203,12 @@ _STORE_ROWS: Final[Mapping[str, Entry]] = {
     "check": Row("store:check", "Check that a store can be used", (), ("--root",)),
     "copy": Row("store:copy", "Copy or move a whole store", (), ("--all", "--move")),
     "migrate": Row("store:migrate", "Create or upgrade the tables of a store"),
+    "prune": Row(
+        "thread_many:prune",
+        "Delete threads that finished long ago",
+        (),
+        ("--older-than=text", "--dry-run"),
+    ),
 }
 
 _AGENT_ROWS: Final[Mapping[str, Entry]] = {
@@ -329,14 +335,8 @@ COMMANDS: Final[Mapping[str, Entry]] = {
             "--no-trial",
         ),
     ),
-    "prune": Row(
-        "thread_many:prune",
-        "Delete threads that finished long ago",
-        (),
-        ("--older-than=text", "--dry-run"),
-    ),
     "cas": Noun("The store: nodes and their types", _CAS_ROWS),
-    "store": Noun("Whole stores: check, create, copy, move", _STORE_ROWS),
+    "store": Noun("Whole stores: check, create, copy, move, prune", _STORE_ROWS),
     "bundle": Noun("Bundles: threads exported to files", _BUNDLE_ROWS),
     "import-original": Row(
         "import_original:import_original",

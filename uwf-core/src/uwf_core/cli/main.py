@@ -3,8 +3,9 @@
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -15,6 +16,9 @@ from uwf_core.cli.session import Session, now_ms
 from uwf_core.cli.shutdown import raise_on_signals, send_notices
 from uwf_core.errors import AgentStuck, ExitCode, UsageError
 from uwf_core.process.folders import is_utf8
+
+if TYPE_CHECKING:
+    from uwf_core.plugins.scan import EntryPoint
 
 _STDERR = 2
 EXIT_CODES = (
@@ -51,6 +55,18 @@ _NOUNS = 3
 """So many commands are suggested."""
 
 
+SECTIONS: Mapping[str, Sequence[str]] = {
+    "Every day": ("run", "inbox", "watch", "thread", "step"),
+    "Writing workflows": ("workflow", "replay", "eval", "improve", "prompt"),
+    "Set up": ("demo", "setup", "agent", "config", "plugin", "doctor", "completion"),
+    "The store": ("store", "cas", "bundle", "log", "usage"),
+    "Time and servers": ("schedule", "worker", "web", "mcp", "acp"),
+}
+"""The commands of uwf and its distributions, by what they are for, as the help lists them."""
+HIDDEN = ("import-original",)
+"""Commands that few people ever need, and that the list leaves out."""
+
+
 class Root(Group):
     """The command `uwf`, with the commands of plugins after its own."""
 
@@ -65,11 +81,34 @@ class Root(Group):
             )
         )  # fmt: skip
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Our own commands, then those of plugins."""
+    @cached_property
+    def installed(self) -> "Sequence[EntryPoint]":
+        """The entry points of plugins, scanned once."""
+        from uwf_core.plugins.scan import EVERY, scan
+
+        return scan(EVERY)
+
+    @cached_property
+    def of_plugins(self) -> "Mapping[str, Sequence[EntryPoint]]":
+        """The commands of plugins by name."""
         from uwf_core.cli.plugin_commands import plugin_commands
 
-        return [*super().list_commands(ctx), *plugin_commands(self.rows)]
+        return plugin_commands(self.rows, self.installed)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Our own commands, then those of plugins."""
+        return [*super().list_commands(ctx), *self.of_plugins]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by what they are for, then those of strangers."""
+        known = [name for name in self.list_commands(ctx) if name not in HIDDEN]
+        width = max(map(len, known))
+        for title, names in SECTIONS.items():
+            lines = [(each, self.help_of(each)) for each in names if each in known]
+            _write_section(formatter, title, lines, width)
+        listed = {each for names in SECTIONS.values() for each in names}
+        others = [(each, self.help_of(each)) for each in known if each not in listed]
+        _write_section(formatter, "Of plugins", others, width)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Our own command of that name, else a plugin's."""
@@ -80,7 +119,7 @@ class Root(Group):
         from uwf_core.plugins.family import check_installed
         from uwf_core.plugins.scan import COMMANDS as GROUP
 
-        found = load_plugin_command(ctx.ensure_object(Session), cmd_name)
+        found = load_plugin_command(ctx.ensure_object(Session), cmd_name, self.installed)
         if found is None:
             check_installed(f"`uwf {cmd_name}`", GROUP, cmd_name)
         return found
@@ -115,14 +154,23 @@ class Root(Group):
         """A command's help line; for a plugin's, the first line of its help."""
         if name in self.rows:
             return super().help_of(name)
-        from uwf_core.cli.plugin_commands import help_line, plugin_commands
+        from uwf_core.cli.plugin_commands import help_line
 
-        return help_line(plugin_commands(self.rows)[name][0])
+        return help_line(self.of_plugins[name][0])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Examples and the exit codes of every command."""
         write_examples(formatter, EXAMPLES, ctx)
         write_lines(formatter, "Exit codes", EXIT_CODES)
+
+
+def _write_section(
+    formatter: click.HelpFormatter, title: str, lines: Sequence[tuple[str, str]], width: int
+) -> None:
+    """Write commands with their lines, below each other in all sections."""
+    if lines:
+        with formatter.section(title):
+            formatter.write_dl([(f"{name:<{width}}", line) for name, line in lines])
 
 
 def _print_version(context: click.Context, _parameter: click.Parameter, value: Any) -> None:

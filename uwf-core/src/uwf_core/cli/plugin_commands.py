@@ -17,10 +17,14 @@ if TYPE_CHECKING:
     from uwf_core.cli.session import Session
 
 
-def plugin_commands(own: Collection[str]) -> dict[str, list[EntryPoint]]:
-    """The commands of plugins by name, sorted; none is invalid, untrusted or one of `own`."""
+def plugin_commands(
+    own: Collection[str], installed: Sequence[EntryPoint] | None = None
+) -> dict[str, list[EntryPoint]]:
+    """The commands of plugins by name, sorted; none is invalid, untrusted or one of `own`.
+    `installed` are the entry points, if they have been scanned.
+    """
     commands: dict[str, list[EntryPoint]] = {}
-    for found in _commands(scan((COMMANDS,))):
+    for found in _commands(scan((COMMANDS,)) if installed is None else installed):
         if not found.defect and not found.untrusted and found.name not in own:
             commands.setdefault(found.name, []).append(found)
     return dict(sorted(commands.items()))
@@ -78,14 +82,15 @@ def summary_of(command: EntryPoint) -> str:
     return summary.rstrip(".") or f"from {origin}"
 
 
-def load_plugin_command(session: "Session", name: str) -> "click.Command | None":
+def load_plugin_command(
+    session: "Session", name: str, installed: Sequence[EntryPoint]
+) -> "click.Command | None":
     """Import the command of that name; None if no plugin has it.
 
     Raises:
         PluginError: it is blocked, untrusted, shadowed, incompatible, or claimed twice.
         PluginBroken: it cannot be imported, or is not a click command.
     """
-    installed = scan()
     if all(found.name != name for found in _commands(installed)):
         return None
     session.engine.installed = installed

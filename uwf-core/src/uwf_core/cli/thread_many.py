@@ -1,4 +1,4 @@
-"""Threads, one or many: `uwf thread cancel`, `rm`, `tag`, and `uwf prune`."""
+"""Threads, one or many: `uwf thread cancel`, `rm`, `tag`, and `uwf store prune`."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
@@ -77,7 +77,12 @@ def rm(session: Session, threads: tuple[str, ...], yes: bool, **chosen: Any) -> 
     )  # fmt: skip
 
 
-@command("prune", "uwf prune --older-than 90d --dry-run", "uwf prune --older-than 90d", logged=True)
+@command(
+    "prune",
+    "uwf store prune --older-than 90d --dry-run",
+    "uwf store prune --older-than 90d",
+    logged=True,
+)
 @click.option(
     "--older-than", type=Span(), required=True, metavar="TIME",
     help="Delete threads that finished longer ago than 90d, 12h ….",

@@ -12,6 +12,7 @@ from uwf_core.plugins.scan import (
     AGENTS,
     COMMANDS,
     EVAL_TASKS,
+    EVERY,
     EXPORTERS,
     EXTRACTORS,
     GROUPS,
@@ -23,7 +24,6 @@ from uwf_core.plugins.scan import (
     EntryPoint,
     normalised,
     scan,
-    unknown_groups,
 )
 from uwf_core.plugins.status import Plugin, Status, assess
 
@@ -54,7 +54,7 @@ class Plugins:
 
     Args:
         blocked: names of plugins or distributions that are never imported.
-        installed: of `scan`; None: they are scanned when they are needed.
+        installed: of `scan(EVERY)`; None: they are scanned when they are needed.
         project: the plugins of the project, of `scan_project`.
         home: the folder for markers of running imports; None: no markers.
         trace: gets a line for each hook call; see `stderr_trace`.
@@ -83,11 +83,17 @@ class Plugins:
     def list(self, groups: Collection[str] = GROUPS) -> list[Plugin]:
         """The plugins of `groups` with their status, sorted by group and name."""
         if self._assessed is None:
-            installed = scan() if self._installed is None else self._installed
-            found = sorted([*installed, *self._project], key=lambda each: (each.group, each.name))
+            known = [each for each in self._scanned() if each.group in GROUPS]
+            found = sorted([*known, *self._project], key=lambda each: (each.group, each.name))
             self._assessed = assess(found, self._blocked)
         chosen = [plugin for plugin in self._assessed if plugin.found.group in groups]
         return [self._as_loaded(each) for each in chosen] if self._broken else chosen
+
+    def _scanned(self) -> Sequence[EntryPoint]:
+        """The entry points of every group, scanned once."""
+        if self._installed is None:
+            self._installed = scan(EVERY)
+        return self._installed
 
     def _as_loaded(self, plugin: Plugin) -> Plugin:
         error = self._broken.get(plugin.found)
@@ -95,7 +101,8 @@ class Plugins:
 
     def unknown_groups(self) -> Sequence[Plugin]:
         """The entry points of groups that uwf does not have."""
-        return [Plugin(found, Status.BROKEN, _no_group(found.group)) for found in unknown_groups()]
+        unknown = [each for each in self._scanned() if each.group not in GROUPS]
+        return [Plugin(found, Status.BROKEN, _no_group(found.group)) for found in unknown]
 
     def misplaced(self) -> Sequence[Plugin]:
         """The files of the project that are not in the folder of a group."""

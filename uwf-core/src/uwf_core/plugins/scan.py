@@ -187,16 +187,15 @@ def _is_there(metadata: str | None) -> bool:
     return metadata is not None and os.path.exists(metadata)  # noqa: PTH110
 
 
-def unknown_groups(path: Sequence[str] | None = None) -> list[EntryPoint]:
-    """Entry points of unknown groups with our prefix: misspelt, or of a newer uwf."""
-    return [each for each in scan(_AnyGroup(), path) if each.group not in GROUPS]
-
-
 class _AnyGroup:
     """Matches every group with our prefix."""
 
     def __contains__(self, group: object) -> bool:
         return isinstance(group, str) and group.startswith("uwf.")
+
+
+EVERY = _AnyGroup()
+"""Also the groups that uwf does not have: misspelt, or of a newer uwf."""
 
 
 def _metadata_folders(entry: str) -> Iterator[tuple[str, str, str]]:

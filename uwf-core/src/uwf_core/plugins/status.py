@@ -163,7 +163,7 @@ RESERVED: Mapping[str, Mapping[str, str]] = {
         (
             *("agent", "bundle", "cas", "completion", "config", "demo", "doctor", "log", "mcp"),
             *("plugin", "prompt", "replay", "run", "setup", "step", "thread", "usage"),
-            *("import-original", "inbox", "prune", "store", "watch", "workflow"),
+            *("import-original", "inbox", "store", "watch", "workflow"),
         ),
         CORE,
     ),
