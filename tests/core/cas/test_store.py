@@ -10,11 +10,11 @@ from collisions import colliding_texts
 from hypothesis import HealthCheck, given, settings
 
 from uwf_core.api.store import Holder
-from uwf_core.cas.closure import walk
 from uwf_core.cas.codec import encode
 from uwf_core.cas.hashing import META, PRIMITIVES, ref_of
 from uwf_core.cas.schemas import META_SCHEMA
 from uwf_core.cas.store import Store
+from uwf_core.cas.walk import reachable
 from uwf_core.errors import (
     BusyError,
     CollisionError,
@@ -68,7 +68,7 @@ def test_the_same_payload_has_the_same_reference_in_every_form(store):
 def test_every_node_lies_in_the_store_together_with_its_type(store):
     ref = store.put_text("hello")
     assert store.present([ref, PRIMITIVES["string"], META]) == {ref, PRIMITIVES["string"], META}
-    assert list(walk(store, [ref])) == [ref, PRIMITIVES["string"], META]
+    assert list(reachable(store, [ref])) == [ref, PRIMITIVES["string"], META]
 
 
 def test_a_type_that_was_swept_away_comes_back_with_the_next_node(store, backend, clock):
@@ -187,25 +187,31 @@ def test_a_record_that_is_not_what_its_reference_says_is_never_returned(
         "node": store.record(other)._replace(ref=ref),
     }[swap]
     later = Store(backend, clock)  # another process: this one knows what it has put
-    for read in (later.get, later.text, later.record, later.refs, lambda r: list(walk(later, [r]))):
+    for read in (
+        later.get,
+        later.text,
+        later.record,
+        later.refs,
+        lambda r: list(reachable(later, [r])),
+    ):
         with pytest.raises(CorruptNodeError, match=ref):
             read(ref)
     with pytest.raises(CorruptNodeError, match=ref):
         later.put_text(approved)
 
 
-def test_the_closure_stops_at_a_reference_that_points_to_nothing(store):
+def test_a_walk_stops_at_a_reference_that_points_to_nothing(store):
     linked = store.put_schema(LINKED)
     with pytest.raises(MissingNodeError, match="0000000000000"):
-        list(walk(store, [store.put(linked, {"next": "0" * 13})]))
+        list(reachable(store, [store.put(linked, {"next": "0" * 13})]))
 
 
-def test_the_closure_is_breadth_first_and_each_once(store):
+def test_a_walk_is_breadth_first_and_each_once(store):
     linked = store.put_schema(LINKED)
     first = store.put(linked, {"next": None})
     second = store.put(linked, {"next": first})
     third = store.put(linked, {"next": second})
-    assert list(walk(store, [third, third])) == [third, linked, second, META, first]
+    assert list(reachable(store, [third, third])) == [third, linked, second, META, first]
 
 
 # -- transactions ----------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from uwf_core.cas.closure import walk
+from uwf_core.cas.walk import reachable
 from uwf_core.client import Client
 from uwf_core.ids import ThreadId
 from uwf_core.prompt.markdown import step_markdown
@@ -30,7 +30,7 @@ class Checks:
         self.store = client._engine.store
         self.thread = client.thread(thread)
         _, variables = tree_variables(self.store, ThreadId(thread))
-        self.closure = set(walk(self.store, [each.value for each in variables]))
+        self.closure = set(reachable(self.store, [each.value for each in variables]))
 
     def page(self) -> WhyPage:
         """The page, each statement of which is true."""

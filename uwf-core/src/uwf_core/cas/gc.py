@@ -15,6 +15,7 @@ from uwf_core.api.store import Variable
 from uwf_core.cas.graph import NOWHERE, Graph
 from uwf_core.cas.hashing import META
 from uwf_core.cas.rows import every_variable
+from uwf_core.cas.walk import walk
 from uwf_core.errors import BusyError, CorruptNodeError
 from uwf_core.ids import ref_of_number
 from uwf_core.process import crash_points
@@ -183,17 +184,17 @@ class _Marking:
         Raises:
             CorruptNodeError: something on the way is missing.
         """
-        waiting, seen = list(refs), set[str]()
-        while waiting:
-            ref = waiting.pop()
-            position = self.graph.position(ref)
-            if position != NOWHERE:
-                if not self.marks[position]:
-                    _, missing = self.graph.mark([position], self.marks, _LATE)
-                    self._check(missing)
-            elif ref not in seen:
-                seen.add(ref)
-                waiting += map(ref_of_number, self._store.record(ref).edges)
+        for _ in walk(refs, self._keep):
+            pass
+
+    def _keep(self, ref: str) -> tuple[None, Iterable[str]] | None:
+        position = self.graph.position(ref)
+        if position == NOWHERE:
+            return None, map(ref_of_number, self._store.record(ref).edges)
+        if not self.marks[position]:
+            _, missing = self.graph.mark([position], self.marks, _LATE)
+            self._check(missing)
+        return None
 
     def revive(self, refs: Iterable[str]) -> int:
         """Mark nodes of the graph and what they lead to; how many that are."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from uwf_core.cas.check import NodeCheck
 from uwf_core.cas.graph import NOWHERE, Graph, GraphNode
+from uwf_core.cas.walk import walk
 from uwf_core.errors import CorruptNodeError, StoreError
 from uwf_core.ids import number_of, ref_of_number
 
@@ -98,18 +99,17 @@ class _Looking:
 
     def reached(self, roots: Iterable[str]) -> Iterator[GraphNode]:
         """The same for what `roots` lead to."""
-        waiting, position = list(dict.fromkeys(roots)), 0
-        seen = set(waiting)
-        while waiting:
-            node = self._look_at(waiting.pop(), position)
+        position = 0
+
+        def look(ref: str) -> tuple[GraphNode, Iterable[str]] | None:
+            nonlocal position
+            node = self._look_at(ref, position)
             if node is None:
-                continue
+                return None
             position += 1
-            yield node
-            for edge in map(ref_of_number, node[1]):
-                if edge not in seen:
-                    seen.add(edge)
-                    waiting.append(edge)
+            return node, map(ref_of_number, node[1])
+
+        return walk(roots, look)
 
     def _look_at(self, ref: str, position: int) -> GraphNode | None:
         """One node by its name; None if there is none."""

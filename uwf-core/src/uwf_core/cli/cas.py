@@ -48,10 +48,10 @@ def refs(session: Session, ref: str) -> None:
 @click.argument("ref", metavar="REF")
 def walk(session: Session, ref: str) -> None:
     """List a node and all nodes reachable from it, types included, each once."""
-    from uwf_core.cas.closure import walk as walk_from
+    from uwf_core.cas.walk import reachable
 
     node = find_node(session, ref)
-    found = list(walk_from(session.engine.store, [node]))
+    found = list(reachable(session.engine.store, [node]))
     session.emit({"ref": node, "refs": found}, _refs_text)
 
 

@@ -2,10 +2,11 @@
 since the engine itself wrote both stores.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from uwf_core.api.store import Record
+from uwf_core.cas.walk import walk
 from uwf_core.engine.find import find_thread
 from uwf_core.ids import Ref, ref_of_number
 from uwf_core.thread.head import TRIAL
@@ -30,7 +31,14 @@ def copy_nodes(
         MissingNodeError, CorruptNodeError: one of them is missing or damaged; nothing has changed.
         CollisionError: the target has another payload under a reference.
     """
-    records = list(_closure(source, roots, target.is_fresh))
+
+    def look(ref: str) -> tuple[Record, Iterable[str]]:
+        record = source.record(ref)
+        return record, (
+            each for each in map(ref_of_number, record.edges) if not target.is_fresh(each)
+        )
+
+    records = list(walk(roots, look))
     there = target.present([each.ref for each in records])
     with target.transaction(durable):
         for record in records:
@@ -61,19 +69,3 @@ def copy_thread(
         for each in variables:
             mark = {TRIAL: trial} if trial and each.name.startswith(HEADS) else {}
             target.store.set_variable(each.name, each.value, {**each.tags, **mark}, None)
-
-
-def _closure(
-    store: "Store", roots: Iterable[str], is_there: Callable[[str], bool]
-) -> Iterator[Record]:
-    """Every record reachable from `roots`, types included, each once; without those that exist."""
-    waiting = list(dict.fromkeys(roots))
-    seen = set(waiting)
-    while waiting:
-        record = store.record(waiting.pop())
-        yield record
-        for number in record.edges:
-            ref = ref_of_number(number)
-            if ref not in seen and not is_there(ref):
-                seen.add(ref)
-                waiting.append(ref)
