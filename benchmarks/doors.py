@@ -19,6 +19,7 @@ DOORS = {"api", "client", "commands", "errors", "fields", "ids", "operations", "
 PURE = {
     "uwf_core.cas.codec",
     "uwf_core.cas.hashing",
+    "uwf_core.markdown",
     "uwf_core.markup",
     "uwf_core.moderator",
     "uwf_core.fields",

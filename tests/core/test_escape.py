@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uwf_core.cli.render.colours import cells, fit
-from uwf_core.cli.render.yaml_text import as_yaml
 from uwf_core.cli.session import as_json
 from uwf_core.escape import clean, clean_document, escaped, in_line, one_line
 from uwf_core.workflow.yaml_source import parse_yaml
+from uwf_core.workflow.yaml_text import yaml_text
 
 TEXTS = st.text(alphabet=st.characters(codec=None), max_size=60)
 
@@ -40,7 +40,7 @@ def test_data_on_a_terminal_hold_nothing_harmful_and_the_same_value(document):
     )
 )
 def test_yaml_on_a_terminal_holds_nothing_harmful_and_the_same_value(document):
-    as_shown = escaped(as_yaml(document), is_yaml=True)
+    as_shown = escaped(yaml_text(document), is_yaml=True)
     assert clean(as_shown) == as_shown
     assert (parse_yaml(as_shown, file="x") or {}) == document
 

@@ -22,7 +22,7 @@ from uwf_core.prompt.assemble import (
     prompt_parts,
     prompt_text,
 )
-from uwf_core.prompt.markdown import step_markdown
+from uwf_core.prompt.step_text import step_markdown
 from uwf_core.thread.history import Saying
 from uwf_core.workflow.definition import Edge, Role
 from uwf_core.workflow.deliverable import deliverable_of, ways_of

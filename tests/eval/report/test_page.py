@@ -8,12 +8,13 @@ import pytest
 from report_kit import HOSTILE, cell, ended, not_run, rich_run, run_of, scored, step, usage
 
 from uwf_core.commands import Screen
+from uwf_core.markdown import inline
 from uwf_core.markup import tag
 from uwf_eval.records import JudgeResult, Trial
 from uwf_eval.report import html as html_room
 from uwf_eval.report.html.cost import axis_of
 from uwf_eval.report.html.page import page
-from uwf_eval.report.markdown import inline, report_markdown
+from uwf_eval.report.markdown import report_markdown
 from uwf_eval.report.sections import tables
 from uwf_eval.report.summary import summarise
 from uwf_eval.report.tables import in_lines, value

@@ -192,7 +192,7 @@ def test_the_table_shows_capabilities_and_every_clause(author_environment, tests
     row = "| standard input has an end | not tried: the peer has no 'read_stdin': takes long |"
     assert row in lines
     rows = [line for line in lines if line.startswith("| ") and not line.startswith("| `")]
-    assert len(rows) == len(clauses(AgentContract)) + 2
+    assert len(rows) == len(clauses(AgentContract)) + 4
 
 
 def test_the_table_of_a_wrong_agent_names_the_fault_and_exits_with_1(author_environment, tests_of):

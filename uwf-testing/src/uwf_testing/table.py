@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from uwf_core.markdown import table
 from uwf_testing.contract import Contract, clauses, needs_of
 
 _WORST_FIRST = ("fails", "known bug", "fixed", "holds", "skipped")
@@ -67,15 +68,14 @@ def markdown(subject: Subject, found: Sequence[Held]) -> str:
         "",
     ]
     if subject.known:
-        lines += ["| capability | declared | clauses |", "|---|---|---|"]
+        rows = []
         for capability in sorted(subject.known):
             own = [each for each in found if each.capability == capability]
             declared = "yes" if capability in subject.declared else "no"
             shown = _sum(own) if own and declared == "yes" else "–"
-            lines.append(f"| `{capability}` | {declared} | {shown} |")
-        lines.append("")
-    lines += ["| clause | |", "|---|---|"]
-    lines += [f"| {_words(each.clause)} | {each.cell()} |" for each in found]
+            rows.append((f"`{capability}`", declared, shown))
+        lines += [table(("capability", "declared", "clauses"), rows), ""]
+    lines.append(table(("clause", ""), ((_words(each.clause), each.cell()) for each in found)))
     return "\n".join(lines) + "\n"
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from uwf_core.ids import Ref
 from uwf_core.prompt.assemble import Situation, prompt_parts, prompt_text
-from uwf_core.prompt.markdown import step_markdown
+from uwf_core.prompt.step_text import step_markdown
 from uwf_core.thread.history import Saying
 from uwf_core.views.why.prompt_parts import split_prompt
 from uwf_core.workflow.definition import Role

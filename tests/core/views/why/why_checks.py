@@ -8,7 +8,7 @@ from typing import Any
 from uwf_core.cas.walk import reachable
 from uwf_core.client import Client
 from uwf_core.ids import ThreadId
-from uwf_core.prompt.markdown import step_markdown
+from uwf_core.prompt.step_text import step_markdown
 from uwf_core.thread.own_variables import tree_variables
 from uwf_core.views.why.page import why_page
 from uwf_core.views.why.statements import KINDS, Statement, WhyPage, WhySection

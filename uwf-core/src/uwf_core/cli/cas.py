@@ -56,10 +56,10 @@ def walk(session: Session, ref: str) -> None:
 
 
 def _node_text(document: Mapping[str, Any], screen: Screen) -> str:
-    from uwf_core.cli.render.yaml_text import as_yaml
+    from uwf_core.workflow.yaml_text import yaml_text
 
     head = f"{document['ref']} of type {document['type']}"
-    return f"{screen.paint(head, 'dim')}\n{as_yaml(document['payload'])}"
+    return f"{screen.paint(head, 'dim')}\n{yaml_text(document['payload']).rstrip()}"
 
 
 def _refs_text(document: Mapping[str, Any], _screen: Screen) -> str:

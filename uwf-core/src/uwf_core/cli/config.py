@@ -97,9 +97,9 @@ def trust(session: Session, folder: str) -> None:
 
 
 def _value_text(value: Any, _screen: Screen) -> str:
-    from uwf_core.cli.render.yaml_text import as_yaml
+    from uwf_core.workflow.yaml_text import yaml_text
 
-    return value if isinstance(value, str) else as_yaml(value)
+    return value if isinstance(value, str) else yaml_text(value).rstrip()
 
 
 def _path_text(document: Mapping[str, Any], _screen: Screen) -> str:

@@ -145,9 +145,9 @@ class Session:
 
     def _data(self, document: Any, *, compact: bool) -> str:
         if self.format == "yaml":
-            from uwf_core.cli.render.yaml_text import as_yaml
+            from uwf_core.workflow.yaml_text import yaml_text
 
-            return as_yaml(document)
+            return yaml_text(document).rstrip()
         return as_json(document, ascii_only=not self._is_wide, compact=compact)
 
     @property

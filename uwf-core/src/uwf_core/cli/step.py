@@ -19,9 +19,9 @@ from uwf_core.cli.render import amounts, recorded_files
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.table import Column, fields, table
 from uwf_core.cli.render.turns import GrowingTurns, turn_text
-from uwf_core.cli.render.yaml_text import as_yaml
 from uwf_core.cli.session import Session
 from uwf_core.escape import clean_document
+from uwf_core.workflow.yaml_text import yaml_text
 
 
 @command("list", "uwf step list @last")
@@ -165,14 +165,14 @@ def step_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("attempts", "\n".join(document["previousAttempts"])),
             ("replaces", document["replaces"]),
             ("said", document["said"]),
-            ("answer", document["answer"] and as_yaml(document["answer"]).strip()),
+            ("answer", document["answer"] and yaml_text(document["answer"]).strip()),
             ("by", _person(document["by"])),
         ],
         screen,
     )
     parts = [head]
     if document["output"]:
-        parts.append(_section("output", as_yaml(document["output"]), screen))
+        parts.append(_section("output", yaml_text(document["output"]).rstrip(), screen))
     if document["body"].strip():
         parts.append(_section("text", document["body"].strip("\n"), screen))
     if document["files"]:

@@ -65,9 +65,9 @@ def _workflows_text(document: Mapping[str, Any], screen: Screen) -> str:
 
 
 def _definition_text(document: Mapping[str, Any]) -> str:
-    from uwf_core.cli.render.yaml_text import as_yaml
+    from uwf_core.workflow.yaml_text import yaml_text
 
-    return as_yaml(document)
+    return yaml_text(document).rstrip()
 
 
 @command(

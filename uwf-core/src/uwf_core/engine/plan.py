@@ -9,7 +9,7 @@ from uwf_core.engine.location import folder_in_run, folder_of_edge
 from uwf_core.errors import RoutingFailed
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import Transition, apply_edge, apply_start_edge
-from uwf_core.prompt.markdown import step_markdown
+from uwf_core.prompt.step_text import step_markdown
 from uwf_core.thread.history import (
     Saying,
     Step,

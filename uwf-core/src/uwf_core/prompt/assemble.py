@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.api.agent import PromptParts
 from uwf_core.errors import FailureKind
-from uwf_core.prompt.markdown import input_text, said_markdown
-from uwf_core.workflow.markdown import fenced
+from uwf_core.markdown import fenced
+from uwf_core.prompt.step_text import input_text, said_markdown
 
 if TYPE_CHECKING:
     from uwf_core.thread.history import Guidance, Saying

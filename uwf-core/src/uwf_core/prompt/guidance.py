@@ -6,7 +6,7 @@ The texts are in fences, so none of them can pose as another part of the prompt.
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from uwf_core.workflow.markdown import fenced
+from uwf_core.markdown import fenced
 
 if TYPE_CHECKING:
     from uwf_core.thread.history import Guidance

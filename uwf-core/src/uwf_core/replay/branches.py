@@ -21,8 +21,8 @@ from uwf_core.workflow.fan_out import (
     joint_output,
     joint_status,
 )
-from uwf_core.workflow.markdown import frontmatter
 from uwf_core.workflow.variants import GIT_BRANCH, PLACE
+from uwf_core.workflow.yaml_text import frontmatter
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store

@@ -27,7 +27,6 @@ An item of `outputs` that has `$status`, or any key that is not of the above, is
 """
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
@@ -39,6 +38,7 @@ from uwf_core.errors import BadRequest, DefinitionError, FailureKind
 from uwf_core.fields.mismatch import FieldFault
 from uwf_core.fields.records import camel, read_record
 from uwf_core.process.path_walk import ANYWHERE, read_regular
+from uwf_core.workflow.yaml_text import quoted
 
 GARBAGE = "]]} \x1b[31m%%% not what was asked for \ufffd\ufffd {{{ --- \t"
 """The output of `garbage: true`: no frontmatter, no JSON, with a terminal escape."""
@@ -210,7 +210,7 @@ def _script(text: str, file: str) -> Script:
 
 def frontmatter(output: Mapping[str, Any], body: str = "") -> str:
     """`output` as frontmatter that reads back as the same values, then `body`."""
-    lines = [f"{_scalar(key)}: {_scalar(value)}" for key, value in output.items()]
+    lines = [f"{quoted(key)}: {quoted(value)}" for key, value in output.items()]
     return "\n".join(("---", *lines, "---", body)) + ("\n" if body else "")
 
 
@@ -247,12 +247,3 @@ def _turn(index: int, item: str | dict[str, Any]) -> Turn:
         return Turn(index=index, role="assistant", text=item)
     whole = {"index": index, "role": "assistant", **item}
     return read_record(Turn, whole, path=("turns", index))
-
-
-_UNPRINTABLE = re.compile("[\x7f-\x9f\ud800-\udfff\ufeff\ufffe\uffff\u2028\u2029]")
-
-
-def _scalar(value: Any) -> str:
-    """JSON, which is YAML save for a few characters."""
-    text = json.dumps(value, ensure_ascii=False)
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

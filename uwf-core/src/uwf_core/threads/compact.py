@@ -28,6 +28,7 @@ from uwf_core.errors import (
     WrongStateError,
 )
 from uwf_core.ids import Ref
+from uwf_core.markdown import fenced
 from uwf_core.process import crash_points
 from uwf_core.thread.head import Head, read_head
 from uwf_core.thread.history import Step, newest_first, read_start, read_step, sayings, step_at
@@ -36,7 +37,6 @@ from uwf_core.thread.limits import first_reached
 from uwf_core.thread.summaries import SUMMARY_CHARACTERS, StepsSummary, newest_summary
 from uwf_core.threads.ask import check_can_answer
 from uwf_core.views.summary import compacted_document
-from uwf_core.workflow.markdown import fenced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

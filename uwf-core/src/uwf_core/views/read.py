@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from uwf_core.prompt.markdown import input_text, said_markdown, step_markdown
+from uwf_core.markdown import fenced
+from uwf_core.prompt.step_text import input_text, said_markdown, step_markdown
 from uwf_core.thread.lifecycle import state_words
 from uwf_core.workflow.definition import PROGRAM
-from uwf_core.workflow.markdown import fenced, frontmatter
 from uwf_core.workflow.variants import BODY
+from uwf_core.workflow.yaml_text import frontmatter
 
 if TYPE_CHECKING:
     from uwf_core.views.recorded import ThreadRecord

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from uwf_core.workflow.markdown import fenced
+from uwf_core.markdown import fenced
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store

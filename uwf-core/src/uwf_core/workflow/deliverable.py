@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from uwf_core.cas.references import FILE_FORMAT
 from uwf_core.ids import Ref
+from uwf_core.markdown import fenced
 from uwf_core.workflow.definition import END, SUSPEND, Edge, ReplyForm
-from uwf_core.workflow.markdown import fenced, frontmatter
 from uwf_core.workflow.variants import BODY, STATUS, Variant, variants
+from uwf_core.workflow.yaml_text import frontmatter
 
 _BEGIN = """\
 # What you must deliver

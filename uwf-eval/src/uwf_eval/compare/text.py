@@ -4,10 +4,11 @@ import textwrap
 from collections.abc import Iterator
 
 from uwf_core.commands import Screen, fields
+from uwf_core.markdown import inline
 from uwf_eval.compare import wording
 from uwf_eval.compare.changes import tables_of, tally
 from uwf_eval.compare.records import Comparison, Measured
-from uwf_eval.report.markdown import inline, table_markdown
+from uwf_eval.report.markdown import table_markdown
 from uwf_eval.report.tables import table_text
 
 _STYLES = {"better": "ok", "worse": "error", "no_difference": "bold", "cannot_tell": "warning"}

@@ -1,21 +1,12 @@
 """Reports as GitHub Flavored Markdown, for a pull request or a wiki."""
 
-import re
-from collections.abc import Iterable, Sequence
-
-from uwf_core.commands import clean
+from uwf_core.markdown import inline, table
 from uwf_eval.report.numbers import utc
 from uwf_eval.report.sections import facts, states_text, tables
 from uwf_eval.report.summary import Report
 from uwf_eval.report.tables import Table, in_lines
 
 _TASKS = 200
-_MEANING = re.compile(r"([\\`*_{}\[\]<>()#!|~&@])")
-
-
-def inline(text: str) -> str:
-    """Escape a text, on one line."""
-    return _MEANING.sub(r"\\\1", clean(" ".join(text.split())))
 
 
 def table_markdown(shown: Table) -> str:
@@ -23,13 +14,12 @@ def table_markdown(shown: Table) -> str:
     headings, rows = in_lines(shown)
     if not rows:
         return ""
-    lines: Iterable[Sequence[str]] = (
+    found = table(
         [each.name for each in headings],
-        ["---:" if each.kind == "number" else "---" for each in headings],
-        *([inline(text) for text in row] for row in rows),
+        (list(map(inline, row)) for row in rows),
+        [at for at, each in enumerate(headings) if each.kind == "number"],
     )
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"{table}\n\n{inline(shown.left_out)}" if shown.left_out else table
+    return f"{found}\n\n{inline(shown.left_out)}" if shown.left_out else found
 
 
 def report_markdown(report: Report) -> str:

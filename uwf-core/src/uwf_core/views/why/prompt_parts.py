@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from uwf_core.markdown import fenced
 from uwf_core.prompt.guidance import GUIDANCE_HEADING
-from uwf_core.workflow.markdown import fenced
 
 FORM, TASK, REMINDER, PROGRESS, STEP = "form", "task", "reminder", "progress", "step"
 HISTORY, REPLACED, SAID, INSTRUCTION = "history", "replaced", "said", "instruction"

@@ -1,8 +1,9 @@
-"""Texts of a prompt: JSON values as YAML, untrusted text in a fence.
+"""JSON values as YAML, in prompts and for `--format yaml`.
 
-The YAML is readable and parses back to the same value: YAML 1.2, core schema; block style; text of
-several lines as a literal block. Only collections are broken over lines at the left margin, so no
-value can add a `---` line to a frontmatter. Nothing in a fence can pose as another part.
+The YAML is readable, and readers of YAML 1.2 and 1.1 read the same value: block style; text of
+several lines as a literal block, what looks like another type or hides characters in double quotes.
+Only collections are broken over lines at the left margin, so no value can add a `---` line to a
+frontmatter.
 """
 
 import json
@@ -13,14 +14,18 @@ from typing import Any
 
 from uwf_core.workflow.yaml_nodes import plain_value
 
-_PLAIN = re.compile(r"[\w$<(/.+](?:[^:#]|:(?=\S)|(?<=\S)#)*")
+_PLAIN = re.compile(r"(?:[\w$<(/+]|\.{1,2}(?=[\w/]))(?:[^:#]|:(?=\S)|(?<=\S)#)*")
+_OLDER = re.compile(
+    r"[-+.]?\d[\d_.:eETtZz +-]*|[-+]?0[xob][\da-fA-F_]+|yes|no|on|off", re.IGNORECASE
+)
+"""Words, numbers and moments of YAML 1.1."""
 _SHORT = 40
 _LONGEST_SIMPLE_KEY = 200
 """YAML allows 1024 characters before the colon; beyond that a key is written with `?`."""
 
 
 def yaml_text(value: Any) -> str:
-    """`value` (JSON: mappings with text keys, lists, scalars) as YAML, ending in a newline.
+    """JSON (mappings with text keys, lists, scalars) as YAML, ending in a newline.
 
     Lone surrogates become U+FFFD, as in the store.
     """
@@ -91,10 +96,14 @@ def _written(text: str) -> str:
         and not text.endswith((" ", ":"))
         and text != "<<"
         and isinstance(plain_value(text), str)
+        and not _OLDER.fullmatch(text)
     )
-    if is_plain:
-        return text
-    return _unprintable().sub(_escaped, json.dumps(text, ensure_ascii=False))
+    return text if is_plain else quoted(text)
+
+
+def quoted(value: Any) -> str:
+    """A value on one line: JSON, with escapes for what YAML rejects or a reader cannot see."""
+    return _unprintable().sub(_escaped, json.dumps(value, ensure_ascii=False))
 
 
 _short_text = lru_cache(512)(_written)
@@ -103,7 +112,9 @@ _short_text = lru_cache(512)(_written)
 
 def _escaped(character: "re.Match[str]") -> str:
     code = ord(character[0])
-    return "\ufffd" if 0xD800 <= code <= 0xDFFF else f"\\u{code:04x}"
+    if 0xD800 <= code <= 0xDFFF:
+        return "\ufffd"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _literal(text: str) -> list[str]:
@@ -121,7 +132,7 @@ def _literal(text: str) -> list[str]:
 
 
 def _has_unprintable(text: str) -> bool:
-    """Whether YAML cannot hold `text` as it is."""
+    """Whether YAML cannot show `text` as it is."""
     if text.isascii() and text.isprintable():
         return False
     return _unprintable().search(text) is not None
@@ -129,26 +140,10 @@ def _has_unprintable(text: str) -> bool:
 
 @cache
 def _unprintable() -> re.Pattern[str]:
-    """Characters that YAML cannot hold. The pattern takes milliseconds to compile, and most texts
-    do not need it.
+    """Characters that YAML cannot hold, and those that hide or reorder text (`uwf_core.escape`).
+    The pattern takes milliseconds to compile, and most texts do not need it.
     """
     return re.compile(
-        "[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+        "[^\x20-\x7e\xa0-\u061b\u061d-\u200d\u2010-\u2027\u202f-\u2065\u2070-\ud7ff"
+        "\ue000-\ufefe\uff00-\ufff8\ufffc\ufffd\U00010000-\U000dffff\U000e0080-\U0010ffff]"
     )
-
-
-_BACKTICKS = re.compile("`+")
-_SHORTEST = "````"
-
-
-def fenced(text: str, language: str = "") -> str:
-    """Write `text` as a Markdown code block with a fence longer than any run of backticks in it.
-
-    In CommonMark only a fence as long as the opening one ends the block, so nothing in
-    `text`, neither headings nor `---` lines nor fences, is seen outside of it.
-    """
-    fence = _SHORTEST
-    if fence in text:
-        fence = "`" * (1 + max(map(len, _BACKTICKS.findall(text))))
-    end = "" if text.endswith("\n") or not text else "\n"
-    return f"{fence}{language}\n{text}{end}{fence}"

@@ -8,7 +8,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.workflow.markdown import fenced, frontmatter
+from uwf_core.markdown import fenced
+from uwf_core.workflow.yaml_text import frontmatter
 
 if TYPE_CHECKING:
     from uwf_core.thread.history import Saying
