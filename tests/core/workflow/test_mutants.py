@@ -25,7 +25,7 @@ EXAMPLES = sorted(
 SAMPLE = 150
 
 
-def _workflows() -> list[tuple[Path, dict[str, Any]]]:
+def example_workflows() -> list[tuple[Path, dict[str, Any]]]:
     found = [(path, yaml.safe_load(path.read_text(encoding="utf-8"))) for path in EXAMPLES]
     return [(path, each) for path, each in found if "roles" in each and "graph" in each]
 
@@ -37,15 +37,15 @@ def _problems(path: Path, document: dict[str, Any]) -> list[str]:
 
 def missed(sample: int | None) -> tuple[int, list[str]]:
     """How many mutants were checked, and those of which nothing was found."""
-    every = [(path, *each) for path, document in _workflows() for each in mutants(document)]
+    every = [(path, *each) for path, document in example_workflows() for each in mutants(document)]
     chosen = every if sample is None else Random(18).sample(every, sample)
     return len(chosen), [f"{p.stem}: {name}" for p, name, one in chosen if not _problems(p, one)]
 
 
 def test_the_examples_raise_no_alarm() -> None:
-    assert len(_workflows()) >= 15
-    assert {str(path): _problems(path, each) for path, each in _workflows()} == {
-        str(path): [] for path, _ in _workflows()
+    assert len(example_workflows()) >= 15
+    assert {str(path): _problems(path, each) for path, each in example_workflows()} == {
+        str(path): [] for path, _ in example_workflows()
     }
 
 
@@ -57,7 +57,7 @@ def test_at_least_95_of_100_mutants_are_caught() -> None:
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda each: each.__name__)
 def test_each_operator_breaks_one_of_the_examples(operator: Any) -> None:
-    for path, document in _workflows():
+    for path, document in example_workflows():
         for _, change in operator(document):
             change()
             assert _problems(path, document), path
@@ -67,6 +67,6 @@ def test_each_operator_breaks_one_of_the_examples(operator: Any) -> None:
 
 if __name__ == "__main__":
     total, left = missed(None)
-    print(f"{total} mutants of {len(_workflows())} workflows, {total - len(left)} caught")
+    print(f"{total} mutants of {len(example_workflows())} workflows, {total - len(left)} caught")
     print("\n".join(left))
     sys.exit(len(left) > total * 0.05)
