@@ -25,6 +25,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(reason)
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A run that was to try PostgreSQL and has tried nothing is no success."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or not reporter.stats.get("skipped"):  # one of several processes
+        return
+    if not any(reporter.stats.get(kind) for kind in ("passed", "failed", "error")):
+        session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+        line = "NOTHING RAN: `python3 dev.py postgres` starts a server for the tests of PostgreSQL"
+        reporter.write_line(f"\n{line}", red=True, bold=True)
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     if programs() is None:
