@@ -18,6 +18,7 @@ SAYS_MORE = {
     "uwf_agent_hermes": set(),
     "uwf_eval": set(),
     "uwf_export": set(),
+    "uwf_import_original": set(),
     "uwf_improve": set(),
     "uwf_llm": set(),
     "uwf_testing": set(),

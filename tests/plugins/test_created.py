@@ -76,6 +76,14 @@ def uwf_exporters():
 class make:
     def export(self): return ()
 """, "cannot be called as export(thread)"),
+    "uwf.importers": ("""
+from uwf_core.api import ImporterSpec, hookimpl
+@hookimpl
+def uwf_importers():
+    return [ImporterSpec(name="odd", summary="odd", factory="uwf_agent_odd:make")]
+class make:
+    def recognizes(self, path): return False
+""", "no convert(path, maker)"),
     "uwf.stores": ("""
 from uwf_core.api import StoreSpec, hookimpl
 @hookimpl

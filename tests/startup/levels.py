@@ -258,7 +258,6 @@ CALLS = [
     Call("store check", "store check --root"),
     Call("store migrate", "store migrate sqlite:another.db"),
     Call("store copy", "store copy sqlite:store.db sqlite:copy.db"),
-    Call("import-original", "import-original .", 2),
     Call("log list", "log list"),
     Call("log show", "log show {log}"),
     Call("prompt list", "prompt list"),

@@ -1,6 +1,6 @@
 """A thread as one file: write it, verify it, read it back."""
 
-from tests.core.original.homes import THREADS, write_home
+from tests.import_original.homes import THREADS, write_home
 from tests.walkthrough.checking import Uwf, check
 
 
@@ -42,13 +42,14 @@ def a_bundle_contains_the_branches(uwf: Uwf) -> None:
     uwf("thread read --format text", branch, says=["Part 0: roads"])
 
 
-@check("import-original", "thread read", "thread fork")
+@check("cas import", "thread read", "thread fork")
 def a_home_of_the_original_is_imported_and_forked(uwf: Uwf) -> None:
     write_home(uwf.folder / "original")
-    uwf("import-original no-such-folder", code=2, fails="no-such-folder")
-    uwf("import-original --dry-run original", has={"dryRun": True, "threads.#": len(THREADS)})
-    rows = uwf("import-original original", has={"workflows.#": 2})["threads"]
-    again = uwf("import-original original")["threads"]
+    uwf("cas import no-such-folder", code=2, fails="no-such-folder")
+    uwf("cas import .workflow", code=2, fails="neither a bundle nor a folder")
+    uwf("cas import --dry-run original", has={"dryRun": True, "threads.#": len(THREADS)})
+    rows = uwf("cas import original", has={"workflows.#": 2})["threads"]
+    again = uwf("cas import original")["threads"]
     uwf.same("the second import", {row["result"] for row in again}, {"known"})
     loop = next(row["thread"] for row in rows if row["original"] == THREADS["loop"])
     uwf("thread read --format text", loop, says=["It does not rhyme."])

@@ -24,6 +24,9 @@ _HOME = {
     ),
     "uwf_core.fields.records": "read_options",
     "uwf_core.api.hookspecs": "hookimpl",
+    "uwf_core.api.importers": (
+        "BundleMaker ImportedStep ImportedThread ImportedWorkflow Importer ImporterSpec ThreadMaker"
+    ),
     "uwf_core.api.json_rpc": "FIRST_ID error_of is_answer is_call request_number",
     "uwf_core.api.judge": "Judge JudgeReply JudgeRequest JudgeSpec",
     "uwf_core.api.moments": "moment_ms plausible_ms wait_ms",
@@ -80,6 +83,7 @@ if TYPE_CHECKING:
     from uwf_core.api.events import *  # noqa: F403
     from uwf_core.api.extract import *  # noqa: F403
     from uwf_core.api.hookspecs import hookimpl as hookimpl
+    from uwf_core.api.importers import *  # noqa: F403
     from uwf_core.api.json_rpc import FIRST_ID as FIRST_ID
     from uwf_core.api.json_rpc import error_of as error_of
     from uwf_core.api.json_rpc import is_answer as is_answer

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         TurnTaken,
     )
     from uwf_core.api.extract import ExtractorSpec
+    from uwf_core.api.importers import ImporterSpec
     from uwf_core.api.judge import JudgeSpec
     from uwf_core.api.models import ModelProtocolSpec
     from uwf_core.api.reading import ExporterSpec
@@ -144,6 +145,24 @@ def uwf_exporters() -> "Sequence[ExporterSpec]":  # type: ignore[empty-body]
         def uwf_exporters():
             return [ExporterSpec(name="csv", summary="a line for each step", suffix=".csv",
                                  factory="uwf_exporter_csv:CsvExporter")]
+        ```
+    """
+
+
+@hookspec
+def uwf_importers() -> "Sequence[ImporterSpec]":  # type: ignore[empty-body]
+    """The importers that this distribution brings (group `uwf.importers`).
+
+    Since: 1.0
+
+    Example:
+        ```python
+        from uwf_core.api import ImporterSpec, hookimpl
+
+        @hookimpl
+        def uwf_importers():
+            return [ImporterSpec(name="acme", summary="the runs of Acme",
+                                 factory="uwf_import_acme:AcmeImporter")]
         ```
     """
 

@@ -1,6 +1,7 @@
 """Bundles: `uwf thread export`, `uwf cas import`, `uwf bundle verify`."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
@@ -9,7 +10,7 @@ from uwf_core.cli.command import command, format_or_name
 from uwf_core.cli.params import thread_argument
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
-from uwf_core.errors import UsageError
+from uwf_core.errors import ExitCode, UsageError
 
 
 @command(
@@ -84,12 +85,17 @@ def exported_text(document: Mapping[str, Any], _screen: Screen) -> str:
     return f"{document['file']}: thread {document['thread']}, {size}\nhead {document['head']}"
 
 
-@command("import", "uwf cas import thread.tar --dry-run", logged=True)
-@click.argument("file", metavar="FILE")
+@command(
+    "import",
+    "uwf cas import thread.tar --dry-run",
+    "uwf cas import ~/backup/home",
+    logged=True,
+)
+@click.argument("path", metavar="PATH")
 @click.option("--dry-run", is_flag=True, help="Validate only; change nothing.")
 @click.option("--as-new", is_flag=True, help="Import under a new id if the thread exists already.")
-def import_(session: Session, file: str, dry_run: bool, as_new: bool) -> None:
-    """Import a thread from a bundle that `uwf thread export` wrote, or nodes from one of ocas.
+def import_(session: Session, path: str, dry_run: bool, as_new: bool) -> int:
+    """Import a bundle that `uwf thread export` wrote, or a folder that an importer recognizes.
 
     Recomputes every reference and SHA-256, and checks every node against its type and the index
     of the thread against its steps, and the recorded files. Any error rejects the whole bundle. A
@@ -98,15 +104,63 @@ def import_(session: Session, file: str, dry_run: bool, as_new: bool) -> None:
     never change.
 
     Of a bundle of ocas (without a manifest), imports the nodes alone: `uwf cas get` reads them, and
-    `uwf cas gc` deletes them after a day. For a home of the original uwf: `uwf import-original`.
-    """
-    from uwf_core.maintenance.import_bundle import ImportOptions, import_bundle
+    `uwf cas gc` deletes them after a day.
 
-    document = import_bundle(session.engine, file, ImportOptions(dry_run, as_new))
+    Importers (`uwf plugin list`) make bundles of what other programs recorded, such as the folder
+    of a user of the original uwf (uwf-import-original). Nothing there is changed, and the threads
+    are read-only: continue one with `uwf thread fork`. Damage rejects all of it. A thread that is
+    incomplete is skipped with the reason, and the exit code is 1. Run it again to import what is
+    new.
+    """
+    import os
+
+    from uwf_core.importers.import_source import import_file
+    from uwf_core.maintenance.import_bundle import ImportOptions
+
+    session.engine.imports_original = os.path.isdir(path)  # noqa: PTH112
+    document: Mapping[str, Any] = import_file(session.engine, path, ImportOptions(dry_run, as_new))
+    if "source" in document:
+        session.emit(document, _source_text)
+        rows = [*document["threads"], *document["workflows"]]
+        return ExitCode.FAILED if any(row["reason"] for row in rows) else ExitCode.DONE
     session.thread = document["thread"]
     if document["thread"] is None and not dry_run:
         session.note("note: no name refers to these nodes; `uwf cas gc` deletes them after a day")
     session.emit(document, _import_text)
+    return ExitCode.DONE
+
+
+def _source_text(document: Mapping[str, Any], screen: Screen) -> str:
+    return "\n".join(_source_lines(document, screen))
+
+
+def _source_lines(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
+    from uwf_core.cli.render.table import Column, table
+
+    columns = (
+        Column("thread", "THREAD"),
+        Column("status", "STATUS", status=True),
+        Column("workflowName", "WORKFLOW", least=8, rank=1),
+        Column("steps", "STEPS", rank=3, right=True),
+        Column("original", "ORIGINAL", rank=4),
+        Column("result", "RESULT", rank=2),
+    )
+    if document["threads"]:
+        yield table(columns, document["threads"], screen)
+    for row in (*document["threads"], *document["workflows"]):
+        if row["reason"] is not None:
+            what = f"thread {row['original']}" if "original" in row else f"workflow {row['name']}"
+            yield f"{screen.paint('skipped', 'warning')} {what}: {row['reason']}"
+    for what in ("threads", "workflows"):
+        counts = Counter(row["result"] for row in document[what])
+        words = ", ".join(f"{count} {result}" for result, count in sorted(counts.items()))
+        yield f"{what}: {words or 'none'}"
+    if document["dryRun"]:
+        from shlex import quote
+
+        yield f"nothing was stored; next: uwf cas import {quote(document['source'])}"
+    else:
+        yield "next: uwf thread list --all"
 
 
 def _import_text(document: Mapping[str, Any], screen: Screen) -> str:

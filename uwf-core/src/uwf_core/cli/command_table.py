@@ -255,7 +255,10 @@ _CAS_ROWS: Final[Mapping[str, Entry]] = {
     "has": Row("cas:has", "Check whether a node exists"),
     "hash": Row("cas:hash_", "Print a payload's reference; stores nothing", ("type", "file")),
     "import": Row(
-        "bundle:import_", "Import a thread from a bundle", _FILE, ("--dry-run", "--as-new")
+        "bundle:import_",
+        "Import threads from a bundle or a folder",
+        _FILE,
+        ("--dry-run", "--as-new"),
     ),
     "put": Row("cas:put", "Store a payload and print its reference", ("type", "file")),
     "refs": Row("cas:refs", "List the nodes that a node refers to"),
@@ -338,12 +341,6 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "cas": Noun("The store: nodes and their types", _CAS_ROWS),
     "store": Noun("Whole stores: check, create, copy, move, prune", _STORE_ROWS),
     "bundle": Noun("Bundles: threads exported to files", _BUNDLE_ROWS),
-    "import-original": Row(
-        "import_original:import_original",
-        "Import the threads of the original uwf",
-        ("dir",),
-        ("--dry-run",),
-    ),
     "log": Noun("Past commands and their errors", _LOG_ROWS),
     "doctor": Row("doctor:doctor", "Check this installation and suggest repairs"),
     "mcp": Row("mcp:mcp", "Serve uwf as tools to another agent", (), ("--allow=permission",)),
@@ -367,6 +364,7 @@ RETIRED: Final[Mapping[tuple[str, ...], str]] = {
     ("thread", "join"): "uwf thread wait THREAD",
     ("workflow", "validate"): "uwf workflow check FILE",
     ("config", "list"): "uwf config show",
+    ("import-original",): "uwf cas import FOLDER",
     ("cas", "put-text"): "uwf cas put string FILE",
     ("cas", "reindex"): "uwf cas verify",
     ("cas", "schema", "get"): "uwf cas schema show TYPE",

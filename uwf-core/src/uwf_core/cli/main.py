@@ -63,8 +63,6 @@ SECTIONS: Mapping[str, Sequence[str]] = {
     "Time and servers": ("schedule", "worker", "web", "mcp", "acp"),
 }
 """The commands of uwf and its distributions, by what they are for, as the help lists them."""
-HIDDEN = ("import-original",)
-"""Commands that few people ever need, and that the list leaves out."""
 
 
 class Root(Group):
@@ -100,8 +98,8 @@ class Root(Group):
         return [*super().list_commands(ctx), *self.of_plugins]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands by what they are for, then those of strangers."""
-        known = [name for name in self.list_commands(ctx) if name not in HIDDEN]
+        """List the commands by what they are for, then those of other plugins."""
+        known = self.list_commands(ctx)
         width = max(map(len, known))
         for title, names in SECTIONS.items():
             lines = [(each, self.help_of(each)) for each in names if each in known]

@@ -49,7 +49,7 @@ def first_notice(home: str, env: Mapping[str, str]) -> str | None:
         return None
     from shlex import quote
 
-    return f"found threads of the original uwf; next: uwf import-original {quote(place)}"
+    return f"found threads of the original uwf; next: uwf cas import {quote(place)}"
 
 
 def _first_time(home: str) -> bool:
@@ -71,5 +71,5 @@ def hinted(problem: "Problem") -> "Problem":
         return problem
     return problem._replace(
         hint="this file is of the original uwf, which reaches agents over HTTP: move it away and "
-        "run `uwf setup`, or set UWF_HOME; `uwf import-original` imports the threads"
+        "run `uwf setup`, or set UWF_HOME; `uwf cas import ~` imports the threads"
     )

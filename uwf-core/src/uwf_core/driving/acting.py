@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.results import Outcome
 
     # isort: off
-    from uwf_core.engine.bundle_documents import BundleDocument, ImportDocument
+    from uwf_core.engine.bundle_documents import BundleDocument, ImportDocument, SourceDocument
     from uwf_core.engine.documents import (
         AnswerDocument, CollectDocument, CompactedDocument, RemovedDocument, StartedDocument,
         ThreadDocument, VerifyDocument,
@@ -230,6 +230,17 @@ class ThreadDriver(WorkflowReader):
 
         options = ImportOptions(dry_run, as_new)
         return import_bundle(self._engine, str(Path(self._engine.cwd, file)), options)
+
+    def import_source(
+        self, path: str | os.PathLike[str], *, dry_run: bool = False
+    ) -> "SourceDocument":
+        """Import the threads and workflows that an importer finds in a file or folder of another
+        program; `dry_run` changes nothing. Errors as `uwf cas import`.
+        """
+        from uwf_core.importers import import_source
+
+        source = str(Path(self._engine.cwd, path))
+        return import_source.import_source(self._engine, source, dry_run=dry_run)
 
     @staticmethod
     def verify_bundle(file: str | os.PathLike[str]) -> "BundleDocument":

@@ -1,6 +1,6 @@
 """The documents of bundles and of other exports."""
 
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 
 class BundleDocument(TypedDict):
@@ -50,4 +50,35 @@ class ImportDocument(TypedDict):
     files: int
     filesAdded: int
     imported: bool
+    dryRun: bool
+
+
+class SourceThreadDocument(TypedDict):
+    """A thread of another program: its id there and here, and whether it was imported."""
+
+    original: str
+    thread: str
+    workflowName: str
+    status: str
+    steps: int
+    result: Literal["imported", "updated", "known", "skipped"]
+    reason: str | None
+
+
+class SourceWorkflowDocument(TypedDict):
+    """A name of a workflow of such a program; `workflow` is its reference here."""
+
+    name: str
+    workflow: str | None
+    result: Literal["imported", "known", "skipped"]
+    reason: str | None
+
+
+class SourceDocument(TypedDict):
+    """What `cas import` gives for what an importer recognized: every thread and name in it."""
+
+    source: str
+    importer: str
+    threads: list[SourceThreadDocument]
+    workflows: list[SourceWorkflowDocument]
     dryRun: bool

@@ -64,7 +64,7 @@ class Engine:
         on_dispatch: gets the dispatch rows of a commit, before it.
         claimed: the thread that a worker runs. known_row: the row of its newest head.
         installed: the entry points, if this process has scanned them before it needs the plugins.
-        imports_original: whether it imports a home of the original, so that no notice names it.
+        imports_original: whether it imports a folder, so that no notice names one of the original.
     """
 
     def __init__(

@@ -1,18 +1,18 @@
 """Exporters of plugins: loaded, created, and called; errors name the exporter."""
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.reading import ExporterSpec, RecordedThread
-from uwf_core.errors import BundleError, InternalFailure, PluginBroken, PluginError, UwfError
+from uwf_core.errors import BundleError, InternalFailure, PluginBroken, PluginError
+from uwf_core.plugins.calling import call_plugin
 from uwf_core.plugins.guards import interruptible
 from uwf_core.plugins.scan import EXPORTERS
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.plugins.scan import EntryPoint
-
-_Result = TypeVar("_Result")
 
 
 class OpenExporter:
@@ -22,9 +22,10 @@ class OpenExporter:
         self.spec = spec
         self._engine = engine
         self._found = found
+        self._call = partial(call_plugin, engine.plugins, found)
         factory = engine.plugins.attribute(EXPORTERS, found.name, spec.factory)
         try:
-            self._made = self._called(factory)
+            self._made = self._call(factory)
         except InternalFailure as failure:
             raise PluginBroken(
                 f"the exporter {found} is broken: its factory failed: {failure.message}",
@@ -44,8 +45,8 @@ class OpenExporter:
             InternalFailure: it raised another error, or gave something else than text or bytes.
             BundleError: a part contains a secret that is known now.
         """
-        parts = self._called(lambda: _parts(self._made.export(thread)))
-        while (part := self._called(lambda: next(parts, None))) is not None:
+        parts = self._call(lambda: _parts(self._made.export(thread)))
+        while (part := self._call(lambda: next(parts, None))) is not None:
             yield self._encoded(part)
 
     def _encoded(self, part: Any) -> bytes:
@@ -59,22 +60,7 @@ class OpenExporter:
                 "from the configuration and the environment",
             )
         # A text of the store has no lone surrogates; one that the exporter makes is its error.
-        return self._called(lambda: str(part).encode())
-
-    def _called(self, code: Callable[[], _Result]) -> _Result:
-        """The result of plugin code, which cannot write to our stdout or end the process."""
-        try:
-            with self._engine.plugins.guard:
-                return code()
-        except (KeyboardInterrupt, UwfError):
-            raise
-        except BaseException as fault:
-            raise InternalFailure(
-                f"the exporter {self._found} failed with {type(fault).__name__}: {fault}".rstrip(
-                    ": "
-                ),
-                hint="report it to its author with the traceback that --debug prints",
-            ) from fault
+        return self._call(lambda: str(part).encode())
 
 
 def open_exporter(engine: "Engine", name: str) -> OpenExporter:

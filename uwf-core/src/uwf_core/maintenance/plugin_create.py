@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import ConfigError, StoreError
 from uwf_core.plugins.loading import broken, plugin_code
-from uwf_core.plugins.scan import AGENTS, EXPORTERS, EXTRACTORS, JUDGES, MODELS, STORES, TOOLS
+from uwf_core.plugins.scan import (
+    AGENTS,
+    EXPORTERS,
+    EXTRACTORS,
+    IMPORTERS,
+    JUDGES,
+    MODELS,
+    STORES,
+    TOOLS,
+)
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -19,6 +28,7 @@ _METHODS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     JUDGES: {"judge": ("request",)},
     STORES: {"get": ("ref",), "close": ()},
     EXPORTERS: {"export": ("thread",)},
+    IMPORTERS: {"recognizes": ("path",), "convert": ("path", "maker")},
     MODELS: {"request": ("request", "stream="), "reader": ("request", "builder")},
     TOOLS: {"__call__": ("arguments", "context")},
 }
@@ -47,7 +57,7 @@ def create(engine: "Engine", found: "EntryPoint", record: Any, word: str | None)
             _store(engine, found, record, folder)
         elif found.group == MODELS:
             _check_methods(found, _made(engine, found, record, *_example_model(found.name)))
-        elif found.group in (TOOLS, EXPORTERS):
+        elif found.group in (TOOLS, EXPORTERS, IMPORTERS):
             _check_methods(found, _made(engine, found, record))
         else:
             _with_options(engine, found, record, folder)

@@ -12,6 +12,7 @@ from uwf_core.plugins.scan import (
     CORE,
     EXPORTERS,
     EXTRACTORS,
+    IMPORTERS,
     JUDGES,
     MODELS,
     STORES,
@@ -52,6 +53,9 @@ ANNOUNCEMENTS: Mapping[str, _Announcement] = {
     TOOLS: _Announcement("uwf_tools", "uwf_core.api.tool", "ToolSpec", "API_VERSION"),
     EXPORTERS: _Announcement(
         "uwf_exporters", "uwf_core.api.reading", "ExporterSpec", "API_VERSION"
+    ),
+    IMPORTERS: _Announcement(
+        "uwf_importers", "uwf_core.api.importers", "ImporterSpec", "API_VERSION"
     ),
     MODELS: _Announcement("uwf_models", "uwf_core.api.models", "ModelProtocolSpec", "API_VERSION"),
 }

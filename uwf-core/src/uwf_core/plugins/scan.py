@@ -22,12 +22,13 @@ EXTRACTORS = "uwf.extractors"
 JUDGES = "uwf.judges"
 TOOLS = "uwf.tools"
 EXPORTERS = "uwf.exporters"
+IMPORTERS = "uwf.importers"
 MODELS = "uwf.models"
 OBSERVERS = "uwf.observers"
 COMMANDS = "uwf.commands"
 EVAL_TASKS = "uwf.eval_tasks"
 GROUPS = (
-    *(AGENTS, STORES, EXTRACTORS, JUDGES, TOOLS, EXPORTERS, MODELS),
+    *(AGENTS, STORES, EXTRACTORS, JUDGES, TOOLS, EXPORTERS, IMPORTERS, MODELS),
     *(OBSERVERS, COMMANDS, EVAL_TASKS),
 )
 

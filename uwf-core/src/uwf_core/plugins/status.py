@@ -17,6 +17,7 @@ from uwf_core.plugins.scan import (
     CORE,
     EXPORTERS,
     EXTRACTORS,
+    IMPORTERS,
     MODELS,
     STORES,
     EntryPoint,
@@ -157,13 +158,14 @@ RESERVED: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("html", "markdown"), CORE),
         **dict.fromkeys(("atif", "otlp-json", "otlp-json-content"), "uwf-export"),
     },
+    IMPORTERS: {"original": "uwf-import-original"},
     MODELS: dict.fromkeys(("anthropic", "gemini", "openai-chat", "openai-responses"), "uwf-llm"),
     STORES: dict.fromkeys(("memory", "sqlite"), CORE),
     COMMANDS: dict.fromkeys(
         (
             *("agent", "bundle", "cas", "completion", "config", "demo", "doctor", "log", "mcp"),
             *("plugin", "prompt", "replay", "run", "setup", "step", "thread", "usage"),
-            *("import-original", "inbox", "store", "watch", "workflow"),
+            *("inbox", "store", "watch", "workflow"),
         ),
         CORE,
     ),

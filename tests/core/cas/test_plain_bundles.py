@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from tests.core.original.homes import NODES, printed
+from tests.import_original.homes import NODES, printed
 
 from uwf_core.cas import node_file, tar
 from uwf_core.cas.codec import decode

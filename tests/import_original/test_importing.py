@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.core.original.homes import (
+from tests.import_original.homes import (
     NODES,
     THREADS,
     fingerprint,
@@ -18,7 +18,6 @@ from tests.core.original.homes import (
 
 from uwf_core.client import Client
 from uwf_core.errors import WrongStateError
-from uwf_core.original.importing import import_original
 from uwf_core.testing.project import Project
 from uwf_core.views.thread_list import ALL
 
@@ -41,7 +40,7 @@ def uwf(tmp_path: Path) -> Iterator[Client]:
 @pytest.fixture
 def threads(uwf: Client, home: Path) -> Mapping[str, str]:
     """The ids here of the recorded threads, after the import of the home."""
-    rows = import_original(uwf._engine, str(home))["threads"]
+    rows = uwf.import_source(home)["threads"]
     ids = {row["original"]: row["thread"] for row in rows}
     return {name: ids[original] for name, original in THREADS.items()}
 
@@ -136,7 +135,7 @@ def test_a_fork_runs_on_from_the_last_step(
     work = tmp_path / "other"
     with project.client() as other:
         home = write_home(tmp_path / "again")
-        rows = import_original(other._engine, str(home))["threads"]
+        rows = other.import_source(home)["threads"]
         loop = next(row["thread"] for row in rows if row["original"] == THREADS["loop"])
         fork = other.fork(other.show(loop)["head"])["thread"]
         assert other.show(fork)["original"] is None
@@ -157,13 +156,13 @@ def test_what_was_imported_is_intact_and_can_be_exported(
             assert Client.verify_bundle(file)["thread"] == thread
             other.import_bundle(file)
             assert other.show(thread)["original"] == THREADS[name]
-        again = import_original(other._engine, str(write_home(tmp_path / "home")))
+        again = other.import_source(write_home(tmp_path / "home"))
         assert {row["result"] for row in again["threads"]} == {"known"}
 
 
 def test_a_second_import_changes_nothing(uwf: Client, home: Path, threads: object) -> None:
     before = uwf._engine.store.variables("@")
-    document = import_original(uwf._engine, str(home))
+    document = uwf.import_source(home)
     rows = [*document["threads"], *document["workflows"]]
     assert {row["result"] for row in rows} == {"known"}
     assert uwf._engine.store.variables("@") == before
@@ -171,14 +170,14 @@ def test_a_second_import_changes_nothing(uwf: Client, home: Path, threads: objec
 
 def test_an_import_after_further_steps_replaces_the_thread(uwf: Client, tmp_path: Path) -> None:
     loop = f"@uwf/thread/{THREADS['loop']}"
-    from tests.core.original.homes import VARIABLES
+    from tests.import_original.homes import VARIABLES
 
     first = printed("steps", "loop")["steps"][1]["hash"]
     earlier = [[*row[:2], first, *row[3:]] if row[0] == loop else row for row in VARIABLES]
-    rows = import_original(uwf._engine, str(write_home(tmp_path / "a", variables=earlier)))
+    rows = uwf.import_source(write_home(tmp_path / "a", variables=earlier))
     thread = next(row for row in rows["threads"] if row["original"] == THREADS["loop"])
     assert thread["steps"] == 1
-    again = import_original(uwf._engine, str(write_home(tmp_path / "b")))
+    again = uwf.import_source(write_home(tmp_path / "b"))
     found = {row["original"]: row["result"] for row in again["threads"]}
     assert found[THREADS["loop"]] == "updated"
     assert uwf.show(thread["thread"])["steps"] == 5
@@ -186,7 +185,7 @@ def test_an_import_after_further_steps_replaces_the_thread(uwf: Client, tmp_path
 
 
 def test_a_dry_run_stores_nothing(uwf: Client, home: Path) -> None:
-    document = import_original(uwf._engine, str(home), dry_run=True)
+    document = uwf.import_source(home, dry_run=True)
     assert {row["result"] for row in document["threads"]} == {"imported"}
     assert uwf._engine.store.variables("@") == []
     assert list(uwf._engine.store.records()) == []
@@ -195,13 +194,13 @@ def test_a_dry_run_stores_nothing(uwf: Client, home: Path) -> None:
 def test_the_home_is_not_changed(uwf: Client, tmp_path: Path) -> None:
     home = write_home(tmp_path / "original")
     before = fingerprint(home)
-    import_original(uwf._engine, str(home))
+    uwf.import_source(home)
     assert fingerprint(home) == before
 
 
 @pytest.mark.parametrize("part", [".", ".ocas", ".uwf"])
 def test_any_folder_of_the_home_can_be_given(uwf: Client, home: Path, part: str) -> None:
-    assert len(import_original(uwf._engine, str(home / part))["threads"]) == len(THREADS)
+    assert len(uwf.import_source(home / part)["threads"]) == len(THREADS)
 
 
 def test_the_layout_of_ocas_before_0_4_is_read(uwf: Client, tmp_path: Path) -> None:
@@ -209,11 +208,11 @@ def test_the_layout_of_ocas_before_0_4_is_read(uwf: Client, tmp_path: Path) -> N
     (home / ".ocas/nodes").rmdir()
     for ref, content in NODES.items():
         (home / f".ocas/{ref}.bin").write_bytes(content)
-    assert len(import_original(uwf._engine, str(home))["threads"]) == len(THREADS)
+    assert len(uwf.import_source(home)["threads"]) == len(THREADS)
 
 
 def test_the_lists_of_the_first_versions_are_read(uwf: Client, tmp_path: Path) -> None:
-    document = import_original(uwf._engine, str(write_early_home(tmp_path)))
+    document = uwf.import_source(write_early_home(tmp_path))
     found = {row["original"]: row["status"] for row in document["threads"]}
     for name, original in THREADS.items():
         status = printed("show", name)["status"]
@@ -223,7 +222,7 @@ def test_the_lists_of_the_first_versions_are_read(uwf: Client, tmp_path: Path) -
 
 def test_a_name_of_a_workflow_never_moves(uwf: Client, project_workflow: Path, home: Path) -> None:
     mine = uwf.add_workflow(project_workflow)
-    row = import_original(uwf._engine, str(home))["workflows"][0]
+    row = uwf.import_source(home)["workflows"][0]
     assert (row["name"], row["result"]) == ("report", "skipped")
     assert uwf.find_workflow("report") == mine
 
@@ -242,7 +241,7 @@ def test_a_thread_without_all_its_nodes_is_skipped_with_the_reason(
 ) -> None:
     lost = printed("steps", "report")["steps"][1]["hash"]
     nodes = {ref: content for ref, content in NODES.items() if ref != lost}
-    document = import_original(uwf._engine, str(write_home(tmp_path / "original", nodes)))
+    document = uwf.import_source(write_home(tmp_path / "original", nodes))
     skipped = [row for row in document["threads"] if row["result"] == "skipped"]
     assert [row["original"] for row in skipped] == [THREADS["report"]]
     assert skipped[0]["reason"] == f"the home lacks the node {lost}"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tests.core.original.homes import write_early_home, write_home
+from tests.import_original.homes import write_early_home, write_home
 
 from uwf_core.agents.wire import read_reply
 from uwf_core.cli.main import Root, main
@@ -34,7 +34,7 @@ def notices(user: Path, via: str = "cli", count: int = 0) -> list[str]:
 def test_threads_of_the_original_are_mentioned_once(tmp_path: Path) -> None:
     write_home(tmp_path)
     (tmp_path / ".uwf").chmod(0o700)
-    command = f"uwf import-original {tmp_path}"
+    command = f"uwf cas import {tmp_path}"
     assert notices(tmp_path) == [f"found threads of the original uwf; next: {command}"]
     assert notices(tmp_path) == []
 
@@ -44,7 +44,7 @@ def test_the_command_of_the_notice_can_be_pasted(tmp_path: Path) -> None:
     write_home(user)
     (user / ".uwf").chmod(0o700)
     (notice,) = notices(user)
-    assert shlex.split(notice.partition("next: ")[2])[2:] == [str(user)]
+    assert shlex.split(notice.partition("next: ")[2])[3:] == [str(user)]
 
 
 def test_who_imports_gets_no_such_notice(
@@ -54,7 +54,7 @@ def test_who_imports_gets_no_such_notice(
     (tmp_path / ".uwf").chmod(0o700)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("UWF_HOME", raising=False)
-    assert main(["import-original", str(tmp_path), "--format", "text"]) == 0
+    assert main(["cas", "import", str(tmp_path), "--format", "text"]) == 0
     printed = capsys.readouterr()
     assert "threads: 9 imported" in printed.out
     assert printed.err == ""
@@ -103,6 +103,7 @@ def test_another_unknown_key_has_its_usual_hint(tmp_path: Path) -> None:
         ("thread join x", "use `uwf thread wait THREAD`"),
         ("workflow validate x.yaml", "use `uwf workflow check FILE`"),
         ("config list", "use `uwf config show`"),
+        ("import-original x", "use `uwf cas import FOLDER`"),
         ("cas put-text x", "use `uwf cas put string FILE`"),
         ("cas schema get x", "use `uwf cas schema show TYPE`"),
         ("skill cli", "use `uwf prompt bootstrap`"),

@@ -5,18 +5,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from uwf_core.api.importers import Ending
+from uwf_core.definitions import parse_yaml
 from uwf_core.errors import BundleError, DefinitionError, StoreError
 from uwf_core.ids import B32, ThreadId, b32
-from uwf_core.original.fields import LATEST_MS
-from uwf_core.original.home import OriginalHome, read_plain
-from uwf_core.stores import ocas_names
-from uwf_core.thread.names import Status
-from uwf_core.workflow.yaml_source import parse_yaml
+from uwf_import_original.database import rows_of
+from uwf_import_original.fields import LATEST_MS
+from uwf_import_original.home import OriginalHome, read_plain
 
 _THREADS, _REGISTRY, _HISTORY = "@uwf/thread/", "@uwf/registry/", "@uwf/history/"
 _TURNS = "@uwf/active-turn-head/"
 _MOST = 1_000_000
-_ENDED: Mapping[str, Status] = {
+_ENDED: Mapping[str, Ending] = {
     "end": "completed",
     "completed": "completed",
     "cancelled": "cancelled",
@@ -34,7 +34,7 @@ class OriginalThread(NamedTuple):
 
     id: str
     head: str
-    status: Status
+    status: Ending
     role: str | None = None
     message: str | None = None
     turns: str | None = None
@@ -118,7 +118,7 @@ def _variables(file: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
     if content is None:
         return
     try:
-        rows = ocas_names.rows_of(content, log, _MOST)
+        rows = rows_of(content, log, _MOST)
     except StoreError as error:
         raise BundleError(error.message, where=str(file)) from error
     for name, value, tags in rows:

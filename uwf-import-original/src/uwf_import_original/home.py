@@ -7,11 +7,8 @@ copied before it is opened, because SQLite writes beside a database even to read
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
-from uwf_core.cas import node_file
-from uwf_core.cas.codec import decode
-from uwf_core.cas.hashing import ref_of
+from uwf_core.api import read_regular
 from uwf_core.errors import (
     BundleError,
     CorruptNodeError,
@@ -20,7 +17,7 @@ from uwf_core.errors import (
     UsageError,
 )
 from uwf_core.ids import Ref
-from uwf_core.process.path_walk import read_regular
+from uwf_core.importers.write_bundles import NodeRecord, read_node
 
 MOST_BYTES = 256 * 1024 * 1024
 """The largest file of a home that is read."""
@@ -31,14 +28,6 @@ DATABASES = ("vars/_store.db", "_store.db")
 """Where it has its names: in a home of uwf, and in one of ocas alone."""
 LISTS = ("threads.yaml", "workflows.yaml", "history.jsonl")
 """The names in the first versions of uwf; a later one renames the files when it takes them over."""
-
-
-class OriginalNode(NamedTuple):
-    """A node: its reference, the reference of its type, and its payload."""
-
-    ref: Ref
-    type: Ref
-    payload: object
 
 
 class OriginalHome:
@@ -71,7 +60,7 @@ class OriginalHome:
                 hint="give your home folder, ~/.ocas, or a copy that has both .uwf and .ocas",
             )
 
-    def node(self, ref: str) -> OriginalNode:
+    def node(self, ref: str) -> NodeRecord:
         """A node; its reference is computed again.
 
         Raises:
@@ -105,21 +94,20 @@ def read_plain(file: Path) -> bytes | None:
 _RESTORE = "the file was changed or damaged: restore it, or import a copy of the folder without it"
 
 
-def _checked(ref: Ref, content: bytes, file: Path) -> OriginalNode:
+def _checked(ref: Ref, content: bytes, file: Path) -> NodeRecord:
     try:
-        node = node_file.from_bytes(content)
-        payload = decode(node.data)
+        node = read_node(content)
     except (CorruptNodeError, PayloadError) as error:
         raise BundleError(
             f"the node {ref} cannot be read: {error.message}", where=str(file), hint=_RESTORE
         ) from error
-    if ref_of(node.type, node.data) != ref:
+    if node.ref != ref:
         raise BundleError(
             f"the content of node {ref} does not match its name",
             where=str(file),
             hint=_RESTORE,
         )
-    return OriginalNode(ref, Ref(node.type), payload)
+    return node
 
 
 def _bases(path: Path) -> list[Path]:

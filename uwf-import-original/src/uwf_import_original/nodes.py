@@ -1,17 +1,13 @@
-"""Nodes of a home, stored here under the same references."""
+"""Nodes of a home, stored in a bundle under the same references."""
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from uwf_core.cas.hashing import META
-from uwf_core.cas.references import references_in
+from uwf_core.api.importers import BundleMaker
 from uwf_core.errors import BundleError, PayloadError
 from uwf_core.ids import Ref
-from uwf_core.original.fields import NotImported
-from uwf_core.original.home import OriginalHome, OriginalNode
-
-if TYPE_CHECKING:
-    from uwf_core.cas.store import Store
+from uwf_core.importers.write_bundles import META, NodeRecord
+from uwf_import_original.fields import NotImported
+from uwf_import_original.home import OriginalHome
 
 _DEEPEST = 64
 _REMEMBERED = 4096
@@ -19,19 +15,14 @@ _REMEMBERED = 4096
 
 
 class NodeCopy:
-    """Stores nodes of a home with all that they refer to, each checked against its type.
+    """Stores nodes of a home with all that they refer to, each checked against its type."""
 
-    Args:
-        home: the home. store: the store of uwf, within a transaction.
-    """
-
-    def __init__(self, home: OriginalHome, store: "Store") -> None:
-        self.home = home
-        self.store = store
+    def __init__(self, home: OriginalHome, maker: BundleMaker) -> None:
+        self._maker = maker
         self._node = lru_cache(_REMEMBERED)(home.node)
         self._stored = set[str]()
 
-    def node(self, ref: str) -> OriginalNode:
+    def node(self, ref: str) -> NodeRecord:
         """A node of the home; raises as `OriginalHome.node`."""
         return self._node(ref)
 
@@ -49,13 +40,11 @@ class NodeCopy:
             raise NotImported(f"the node {ref} is nested more than {_DEEPEST} levels deep")
         node = self.node(ref)
         try:
-            if node.type == META:
-                stored = self.store.put_schema(node.payload)
-            else:
+            if node.type != META:
                 self.copy(node.type, depth + 1)
-                for each in references_in(self.store.schema(node.type), node.payload):
+                for each in self._maker.references(node.type, node.payload):
                     self.copy(each, depth + 1)
-                stored = self.store.put(node.type, node.payload)
+            stored = self._maker.put(node.type, node.payload)
         except PayloadError as error:
             raise NotImported(f"the node {ref} is invalid: {error.message}") from error
         if stored != ref:

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.core.original.homes import write_home
+from tests.import_original.homes import write_home
 
 from uwf_core.cas import node_file
 from uwf_core.cas.codec import encode
 from uwf_core.cas.hashing import META, PRIMITIVES, ref_of
 from uwf_core.cas.schemas import META_SCHEMA
 from uwf_core.client import Client
-from uwf_core.original.importing import import_original
 from uwf_core.testing.project import Project
 
 THREAD = "06H18GRN5FDVSQY86ESF7XJYMR"
@@ -76,7 +75,7 @@ def workflow(store: Store, **changed: Any) -> str:
 
 def imported(uwf: Client, home: Path) -> Mapping[str, Any]:
     """The row of the only thread, after the import."""
-    (row,) = import_original(uwf._engine, str(home))["threads"]
+    (row,) = uwf.import_source(home)["threads"]
     return row
 
 

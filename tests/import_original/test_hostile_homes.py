@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.core.original.homes import NODES, THREADS, VARIABLES, printed, write_home
+from tests.import_original.homes import NODES, THREADS, VARIABLES, printed, write_home
 
 from uwf_core.cas import node_file
 from uwf_core.cas.codec import decode, encode
 from uwf_core.cas.hashing import META, ref_of
 from uwf_core.client import Client
 from uwf_core.errors import BundleError, UwfError
-from uwf_core.original import home as home_module
-from uwf_core.original.importing import import_original
 from uwf_core.testing.project import Project
+from uwf_import_original import home as home_module
 
 STEP = printed("steps", "report")["steps"][1]["hash"]
 
@@ -100,7 +99,7 @@ def test_a_hostile_home_is_rejected_and_nothing_changes(
     home = tmp_path / "original"
     ATTACKS[name](home)
     with pytest.raises(BundleError) as raised:
-        import_original(victim._engine, str(home))
+        victim.import_source(home)
     assert raised.value.where
     assert victim._engine.store.variables("@") == []
     assert list(victim._engine.store.records()) == []
@@ -121,7 +120,7 @@ def test_a_name_that_means_nothing_here_creates_nothing(
 ) -> None:
     home = write_home(tmp_path / "original", variables=[row])
     try:
-        document = import_original(victim._engine, str(home))
+        document = victim.import_source(home)
     except UwfError:
         pass
     else:
@@ -139,7 +138,7 @@ def test_no_changed_byte_of_a_node_gets_in(victim: Client, tmp_path: Path) -> No
     for place in range(0, end, 7):
         file.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
         with pytest.raises(BundleError):
-            import_original(victim._engine, str(home))
+            victim.import_source(home)
     assert victim._engine.store.variables("@") == []
 
 
@@ -153,7 +152,7 @@ def _imported(victim: Client, home: Path, nodes: Mapping[str, bytes], head: str)
     """The row of a thread with that head, imported alone."""
     row = [f"@uwf/thread/{THREADS['report']}", "x", head, 1, 1, '{"status": "end"}', "[]"]
     write_home(home, {**NODES, **nodes}, [row])
-    (found,) = import_original(victim._engine, str(home), dry_run=True)["threads"]
+    (found,) = victim.import_source(home, dry_run=True)["threads"]
     return {**found}
 
 
@@ -185,9 +184,8 @@ def test_an_id_that_the_original_cannot_make_is_no_thread(
 ) -> None:
     row = [f"@uwf/thread/{thread}", "x", STEP, 1, 1, '{"status": "end"}', "[]"]
     rows = [*VARIABLES, row]
-    document = import_original(
-        victim._engine, str(write_home(tmp_path / "home", variables=rows)), dry_run=True
-    )
+    home = write_home(tmp_path / "home", variables=rows)
+    document = victim.import_source(home, dry_run=True)
     assert thread not in {each["original"] for each in document["threads"]}
 
 
@@ -203,6 +201,6 @@ def test_names_that_never_stop_changing_are_rejected(
             stream.write(b"frame")
         return content
 
-    monkeypatch.setattr("uwf_core.original.names.read_plain", read_beside_a_writer)
+    monkeypatch.setattr("uwf_import_original.names.read_plain", read_beside_a_writer)
     with pytest.raises(BundleError, match="it changes while it is read"):
-        import_original(victim._engine, str(home))
+        victim.import_source(home)

@@ -1,7 +1,7 @@
 """Play the examples of the original in both systems with the same replies; adds a table to the page
 of `corpus.py`. Run by hand, after that:
 
-    python tests/core/original/record/parity.py CHECKOUT
+    python tests/import_original/record/parity.py CHECKOUT
 """
 
 import json
@@ -28,10 +28,10 @@ FIELDS = ("role", "prompt", "folder", "output", "status")
 HEAD = """
 ## Played in both
 
-`tests/core/original/record/parity.py` plays each example and each workflow of the tests of version
-0.8.0 in both systems, with the same replies, and compares of every step the role, the prompt of its
-edge, its folder, its typed output, and the status of the thread after it. (a): 0.8.0 renders
-`{{ _body }}` empty. (b): a list renders as JSON; the filter `join` was left out for uwf.
+`tests/import_original/record/parity.py` plays each example and each workflow of the tests of
+version 0.8.0 in both systems, with the same replies, and compares of every step the role, the
+prompt of its edge, its folder, its typed output, and the status of the thread after it. (a): 0.8.0
+renders `{{ _body }}` empty. (b): a list renders as JSON; the filter `join` was left out for uwf.
 
 | file | steps | identical but for |
 |---|---|---|

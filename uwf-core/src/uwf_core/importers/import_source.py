@@ -1,0 +1,153 @@
+"""Import what another program has recorded: an importer makes bundles, which are checked and stored
+as any other; all of them or, where a file is damaged, none.
+"""
+
+import json
+import re
+from contextlib import closing, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from uwf_core.api.importers import ImportedThread, ImportedWorkflow
+from uwf_core.errors import BundleError, PayloadError, UsageError
+from uwf_core.ids import ThreadId
+from uwf_core.importers.open_importer import find_importer, unrecognized
+from uwf_core.importers.write_bundles import BundleWriter, publish_plain
+from uwf_core.maintenance.import_bundle import ImportOptions, import_bundle, verify_bundle
+from uwf_core.thread.head import DAMAGE, IMPORTED, ORIGINAL
+from uwf_core.thread.names import head_name, prefixes_of
+from uwf_core.workflow.definition import NAME_PATTERN
+from uwf_core.workflow.registry import register, registered
+
+if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
+    from uwf_core.engine.bundle_documents import (
+        ImportDocument,
+        SourceDocument,
+        SourceThreadDocument,
+        SourceWorkflowDocument,
+    )
+    from uwf_core.engine.engine import Engine
+
+_NOT_OF_STEPS = (DAMAGE, IMPORTED)
+"""The tags of a head that change while the thread's steps stay."""
+
+
+class _Undone(Exception):
+    """Ends the transaction of a dry run."""
+
+
+def import_file(
+    engine: "Engine", path: str, options: ImportOptions
+) -> "ImportDocument | SourceDocument":
+    """Import a bundle, or what an importer recognizes; errors as `import_bundle` and
+    `import_source`.
+    """
+    if not Path(path).is_dir():
+        try:
+            return import_bundle(engine, path, options)
+        except BundleError:
+            if not Path(path).is_file() or find_importer(engine, path) is None:
+                raise
+    if options.as_new:
+        raise UsageError("--as-new is for bundles", where=path)
+    return import_source(engine, path, dry_run=options.dry_run)
+
+
+def import_source(engine: "Engine", path: str, *, dry_run: bool = False) -> "SourceDocument":
+    """Import all threads and names of workflows that an importer finds in a file or folder.
+
+    A thread that has no form here is skipped with the reason. One that was imported before is
+    replaced if it has other steps now. Names of workflows never move.
+
+    Raises:
+        UsageError: no importer recognizes it.
+        BundleError: a part of it is damaged or cannot be read.
+        CollisionError: the store has another payload under one of its references.
+    """
+    path = str(Path(path).absolute())
+    importer = find_importer(engine, path)
+    if importer is None:
+        raise unrecognized(engine, path)
+    document: SourceDocument = {
+        "source": path,
+        "importer": importer.name,
+        "threads": [],
+        "workflows": [],
+        "dryRun": dry_run,
+    }
+    with (
+        suppress(_Undone),
+        TemporaryDirectory(prefix="uwf-import-") as folder,
+        closing(BundleWriter(folder)) as maker,
+        maker.engine.store.transaction(),
+        engine.store.transaction(),
+    ):
+        for found in importer.convert(path, maker):
+            if isinstance(found, ImportedThread):
+                document["threads"].append(_import_thread(engine, maker, found))
+            else:
+                document["workflows"].append(_import_name(engine.store, found))
+        if dry_run:
+            raise _Undone
+    return document
+
+
+def _import_thread(
+    engine: "Engine", maker: BundleWriter, found: ImportedThread
+) -> "SourceThreadDocument":
+    row: SourceThreadDocument = {
+        "original": found.original,
+        "thread": found.thread,
+        "workflowName": found.workflow_name,
+        "status": found.status,
+        "steps": found.steps,
+        "result": "skipped",
+        "reason": found.reason,
+    }
+    if found.bundle is None:
+        return row
+    thread = ThreadId(found.thread)
+    known = engine.store.variable(head_name(thread))
+    if known is not None and ORIGINAL not in known.tags:
+        return {**row, "reason": "another thread has this id here"}
+    if known is not None:
+        made = maker.engine.store.variable(head_name(thread))
+        tags = {name: text for name, text in known.tags.items() if name not in _NOT_OF_STEPS}
+        if made is not None and (known.value, tags) == (made.value, {**made.tags}):
+            return {**row, "result": "known"}
+    try:
+        if known is not None:
+            verify_bundle(found.bundle)  # before the names of the earlier import are deleted
+            for prefix in (known.name, *prefixes_of(thread)):
+                for each in engine.store.rows(prefix):
+                    engine.store.delete_variable(each)
+        import_bundle(engine, found.bundle, ImportOptions())
+    except BundleError as error:
+        return {**row, "reason": error.message}
+    return {**row, "result": "imported" if known is None else "updated"}
+
+
+def _import_name(store: "Store", found: ImportedWorkflow) -> "SourceWorkflowDocument":
+    row: SourceWorkflowDocument = {
+        "name": found.name,
+        "workflow": None,
+        "result": "skipped",
+        "reason": found.reason,
+    }
+    if found.workflow is None:
+        return row
+    if not re.match(NAME_PATTERN, found.name):
+        return {**row, "reason": f"{json.dumps(found.name)} is not a name of a workflow here"}
+    try:
+        row["workflow"] = workflow = publish_plain(store, found.workflow)
+    except PayloadError as error:
+        return {**row, "reason": f"its workflow is invalid here: {error.message}"}
+    there = registered(store, found.name)
+    if there == workflow:
+        return {**row, "result": "known"}
+    if there is not None:
+        return {**row, "reason": f"the name refers to another workflow here ({there})"}
+    register(store, found.name, workflow)
+    return {**row, "result": "imported"}

@@ -1,1 +1,0 @@
-"""Homes of the original uwf (TypeScript, on the store ocas): read, and made into threads."""
