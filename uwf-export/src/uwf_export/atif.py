@@ -7,9 +7,9 @@ thread is a trajectory inside that of its caller, to which the step of the call 
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
+from uwf_core.api import date_text
 from uwf_core.api.calls import RecordedCall
 from uwf_core.api.reading import RecordedEvent, RecordedStep, RecordedThread, RecordedTurn
 from uwf_core.api.sums import UsagePayload
@@ -76,7 +76,7 @@ class _Trajectory:
     ) -> None:
         step = {
             "step_id": len(self._steps) + 1,
-            "timestamp": None if at_ms is None else _moment(at_ms),
+            "timestamp": None if at_ms is None else date_text(at_ms),
             "source": source,
             "message": message,
             **fields,
@@ -219,7 +219,3 @@ def _metrics(usage: UsagePayload, *, extra: bool = False) -> dict[str, Any]:
     if extra and usage["atLeast"]:
         found["extra"] = {"uwf": {"atLeast": [*usage["atLeast"]]}}  # lower bounds
     return {name: each for name, each in found.items() if each is not None}
-
-
-def _moment(at_ms: int) -> str:
-    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")

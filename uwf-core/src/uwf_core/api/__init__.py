@@ -29,7 +29,7 @@ _HOME = {
     ),
     "uwf_core.api.json_rpc": "FIRST_ID error_of is_answer is_call request_number",
     "uwf_core.api.judge": "Judge JudgeReply JudgeRequest JudgeSpec",
-    "uwf_core.api.moments": "moment_ms plausible_ms wait_ms",
+    "uwf_core.api.moments": "date_text moment_ms plausible_ms wait_ms",
     "uwf_core.api.permission": "decisions_of permission_form",
     "uwf_core.api.reading": (
         "Exporter ExporterSpec RecordedCorrection RecordedEdge RecordedEvent RecordedRole "
@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from uwf_core.api.json_rpc import request_number as request_number
     from uwf_core.api.judge import *  # noqa: F403
     from uwf_core.api.models import ModelProtocolSpec as ModelProtocolSpec
+    from uwf_core.api.moments import date_text as date_text
     from uwf_core.api.moments import moment_ms as moment_ms
     from uwf_core.api.moments import plausible_ms as plausible_ms
     from uwf_core.api.moments import wait_ms as wait_ms

@@ -15,6 +15,13 @@ _SPAN = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*(ms|s|m|h|d)[a-z]*\s*", re.
 _SPANS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": DAY_MS}
 
 
+def date_text(at_ms: int) -> str:
+    """A time in ms since 1970 in the form of RFC 3339, in UTC."""
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")
+
+
 def moment_ms(value: Any) -> int | None:
     """A time in ms since 1970: a number of s, ms, µs or ns since 1970, also as text, or a date of
     HTTP or RFC 3339. None for anything else.

@@ -1,4 +1,4 @@
-"""The agent of a step: chosen by the usual order, opened, and closed again."""
+"""The agent of a step: chosen by the usual order, and the limits of its run."""
 
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from uwf_core.agents.choose import (
     recorded_agent,
     resolve_agent,
 )
+from uwf_core.api.agent import RunLimits
 from uwf_core.engine.names import lacking_agent
 from uwf_core.errors import UsageError
 from uwf_core.thread.names import imported_name
@@ -22,6 +23,17 @@ if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.engine.context import Run, Task
     from uwf_core.engine.engine import Engine
+
+
+def run_limits(engine: "Engine", seconds: float | None = None) -> RunLimits:
+    """The limits of one run of an agent; `seconds`: those of its role."""
+    limits = engine.settings.limits
+    return RunLimits(
+        seconds=float(seconds or limits.run_seconds),
+        idle_seconds=limits.idle_seconds,
+        grace_seconds=limits.grace_seconds,
+        reply_bytes=limits.reply_bytes,
+    )
 
 
 def agent_for(run: "Run", task: "Task") -> Choice:

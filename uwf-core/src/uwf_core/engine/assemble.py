@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from uwf_core.api.agent import AgentRequest, PromptParts, RunLimits
+from uwf_core.engine.agents import run_limits
 from uwf_core.engine.models import model_of
 from uwf_core.engine.plan import HeadPosition
 from uwf_core.engine.progress import Progress
@@ -224,15 +225,9 @@ def _history(position: "Position", task: "Task", known: int) -> tuple[dict[str, 
 
 def _limits(run: "Run", role: "Role", agent: "OpenAgent") -> RunLimits:
     """The role's timeout > the agent's option `timeout` > the configuration's."""
-    limits = run.engine.settings.limits
     option = getattr(agent.options, "timeout", None)
     own = option if isinstance(option, int | float) and not isinstance(option, bool) else None
-    return RunLimits(
-        seconds=float(role.timeout or own or limits.run_seconds),
-        idle_seconds=limits.idle_seconds,
-        grace_seconds=limits.grace_seconds,
-        reply_bytes=limits.reply_bytes,
-    )
+    return run_limits(run.engine, role.timeout or own)
 
 
 def notice_lost_session(run: "Run", attempt: "Attempt", machine: str) -> None:

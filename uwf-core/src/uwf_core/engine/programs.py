@@ -1,9 +1,11 @@
 """Stage 6 for the program of a role: the last output -> its command, and the request to run it."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.agents.program import ProgramCall
 from uwf_core.api.agent import AgentRequest, PromptParts, RunLimits
+from uwf_core.engine.agents import run_limits
 from uwf_core.engine.plan import HeadPosition
 from uwf_core.moderator.next import start_data, template_data
 from uwf_core.prompt.command import command_text, rendered_argv
@@ -82,10 +84,4 @@ def program_request(run: "Run", attempt: "Attempt") -> AgentRequest:
 
 def _limits(run: "Run", program: "RoleProgram") -> RunLimits:
     """A program may be silent for as long as it may run."""
-    limits = run.engine.settings.limits
-    return RunLimits(
-        seconds=float(program.timeout or limits.run_seconds),
-        idle_seconds=None,
-        grace_seconds=limits.grace_seconds,
-        reply_bytes=limits.reply_bytes,
-    )
+    return replace(run_limits(run.engine, program.timeout), idle_seconds=None)

@@ -134,9 +134,9 @@ def _save_step(
         "sessionKept": kept is not False,
         "next": to,
         "agent": given["agent"],
-        "agentVersion": _clean(engine, reply and reply.agent_version),
+        "agentVersion": redacted(engine, reply and reply.agent_version),
         "engineVersion": __version__,
-        "model": _clean(engine, reply and reply.model),
+        "model": redacted(engine, reply and reply.model),
         "extractor": attempt.extractor,
         "session": attempt.session,
         "ownSession": given["ownSession"],
@@ -152,8 +152,8 @@ def _save_step(
         "completedAtMs": attempt.ended_ms,
         "usage": usage_payload(attempt.total_usage()),
         "denials": denials_of(engine, attempt),
-        "proof": _clean(engine, reply and reply.proof),
-        "stopReason": _clean(engine, reply and reply.stop_reason),
+        "proof": redacted(engine, reply and reply.proof),
+        "stopReason": redacted(engine, reply and reply.stop_reason),
         "corrections": list(attempt.corrections),
         "previousAttempts": [str(ref) for ref in previous],
         "ancestors": _ancestors(engine, attempt),
@@ -230,5 +230,6 @@ def denials_of(engine: "Engine", attempt: "Attempt") -> list[str]:
     return [] if reply is None else [engine.redactor.text(each) for each in reply.denials]
 
 
-def _clean(engine: "Engine", text: str | None) -> str | None:
+def redacted(engine: "Engine", text: str | None) -> str | None:
+    """A text without secrets."""
     return None if text is None else engine.redactor.text(text)

@@ -127,7 +127,8 @@ def find_changes(place: RecordedFolder, state: IndexState, most: int) -> Changes
     if rules != state.rules:
         forced, missing, dropped = _forced(place, is_empty=not state.files)
     for path in inner | links:
-        dropped |= _paths(place.git("ls-files", "-z", "--", f":(literal){os.fsdecode(path)}/"))
+        inside = f":(literal){os.fsdecode(path)}/"
+        dropped |= listed_paths(place.git("ls-files", "-z", "--", inside))
     own = set[bytes]() if place.left_out is None else {place.left_out}
     outside = {*nested, *own, *left_out}
     dropped |= {path for path in known if below(path, outside)}
@@ -230,12 +231,13 @@ def _forced(
     forced = frozenset(place.rules.tracked_though_ignored())
     if is_empty:
         return forced, forced, set()
-    ignored = _paths(place.git("ls-files", "-z", "-c", "-i", "--exclude-standard"))
-    missing = forced - _paths(place.git("ls-files", "-z")) if forced else forced
+    ignored = listed_paths(place.git("ls-files", "-z", "-c", "-i", "--exclude-standard"))
+    missing = forced - listed_paths(place.git("ls-files", "-z")) if forced else forced
     return forced, missing, ignored - forced
 
 
-def _paths(listed: bytes) -> set[bytes]:
+def listed_paths(listed: bytes) -> set[bytes]:
+    """The paths of a list by git with `-z`."""
     return {path for path in listed.split(b"\0") if path}
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from uwf_core.errors import StoreError
 from uwf_core.escape import in_line
-from uwf_core.files.changes import RecordedFolder, rules_file
+from uwf_core.files.changes import RecordedFolder, listed_paths, rules_file
 from uwf_core.files.hazards import find_hazards
 from uwf_core.files.incoming import RESTORED
 from uwf_core.files.paths import below, parents, place_in, shown
@@ -73,7 +73,7 @@ def _restore(place: RecordedFolder, tree: str) -> None:
     unrecorded = {*hazards.left_out, *(() if place.left_out is None else (place.left_out,))}
     place.git("read-tree", tree)
     place.git("update-index", "-q", "--refresh")
-    wanted = _paths(place.git("ls-files", "-z"))
+    wanted = listed_paths(place.git("ls-files", "-z"))
     _check_conflicts(place, wanted)
     place.git("checkout-index", "-a", "-f", "-q", strict=True, private=False)
     seen: set[bytes] = set()
@@ -85,7 +85,7 @@ def _restore(place: RecordedFolder, tree: str) -> None:
 
 def _others(place: RecordedFolder, wanted: set[bytes], unrecorded: set[bytes]) -> set[bytes]:
     """The files that a folder has beside the wanted ones, and that do not have to stay."""
-    listed = _paths(place.git("ls-files", "-z", "-o", "--exclude-standard", strict=True))
+    listed = listed_paths(place.git("ls-files", "-z", "-o", "--exclude-standard", strict=True))
     nested = {path[:-1] for path in listed if path.endswith(b"/")}
     others = {path for path in listed if not path.endswith(b"/")}
     others |= set(place.rules.tracked_though_ignored()) - wanted
@@ -139,7 +139,3 @@ def _delete(folder: str, paths: Iterable[bytes]) -> None:
     for path in sorted(emptied, key=len, reverse=True):
         with suppress(OSError):
             os.rmdir(os.path.join(top, path))
-
-
-def _paths(listed: bytes) -> set[bytes]:
-    return {path for path in listed.split(b"\0") if path}

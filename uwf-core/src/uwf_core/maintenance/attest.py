@@ -6,10 +6,10 @@ https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md
 
 import hashlib
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from uwf_core.api.moments import date_text
 from uwf_core.errors import WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.maintenance.replaced_file import replaced_file
@@ -70,7 +70,7 @@ def _thread(engine: "Engine", thread: ThreadRecord) -> dict[str, Any]:
         "start": _node(engine, thread.start),
         "task": _node(engine, thread.node["prompt"]),
         "head": _node(engine, thread.head),
-        "startedAt": _moment(thread.started_ms),
+        "startedAt": date_text(thread.started_ms),
         "steps": [_step(engine, step) for step in thread.steps("output")],
     }
 
@@ -93,14 +93,10 @@ def _step(engine: "Engine", step: "StepRecord") -> dict[str, Any]:
         "prompt": _node(engine, node["prompt"]),
         "output": _node(engine, node["output"]),
         "called": [call.thread for call in step.calls],
-        "startedAt": _moment(node["startedAtMs"]),
-        "completedAt": _moment(node["completedAtMs"]),
+        "startedAt": date_text(node["startedAtMs"]),
+        "completedAt": date_text(node["completedAtMs"]),
     }
 
 
 def _node(engine: "Engine", ref: str) -> dict[str, str]:
     return {"ref": ref, "sha256": engine.store.record(Ref(ref)).sha256.hex()}
-
-
-def _moment(at_ms: int) -> str:
-    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")

@@ -15,6 +15,7 @@ from uwf_core.cas.records import (
 )
 from uwf_core.errors import StoreError
 from uwf_core.ids import number_of
+from uwf_core.stores.queries import has_tags
 
 _Kept = TypeVar("_Kept", Record, Variable)
 
@@ -147,7 +148,7 @@ class MemoryBackend:
             found = [self._variables[name] for name in (reversed(names) if descending else names)]
         if after is not None:
             found = [each for each in found if _is_beyond(each.name, after, descending)]
-        chosen = [each for each in found if _has(each.tags, tags or {})]
+        chosen = [each for each in found if has_tags(each.tags, tags or {})]
         return chosen[offset : None if limit is None else offset + limit]
 
     def set_variable(self, variable: Variable, expected: bytes | None) -> bool:
@@ -232,7 +233,3 @@ def _utf8(name: str) -> bytes:
 
 def _is_beyond(name: str, after: str, descending: bool) -> bool:
     return _utf8(name) < _utf8(after) if descending else _utf8(name) > _utf8(after)
-
-
-def _has(tags: Mapping[str, str], wanted: Mapping[str, Collection[str]]) -> bool:
-    return all(tags.get(key) in values for key, values in wanted.items())

@@ -11,9 +11,9 @@ from uwf_core.agents.choose import (
 )
 from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import ask_call, fork_call, speaks_from
-from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, NoSink, RunLimits
+from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, NoSink
 from uwf_core.api.sums import priced, usage_payload
-from uwf_core.engine.agents import check_choice, recordable, usual_agent
+from uwf_core.engine.agents import check_choice, recordable, run_limits, usual_agent
 from uwf_core.engine.models import model_of
 from uwf_core.engine.open_plugins import opened_agent
 from uwf_core.engine.watch import Watch
@@ -150,7 +150,7 @@ def _choose(engine: "Engine", step: "StepRecord", word: str | None) -> Choice:
 def _call(
     engine: "Engine", step: "StepRecord", agent: OpenAgent, cancel: "Cancel"
 ) -> Mapping[str, Any]:
-    limits, role = engine.settings.limits, step.workflow.roles.get(step.role)
+    role = step.workflow.roles.get(step.role)
     return {
         "thread": step.node["thread"],
         "role": step.role,
@@ -160,12 +160,7 @@ def _call(
         "options": agent.options,
         # a question allows no more than the step did
         "tools": role.tools if role and "tools" in agent.capabilities else None,
-        "limits": RunLimits(
-            seconds=limits.run_seconds,
-            idle_seconds=limits.idle_seconds,
-            grace_seconds=limits.grace_seconds,
-            reply_bytes=limits.reply_bytes,
-        ),
+        "limits": run_limits(engine),
         "env": engine.agent_env(agent.env),
         "trusted": engine.trusts(step.node["cwd"]),
         "cancel": cancel,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uwf_core.agents.choose import resolve_agent
 from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import ask_call
-from uwf_core.api.agent import AskRequest, NoSink, RunLimits
+from uwf_core.api.agent import AskRequest, NoSink
 from uwf_core.api.sums import NOTHING_RESERVED, NOTHING_USED, priced, usage_payload
-from uwf_core.engine.agents import recordable
+from uwf_core.engine.agents import recordable, run_limits
 from uwf_core.engine.budget import count_above, counted_limits, still_reached
 from uwf_core.engine.events import save_event
 from uwf_core.engine.find import find_step, find_thread
@@ -245,7 +245,6 @@ def _record(span: _ToSummarize) -> "Iterator[str]":
 
 def _call(span: _ToSummarize, agent: OpenAgent, cancel: "Cancel") -> dict[str, Any]:
     engine, state = span.engine, span.head.state
-    limits = engine.settings.limits
     return {
         "thread": span.head.thread,
         "role": span.last.payload["role"],
@@ -253,12 +252,7 @@ def _call(span: _ToSummarize, agent: OpenAgent, cancel: "Cancel") -> dict[str, A
         "cwd": state.cwd,
         "options": agent.options,
         "tools": () if "tools" in agent.capabilities else None,
-        "limits": RunLimits(
-            seconds=limits.run_seconds,
-            idle_seconds=limits.idle_seconds,
-            grace_seconds=limits.grace_seconds,
-            reply_bytes=limits.reply_bytes,
-        ),
+        "limits": run_limits(engine),
         "env": engine.agent_env(agent.env),
         "trusted": engine.trusts(state.cwd),
         "cancel": cancel,

@@ -12,6 +12,7 @@ from uwf_core.engine.find import find_thread
 from uwf_core.engine.location import moved_folder, named_folder
 from uwf_core.engine.locking import locked_thread
 from uwf_core.engine.plan import moderate
+from uwf_core.engine.record import redacted
 from uwf_core.engine.results import Outcome, exec_document, forget_run, save_run, write_run
 from uwf_core.engine.run import check_step, exec_thread, run_steps
 from uwf_core.engine.watch import Watch
@@ -220,7 +221,7 @@ def _intent(run: "Run", said: Input, options: RunOptions) -> tuple[Intent, dict[
         )
     form = ThreadRecord(engine, head).form
     check_replied(head, form, said.text, said.answer, without_answer=said.without_answer)
-    intent = Intent("resume", _clean(engine, said.text), _answer(engine, head, form, said.answer))
+    intent = Intent("resume", redacted(engine, said.text), _answer(engine, head, form, said.answer))
     if intent.answer is not None:
         assert form is not None
         _check_files(run, options, intent, form)
@@ -271,12 +272,8 @@ def poke_thread(
         check_entered(run.head)
         check_poke(run.head.state, run.head.thread)
         check_no_branches(read_step(engine.store, run.head.ref).payload, "poke")
-        intent = Intent("poke", _clean(engine, text))
+        intent = Intent("poke", redacted(engine, text))
         return save_run(run, run_steps(run, options, intent))
-
-
-def _clean(engine: "Engine", text: str | None) -> str | None:
-    return None if text is None else engine.redactor.text(text)
 
 
 def _answer(

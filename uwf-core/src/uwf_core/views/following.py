@@ -8,6 +8,7 @@ from uwf_core.api.agent import Usage
 from uwf_core.api.events import StepFailed, StepFinished
 from uwf_core.engine.labels import label_of
 from uwf_core.errors import CorruptNodeError, UnknownIdError
+from uwf_core.fields.records import read_payload
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import is_back
 from uwf_core.thread.calls import calling_heads, open_below
@@ -237,7 +238,7 @@ class Follower:
         graph = step.workflow.graph
         return StepFinished(
             thread=record.id, number=step.number, step=step.ref, role=step.role,
-            agent=node["agent"], output=step.output, usage=_usage(node["usage"]),
+            agent=node["agent"], output=step.output, usage=read_payload(Usage, node["usage"]),
             duration_ms=step.duration_ms, at_ms=node["completedAtMs"],
             denials=tuple(node["denials"]), leads_to=target,
             back=target in graph
@@ -312,15 +313,3 @@ def _activity(turns: Sequence[TurnRecord]) -> Activity:
         for each in turns[-1].tool_calls
     ]
     return activity_of(turns[-1].text, tools)
-
-
-def _usage(used: "UsagePayload") -> Usage:
-    return Usage(
-        turns=used["turns"],
-        input_tokens=used["inputTokens"],
-        output_tokens=used["outputTokens"],
-        cache_read_tokens=used["cacheReadTokens"],
-        cache_write_tokens=used["cacheWriteTokens"],
-        cost_usd=used["costUsd"],
-        duration_ms=used["durationMs"],
-    )

@@ -8,10 +8,9 @@ the threads that it called, in their order. Source: inspect.aisi.org.uk/eval-log
 import json
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import IO, Any, Final
 
-from uwf_core.api import Usage
+from uwf_core.api import Usage, date_text
 from uwf_core.api.reading import RecordedThread
 from uwf_core.fields.records import write_record
 from uwf_eval.inspect_log.messages import Messages
@@ -82,7 +81,7 @@ def _header(run: Run, trials: Sequence[Trial], names: Mapping[int, str]) -> dict
         "eval": {
             "eval_id": run.run,
             "run_id": run.run,
-            "created": _moment(run.started_at_ms),
+            "created": date_text(run.started_at_ms),
             "task": run.name or "uwf-eval",
             "task_id": run.run,
             "task_version": 0,
@@ -104,8 +103,8 @@ def _header(run: Run, trials: Sequence[Trial], names: Mapping[int, str]) -> dict
             "scores": [_eval_score(name, trials) for name in _scorers(trials)],
         },
         "stats": {
-            "started_at": _moment(run.started_at_ms),
-            "completed_at": "" if finished is None else _moment(finished),
+            "started_at": date_text(run.started_at_ms),
+            "completed_at": "" if finished is None else date_text(finished),
             "model_usage": _usage_by_model(trials),
         },
     }
@@ -157,9 +156,9 @@ def _sample(trial: Trial, name: str, thread_of: ThreadOf) -> dict[str, Any]:
 def _times(trial: Trial) -> dict[str, Any]:
     found: dict[str, Any] = {"total_time": trial.duration_ms / 1000}
     if trial.started_at_ms is not None:
-        found["started_at"] = _moment(trial.started_at_ms)
+        found["started_at"] = date_text(trial.started_at_ms)
     if trial.completed_at_ms is not None:
-        found["completed_at"] = _moment(trial.completed_at_ms)
+        found["completed_at"] = date_text(trial.completed_at_ms)
     return found
 
 
@@ -229,7 +228,3 @@ def _usage_by_model(trials: Sequence[Trial]) -> dict[str, Any]:
         model = _model(trial)
         sums[model] = sums[model].plus(trial.usage) if model in sums else trial.usage
     return {model: _usage(usage) for model, usage in sums.items()}
-
-
-def _moment(at_ms: int) -> str:
-    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")
