@@ -14,7 +14,7 @@ from uwf_core.cas.references import finder, references_in
 from uwf_core.cas.types import MappingDecoder
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import Ref, number_of, ref_of_number
-from uwf_core.stores.numbers import refs_of
+from uwf_core.stores.rows import refs_of
 
 NUMBERS = st.integers(-(2**63), 2**63 - 1)
 ALIKE = st.integers(-20, 20).map(lambda number: number << 40)

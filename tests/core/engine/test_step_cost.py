@@ -12,7 +12,7 @@ import pytest
 from tests.core.engine.conftest import ONE_ROLE
 
 from uwf_core.client import Client
-from uwf_core.stores.waiting import WaitingConnection
+from uwf_core.stores.locks import WaitingConnection
 from uwf_core.testing.mock import MockAgent
 from uwf_core.testing.project import Project
 

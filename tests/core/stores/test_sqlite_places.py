@@ -17,8 +17,8 @@ from uwf_core.errors import (
     StoreVersionError,
 )
 from uwf_core.stores import database
+from uwf_core.stores.locks import WaitingConnection
 from uwf_core.stores.open import open_backend
-from uwf_core.stores.waiting import WaitingConnection
 
 HOLDER = Holder(1, "start", "host", 2)
 

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from uwf_core.errors import Stalled, TimedOut, TooLarge, Truncated, Unavailable
-from uwf_core.fields.json_text import integer
+from uwf_core.fields.records import integer
 from uwf_llm.error_documents import UNKNOWN, error_in, status_in
 from uwf_llm.failures import RequestFailed
 from uwf_llm.protocol import ReplyReader

@@ -219,3 +219,26 @@ def _names_of(cls: Any) -> tuple[str, ...]:
     if _is_dataclass(cls):
         return tuple(each.name for each in cls.__dataclass_fields__.values() if each.init)
     return tuple(getattr(cls, "_fields", None) or _annotations(cls))
+
+
+# -- what `json.loads` accepts and uwf does not ---------------------------------------------------
+
+LONGEST_INTEGER = 250
+"""In characters. A longer one becomes an infinity, as in JavaScript: neither can be stored, and
+Python raises an error for the text of an integer beyond 4300 digits.
+"""
+
+
+def integer(text: str) -> int | float:
+    """Parse a text of digits (`parse_int` of `json.loads`)."""
+    return int(text) if len(text) <= LONGEST_INTEGER else float(text)
+
+
+def doubled(pairs: Iterable[tuple[str, Any]]) -> str | None:
+    """The first key of an object that came before in it (`object_pairs_hook` of `json.loads`)."""
+    seen = set[str]()
+    for key, _ in pairs:
+        if key in seen:
+            return key
+        seen.add(key)
+    return None

@@ -20,8 +20,7 @@ from uwf_core.ids import ref_of_number
 from uwf_core.process import crash_points
 from uwf_core.process.folders import make_lasting_folder, sync, sync_names
 from uwf_core.stores import log
-from uwf_core.stores.locks import LockFile, offset_of
-from uwf_core.stores.waiting import BUSY_SECONDS, WaitingConnection, primary_code
+from uwf_core.stores.locks import BUSY_SECONDS, LockFile, WaitingConnection, offset_of, primary_code
 
 VERSION = LAYOUT_VERSION
 """The version of `_TABLES` and of the nodes of threads, stored in PRAGMA user_version."""

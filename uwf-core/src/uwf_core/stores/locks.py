@@ -11,22 +11,23 @@ closing either releases the locks of both. Between processes it is the same.
 
 import fcntl
 import os
+import sqlite3
 import struct
 import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import RLock
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from xxhash import xxh64_intdigest
 
 from uwf_core.api.store import Holder
 from uwf_core.errors import BusyError, StoreError, UwfError
 from uwf_core.process import crash_points
+from uwf_core.process.cancel import current_cancel
 from uwf_core.stores.queries import BATCH, marks
 from uwf_core.stores.rows import HOLDER_COLUMNS, Row, holder_of_row
-from uwf_core.stores.waiting import is_cancelled
 
 _SET = getattr(fcntl, "F_OFD_SETLK", fcntl.F_SETLK)
 _ASK = getattr(fcntl, "F_OFD_GETLK", fcntl.F_GETLK)
@@ -256,3 +257,43 @@ def _flock(kind: int, start: int, length: int) -> bytes:
 def _kind_and_start(flock: bytes) -> tuple[int, int]:
     fields = _FLOCK.unpack(flock)
     return (fields[3], fields[0]) if sys.platform == "darwin" else (fields[0], fields[2])
+
+
+# -- waiting for other processes that write to the store ------------------------------------------
+
+BUSY_SECONDS: Final = 60.0
+
+
+class WaitingConnection(sqlite3.Connection):
+    """A connection whose statements wait for other writers: at most `busy_seconds`, and only until
+    the run is cancelled. SQLite itself would wait without returning to Python, which handles no
+    signal meanwhile.
+    """
+
+    busy_seconds = BUSY_SECONDS
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        """As that of sqlite3. Within a transaction nothing is repeated."""
+        deadline = None
+        while True:
+            try:
+                return super().execute(sql, parameters)
+            except sqlite3.OperationalError as error:
+                if primary_code(error) != sqlite3.SQLITE_BUSY or self.in_transaction:
+                    raise
+                deadline = deadline or time.monotonic() + self.busy_seconds
+                if time.monotonic() > deadline or is_cancelled():
+                    raise
+                time.sleep(_RETRY_SECONDS)
+
+
+def is_cancelled() -> bool:
+    """Whether the run to which this code belongs may not wait any longer."""
+    cancel = current_cancel()
+    return cancel is not None and cancel.is_over()
+
+
+def primary_code(error: sqlite3.Error) -> int:
+    """The code of an error of SQLite, without its details."""
+    code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    return code & 0xFF

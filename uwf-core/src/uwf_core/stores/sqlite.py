@@ -33,7 +33,6 @@ from uwf_core.process import crash_points
 from uwf_core.stores import rows
 from uwf_core.stores.database import Database, damaged_file, damaged_row
 from uwf_core.stores.locks import HeldLocks, LockFile
-from uwf_core.stores.numbers import range_of
 from uwf_core.stores.queries import BATCH, batches, has_tags, marks, nodes_before, query
 from uwf_core.stores.rows import (
     GRAPH_COLUMNS,
@@ -42,6 +41,7 @@ from uwf_core.stores.rows import (
     TEXT_COLUMNS,
     VARIABLE_COLUMNS,
     Row,
+    range_of,
 )
 
 _GET = f"SELECT {RECORD_COLUMNS} FROM node WHERE ref = ?"

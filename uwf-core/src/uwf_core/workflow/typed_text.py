@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import DefinitionError, PayloadError, UsageError
-from uwf_core.fields.json_text import doubled
 from uwf_core.fields.mismatch import not_a_field, short
+from uwf_core.fields.records import doubled
 from uwf_core.workflow.alternatives import alternatives, as_mapping, inline_refs, is_open
 from uwf_core.workflow.variants import STATUS, variants
 from uwf_core.workflow.yaml_nodes import at, is_bad_number, type_of, types_of, value_of

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from uwf_core.fields.json_text import LONGEST_INTEGER, integer
+from uwf_core.fields.records import LONGEST_INTEGER, integer
 from uwf_core.workflow.problem import Place
 
 _MAX_EXACT = 2**53 - 1
