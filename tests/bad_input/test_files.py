@@ -210,7 +210,7 @@ def stranger(tmp_path: Path) -> Iterator[Callable[..., Answer]]:
         yield lambda rig, *words: _as_ourselves(rig, words)
         return
     if shutil.which("setpriv") is None:
-        pytest.skip("root is refused nothing, and there is no setpriv to become somebody else")
+        pytest.skip("root may read all, and setpriv, for another user, is not installed")
     yield lambda rig, *words: _as_nobody(rig, words)
 
 
@@ -327,7 +327,7 @@ def small_disk(tmp_path: Path) -> Iterator[World]:
     rig.home.mkdir(mode=0o700)
     command = ["mount", "-t", "tmpfs", "-o", "size=4m,mode=0700", "tmpfs", str(rig.home)]
     if subprocess.run(command, capture_output=True, check=False).returncode != 0:
-        pytest.skip("this machine lets even root mount nothing")
+        pytest.skip("this machine does not allow mounts")
     try:
         yield rig
     finally:

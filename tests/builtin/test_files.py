@@ -138,7 +138,7 @@ def test_glob_below_a_folder_is_relative_to_it_and_still_ignores(tree):
     assert tree.tool("list_files", pattern="deep/*", path="src").text == "src/deep/test_x.py"
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not here to be asked")
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_what_is_ignored_is_what_git_ignores(tree):
     subprocess.run(["git", "init", "-q"], cwd=tree.work, check=True)
     (tree.work / ".git" / "info" / "exclude").write_text("docs/\n")

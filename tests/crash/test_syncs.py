@@ -26,7 +26,7 @@ def traced(rig: Rig, calls: str, *arguments: str) -> list[str]:
         check=False,
     )
     if "ptrace" in done.stderr or "Operation not permitted" in done.stderr:
-        pytest.skip("this machine allows no tracing")
+        pytest.skip("this machine does not allow strace")
     assert done.returncode == 0, done.stderr
     return trace.read_text().splitlines()
 

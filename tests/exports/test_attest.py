@@ -74,7 +74,7 @@ def test_a_signature_of_the_statement_can_be_verified(tmp_path: Path) -> None:
     try:
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
     except FileNotFoundError:
-        pytest.skip("no ssh-keygen")
+        pytest.skip("ssh-keygen is not installed")
     sign = ["ssh-keygen", "-q", "-Y", "sign", "-f", str(key), "-n", "uwf", str(file)]
     subprocess.run(sign, check=True)
     signers = tmp_path / "signers"

@@ -11,9 +11,7 @@ from uwf_core.client import Cancel
 from uwf_core.errors import AgentInterrupted, Unavailable
 from uwf_testing.model_server import ScriptedModel
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("openssl") is None, reason="openssl makes the certificate, and is not here"
-)
+pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 
 
 @pytest.fixture(scope="module")

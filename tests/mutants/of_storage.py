@@ -216,15 +216,15 @@ STORAGE = (
     Mutant(
         "compare-and-set",
         "a name moves whatever it was",
-        "stores/sqlite.py",
-        '"WHERE name = ? AND checksum = ?"\n)',
-        '"WHERE name = ? AND ? IS NOT NULL"\n)',
+        "stores/queries.py",
+        '"WHERE name = ? AND checksum = ? AND status IS ?"\n)',
+        '"WHERE name = ? AND ? IS NOT NULL AND status IS ?"\n)',
         "tests/core/stores/test_contract.py::TestSqlite::test_no_update_of_many_processes_is_lost",
     ),
     Mutant(
         "compare-and-set",
         "a name is removed whatever it is",
-        "stores/sqlite.py",
+        "stores/queries.py",
         '_DROP_VARIABLE = "DELETE FROM variable WHERE name = ? AND checksum = ?"',
         '_DROP_VARIABLE = "DELETE FROM variable WHERE name = ? AND ? IS NOT NULL"',
         "tests/core/stores/test_contract.py::TestSqlite::test_a_variable_goes_only_from_where_it_is",
@@ -232,7 +232,7 @@ STORAGE = (
     Mutant(
         "compare-and-set",
         "a new name replaces what is there",
-        "stores/sqlite.py",
+        "stores/queries.py",
         "INSERT OR IGNORE INTO variable",
         "INSERT OR REPLACE INTO variable",
         "tests/core/stores/test_contract.py::TestSqlite::test_of_many_processes_exactly_one_makes_a_variable",

@@ -26,7 +26,7 @@ FULL = "the disk of the database is full; nothing was stored"
 def server() -> Iterator[Server]:
     """A server for these tests alone: one that loses the disk of a tablespace fails for all."""
     if not os.environ.get("UWF_DISK_FULL"):
-        pytest.skip("runs by hand, with UWF_DISK_FULL=1 and the right to mount")
+        pytest.skip("set UWF_DISK_FULL=1; it needs the right to mount")
     if programs() is None:
         pytest.skip(MISSING)
     running = Server()

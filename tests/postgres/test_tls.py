@@ -13,9 +13,7 @@ from uwf_core.errors import StoreError
 from uwf_store_postgres.backend import open_postgres
 
 NAME = "db.example.org"
-pytestmark = pytest.mark.skipif(
-    shutil.which("openssl") is None, reason="no openssl on this machine"
-)
+pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 
 
 def openssl(folder: Path, *words: str) -> None:

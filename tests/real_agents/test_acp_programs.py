@@ -126,7 +126,9 @@ def test_a_role_enters_and_continues_its_session_or_says_that_it_cannot(world, p
     assert tuple(first["usage"].get(name) for name in names) == COUNTED[program]
 
 
-@pytest.mark.skipif("UWF_REAL_MORE" not in os.environ, reason="by hand: four starts of each")
+@pytest.mark.skipif(
+    "UWF_REAL_MORE" not in os.environ, reason="four starts each: set UWF_REAL_MORE=1"
+)
 def test_a_fork_of_the_thread_forks_the_session_or_begins_a_new_one(world, program, played):
     """The protocol copies a whole session, so a fork at an earlier step begins a new one."""
     project, document = played

@@ -209,7 +209,7 @@ def read_only(home: Path, script: str, project: Project, seconds: float) -> str:
         check=False,
     )  # fmt: skip
     if done.returncode != 0 and "unshare" in done.stderr:
-        pytest.skip("no namespaces of mounts here")
+        pytest.skip("this machine does not allow mount namespaces")
     return done.stdout + done.stderr
 
 

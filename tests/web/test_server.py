@@ -109,7 +109,7 @@ def test_an_unsafe_or_wrong_call_starts_nothing(
 def certificate(tmp_path: Path) -> list[str]:
     """The options of a certificate for this machine, and its key."""
     if shutil.which("openssl") is None:
-        pytest.skip("no openssl, which makes a certificate")
+        pytest.skip("openssl is not installed")
     files = [str(tmp_path / "cert.pem"), str(tmp_path / "key.pem")]
     words = ["-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=uwf", "-addext"]
     subprocess.run(

@@ -45,7 +45,7 @@ def test_a_folder_that_everybody_can_write_is_refused(tmp_path: Path, mode: int)
     assert f"chmod go-w {tmp_path}" in (caught.value.hint or "")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a folder to another user")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")
 def test_a_folder_of_another_user_is_refused_but_for_the_one_that_called_sudo(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,7 +68,7 @@ def test_a_folder_that_a_group_can_write_is_refused_but_for_the_users_own(tmp_pa
             find_home({"UWF_HOME": str(tmp_path)})
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a folder to another group")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another group")
 def test_a_folder_that_a_group_of_others_can_write_is_refused(tmp_path: Path) -> None:
     os.chown(tmp_path, -1, next(each.gr_gid for each in grp.getgrall() if each.gr_gid))
     tmp_path.chmod(0o750)

@@ -54,7 +54,7 @@ def test_a_store_that_is_thrown_away_never_waits_for_the_disk(tmp_path: Path) ->
     words = [*strace, sys.executable, "-c", code, str(tmp_path / "home"), str(first)]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
     if "ptrace" in done.stderr or "Operation not permitted" in done.stderr:
-        pytest.skip("this machine allows no tracing")
+        pytest.skip("this machine does not allow strace")
     assert done.returncode == 0, done.stderr
     synced = [line for line in trace.read_text().splitlines() if "sync(" in line]
     files = [line.partition("<")[2].partition(">")[0] for line in synced]

@@ -124,7 +124,7 @@ def test_what_does_not_fit_is_brought_up_together_with_the_core(
 def test_the_line_for_an_environment_of_uv_is_one_that_uv_takes() -> None:
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     if uv is None:
-        pytest.skip("there is no uv here")
+        pytest.skip("uv is not installed")
     words = shlex.split(install_line("pluggy", InstallMethod("uv", sys.executable)))
     done = subprocess.run(
         [uv, *words[1:], "--dry-run", "--offline"], capture_output=True, text=True, check=False

@@ -176,7 +176,7 @@ def test_a_writer_that_never_ends_is_waited_for_and_then_named(open_store, tmp_p
         assert store.find("", 9)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc says what a descriptor is")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_the_name_of_a_new_store_is_on_the_disk_before_anything_is_stored(tmp_path, monkeypatch):
     """SQLite syncs the folder later, for its log: that is its own affair."""
     synced, right = [], os.fsync

@@ -83,7 +83,7 @@ def test_a_hack_by_words_is_refused(desk, hack):
             draft_edit(client, Draft(file=desk.file, texts={"note.yaml": new}, secrets=secrets))
 
 
-@pytest.mark.skipif(not os.environ.get("UWF_REWARD_HACKS"), reason="52 trials; by hand")
+@pytest.mark.skipif(not os.environ.get("UWF_REWARD_HACKS"), reason="set UWF_REWARD_HACKS=1")
 def test_a_hack_by_deeds_is_not_accepted(desk):
     assert desk.call(*desk.seal("--guard", "cost=50%", "--guard", "tampering=0")).exit_code == 0
     for text in BY_TRIALS.values():

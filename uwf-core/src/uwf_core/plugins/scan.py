@@ -4,7 +4,7 @@
 the import path are read here. Formats: entry_points.txt and METADATA as the packaging
 specifications define them. No plugin code is imported, and nothing is cached between processes.
 
-This module imports nothing but os and sys: `typing` alone would double what the scan costs.
+This module imports only os and sys: `typing` alone would double what the scan costs.
 """
 
 from __future__ import annotations

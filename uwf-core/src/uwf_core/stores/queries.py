@@ -1,11 +1,15 @@
-"""SQL that depends on the query: number of references, prefix and tags."""
+"""SQL that depends on its values: number of references, prefix and tags, a change."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from uwf_core.api.store import WantedVariables
+from uwf_core.api.store import Variable, WantedVariables
 from uwf_core.ids import number_of
-from uwf_core.stores.rows import RECORD_COLUMNS_OF_SMALL
+from uwf_core.process import crash_points
+from uwf_core.stores.rows import RECORD_COLUMNS_OF_SMALL, VARIABLE_COLUMNS, row_of_variable
+
+if TYPE_CHECKING:
+    import sqlite3
 
 BATCH = 500
 """The maximum number of values in one statement."""
@@ -85,3 +89,31 @@ def batches(numbers: Iterable[int | None]) -> Iterator[list[int]]:
 def marks(batch: Collection[Any]) -> str:
     """A question mark for each value."""
     return ", ".join("?" * len(batch))
+
+
+_ADD_VARIABLE = f"INSERT OR IGNORE INTO variable ({VARIABLE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_CHANGE_VARIABLE = (
+    "UPDATE variable SET value = ?, tags = ?, created = ?, updated = ?, checksum = ? "
+    "WHERE name = ? AND checksum = ? AND status IS ?"
+)
+_MOVE_STATUS = "UPDATE variable SET status = ? WHERE name = ? AND checksum = ?"
+_DROP_VARIABLE = "DELETE FROM variable WHERE name = ? AND checksum = ?"
+
+
+def write_variable(
+    connection: "sqlite3.Connection", name: str, variable: Variable | None, expected: bytes | None
+) -> bool:
+    """Compare-and-set, or delete, a variable. Within a transaction."""
+    crash_points.reach("variable")
+    if variable is None:
+        return connection.execute(_DROP_VARIABLE, (name, expected)).rowcount == 1
+    row = row_of_variable(variable)
+    if expected is None:
+        return connection.execute(_ADD_VARIABLE, row).rowcount == 1
+    _, value, status, *others = row
+    change = (value, *others, name, expected, status)
+    # A status that stays as it is leaves the pages of its index unwritten.
+    if connection.execute(_CHANGE_VARIABLE, change).rowcount == 1:
+        return True
+    connection.execute(_MOVE_STATUS, (status, name, expected))
+    return connection.execute(_CHANGE_VARIABLE, change).rowcount == 1

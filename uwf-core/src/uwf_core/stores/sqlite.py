@@ -33,7 +33,15 @@ from uwf_core.process import crash_points
 from uwf_core.stores import rows
 from uwf_core.stores.database import Database, damaged_file, damaged_row
 from uwf_core.stores.locks import HeldLocks, LockFile
-from uwf_core.stores.queries import BATCH, batches, has_tags, marks, nodes_before, query
+from uwf_core.stores.queries import (
+    BATCH,
+    batches,
+    has_tags,
+    marks,
+    nodes_before,
+    query,
+    write_variable,
+)
 from uwf_core.stores.rows import (
     GRAPH_COLUMNS,
     RECORD_COLUMNS,
@@ -52,13 +60,6 @@ _PUT = (
 )
 _TOUCH = "UPDATE node SET touched = ?, guard = ? WHERE ref = ?"
 _GET_VARIABLE = f"SELECT {VARIABLE_COLUMNS} FROM variable WHERE name = ?"
-_ADD_VARIABLE = f"INSERT OR IGNORE INTO variable ({VARIABLE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
-_CHANGE_VARIABLE = (
-    "UPDATE variable SET value = ?, tags = ?, created = ?, updated = ?, checksum = ? "
-    "WHERE name = ? AND checksum = ? AND status IS ?"
-)
-_MOVE_STATUS = "UPDATE variable SET status = ? WHERE name = ? AND checksum = ?"
-_DROP_VARIABLE = "DELETE FROM variable WHERE name = ? AND checksum = ?"
 
 
 def open_sqlite(url: str, home: str, *, durable: bool = True) -> "SqliteBackend":
@@ -205,7 +206,7 @@ class SqliteBackend:
             with self.transaction(commit.durable):
                 existing = put_checked(self, commit)
                 with self._database.writing as connection:
-                    write_changes(commit.changes, partial(_write, connection))
+                    write_changes(commit.changes, partial(write_variable, connection))
         except ConflictError as conflict:
             return conflict.found
         return Committed(existing=existing) if existing else STORED
@@ -311,12 +312,12 @@ class SqliteBackend:
     def set_variable(self, variable: Variable, expected: bytes | None) -> bool:
         """Compare-and-set."""
         with self._lock, self._writing() as connection:
-            return _write(connection, variable.name, variable, expected)
+            return write_variable(connection, variable.name, variable, expected)
 
     def delete_variable(self, name: str, expected: bytes) -> bool:
         """Compare-and-delete."""
         with self._lock, self._writing() as connection:
-            return _write(connection, name, None, expected)
+            return write_variable(connection, name, None, expected)
 
     # -- locks -----------------------------------------------------------------------------------
 
@@ -386,22 +387,3 @@ class SqliteBackend:
             self._database.close()
             self._locks.close()
             self._synchronous = None
-
-
-def _write(
-    connection: sqlite3.Connection, name: str, variable: Variable | None, expected: bytes | None
-) -> bool:
-    """Compare-and-set, or delete, a variable. Within a transaction."""
-    crash_points.reach("variable")
-    if variable is None:
-        return connection.execute(_DROP_VARIABLE, (name, expected)).rowcount == 1
-    row = rows.row_of_variable(variable)
-    if expected is None:
-        return connection.execute(_ADD_VARIABLE, row).rowcount == 1
-    _, value, status, *others = row
-    change = (value, *others, name, expected, status)
-    # A status that stays as it is leaves the pages of its index unwritten.
-    if connection.execute(_CHANGE_VARIABLE, change).rowcount == 1:
-        return True
-    connection.execute(_MOVE_STATUS, (status, name, expected))
-    return connection.execute(_CHANGE_VARIABLE, change).rowcount == 1

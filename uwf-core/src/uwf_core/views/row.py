@@ -43,7 +43,7 @@ def row_of(
 
 
 def corrupt_row(thread: ThreadId, message: str) -> "ThreadRow":
-    """The row of a thread of which nothing but the id is known."""
+    """The row of a thread of which only the id is known."""
     # A damaged id has no time of creation; 0 stands for unknown.
     started_ms = thread.created_ms if ThreadId.matches(thread) else 0
     return {
