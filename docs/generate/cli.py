@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import click
 
 from generate.tables import table
-from uwf_core.cli.command_table import RETIRED
 from uwf_core.cli.main import Root
+from uwf_core.operations.rows import RETIRED
 
 WIDTH = 92
 

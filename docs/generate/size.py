@@ -11,9 +11,10 @@ ROOT = Path(__file__).resolve().parents[2]
 INTRODUCTION = """\
 # What each capability costs
 
-Lines of code without blank lines, comments and docstrings; templates and SQL included. `python -m
-benchmarks.size --check`, which decides over merges, holds each room to its recorded figure
-(`benchmarks/sum.json`): a figure goes down, or up in a commit that names the capability it buys.
+Lines of code without blank lines, comments and docstrings; templates and SQL included, generated
+files (`generated.py`) left out. `python -m benchmarks.size --check`, which decides over merges,
+holds each room to its recorded figure (`benchmarks/sum.json`): a figure goes down, or up in a
+commit that names the capability it buys.
 """
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from benchmarks.size import Module, modules
+from benchmarks.size import GENERATED, Module, modules
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "uwf-core" / "src" / "uwf_core"
@@ -27,7 +27,9 @@ def shipped_modules() -> list[Path]:
     return [
         path
         for path in project_files()
-        if path.suffix == ".py" and _is_in_a_distribution(path.relative_to(ROOT).parts)
+        if path.suffix == ".py"
+        and path.name not in GENERATED
+        and _is_in_a_distribution(path.relative_to(ROOT).parts)
     ]
 
 

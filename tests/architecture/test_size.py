@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
-from benchmarks.size import step_records
+from benchmarks.size import GENERATED, step_records
 from sources import CORE, ROOT, counted_modules, name_of, project_files
-from uwf_core.cli.command_table import COMMANDS, Noun
+from uwf_core.operations.rows import Noun, own_commands
+
+COMMANDS = own_commands().rows
 
 MODULE_LINES = 400
 TEST_LINES = 500
@@ -14,6 +16,7 @@ FUNCTION_LINES = 50
 # A file that may be longer, and why.
 LONGER = {
     "noxfile.py": 490,  # every session in one place
+    "uwf-core/src/uwf_core/client.py": 450,  # the methods that have no command, mostly docstrings
     "uwf-core/src/uwf_core/errors.py": 435,  # the whole error tree in one place, mostly docstrings
     "uwf-core/src/uwf_core/thread/types.py": 515,  # every node of a thread, mostly docstrings
     "uwf-core/src/uwf_core/api/agent.py": 475,  # each field of the contract has its sentence
@@ -35,7 +38,7 @@ def test_no_file_is_too_long_to_read_in_one_go():
     too_long = {
         name_of(path): line_count(path)
         for path in project_files()
-        if path.suffix == ".py" and line_count(path) > most(path)
+        if path.suffix == ".py" and line_count(path) > most(path) and path.name not in GENERATED
     }
     assert too_long == {}, "split them: is it one room or two?"
 
@@ -47,10 +50,12 @@ def command_modules() -> set[Path]:
         for entry in entries.values():
             if isinstance(entry, Noun):
                 yield from targets(entry.rows)
-            elif not entry.owner:
-                yield entry.target.partition(":")[0]
+            else:
+                texts = (entry.operation.get(key, "") for key in ("command", "run", "text"))
+                yield from (text.partition(":")[0] for text in texts)
 
-    return {CORE / "cli" / (module.replace(".", "/") + ".py") for module in targets(COMMANDS)}
+    modules = {each for each in targets(COMMANDS) if each.startswith("uwf_core.cli.")}
+    return {CORE.parent / (module.replace(".", "/") + ".py") for module in modules}
 
 
 def test_a_command_module_parses_calls_and_renders_and_no_more():

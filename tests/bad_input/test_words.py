@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 import pytest
 from refusals import World
 
-from uwf_core.cli.command_table import COMMANDS, Entry, Noun
+from uwf_core.operations.rows import Entry, Noun, own_commands
+
+COMMANDS = own_commands().rows
 
 USAGE, UNKNOWN, STATE, AMBIGUOUS = "usage", "unknown-id", "wrong-state", "ambiguous-id"
 NO_THREAD = "01JD0000000000000000000000"

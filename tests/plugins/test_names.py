@@ -5,10 +5,12 @@ import json
 import pytest
 from wheels import build_wheel, install
 
-from uwf_core.cli.command_table import COMMANDS
+from uwf_core.operations.rows import own_commands
 from uwf_core.plugins.scan import CORE, scan
 from uwf_core.plugins.status import RESERVED
 from uwf_core.stores.open import HOUSE
+
+COMMANDS = own_commands().rows
 
 OTHERS = "uwf-agent-acp,uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
 CLAIMS = [

@@ -14,10 +14,12 @@ from tests.walkthrough.play import play
 from tests.walkthrough.site import ROOT, installed_uwf, lay_out
 from tests.walkthrough.table import PHASES, REPORT, all_commands, declared, gaps, not_called
 
-from uwf_core.cli.command_table import COMMANDS
+from uwf_core.operations.rows import own_commands
 from uwf_testing.model_server import ScriptedModel
 from uwf_testing.model_server_record import ModelRequest
 from uwf_testing.model_server_script import ModelTurn
+
+COMMANDS = own_commands().rows
 
 BY_NAME = {phase.name: phase for phase in PHASES}
 

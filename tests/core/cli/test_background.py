@@ -6,15 +6,16 @@ import sys
 import pytest
 from cli_kit import APPROVED, ASKS, WROTE, Uwf
 
-from uwf_core.cli.thread_run import exec_, poke, resume
-from uwf_core.cli.thread_start import run
+from uwf_core.cli.complete import options_of
+from uwf_core.operations.rows import own_commands
 from uwf_core.testing.project import Project
 
 
-@pytest.mark.parametrize("command", [run, exec_, resume, poke], ids=lambda each: each.name)
-def test_every_command_that_runs_steps_has_the_same_options(command):
-    names = {option for parameter in command.params for option in parameter.opts}
-    assert {"--agent", "--cwd", "--until-done", "--background"} <= names
+@pytest.mark.parametrize("name", ["run", "exec", "resume", "poke"])
+def test_every_command_that_runs_steps_has_the_same_options(name):
+    rows = own_commands().rows
+    names = options_of(rows[name] if name in rows else rows["thread"].rows[name])
+    assert {"--agent", "--cwd", "--until-done", "--background"} <= set(names)
 
 
 def running(uwf: Uwf, *words: str) -> str:

@@ -5,8 +5,10 @@ import json
 import pytest
 from cli_kit import APPROVED, WORKFLOW, WROTE
 
-from uwf_core.cli.command_table import COMMANDS, Noun
 from uwf_core.ids import Ref
+from uwf_core.operations.rows import Noun, own_commands
+
+COMMANDS = own_commands().rows
 
 STEP_RESULT = {
     "thread", "step", "role", "agent", "alias", "status", "currentRole", "suspendedRole",

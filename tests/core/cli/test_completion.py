@@ -7,8 +7,10 @@ import sys
 import pytest
 from cli_kit import WROTE
 
-from uwf_core.cli.command_table import COMMANDS, EVERYWHERE, Noun
 from uwf_core.cli.complete import candidates, find_place
+from uwf_core.operations.rows import EVERYWHERE, Noun, own_commands
+
+COMMANDS = own_commands().rows
 
 
 def words_of(before: str, word: str = "") -> list[str]:

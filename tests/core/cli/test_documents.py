@@ -10,11 +10,11 @@ import pytest
 import yaml
 
 from uwf_core.api import CAPABILITIES
-from uwf_core.cli.command_table import EVERYWHERE, Row
-from uwf_core.cli.complete import find_place
+from uwf_core.cli.complete import find_place, options_of
 from uwf_core.cli.main import EXIT_CODES
 from uwf_core.cli.prompt import DOCUMENTS, document_text, front_of
 from uwf_core.errors import FailureKind
+from uwf_core.operations.rows import Row
 from uwf_core.thread.names import STATUSES
 
 SHORT = {"-p": "--prompt", "-c": "--count"}
@@ -43,11 +43,11 @@ def test_every_call_in_a_document_is_one_that_exists(name):
         if words[0] in PLACEHOLDERS:
             continue
         entry = find_place([word for word in words if not word.startswith("-")][:2]).entry
-        if not isinstance(entry, Row) or not entry.target:
+        if not isinstance(entry, Row) or not entry.help:
             entry = find_place(words[:1]).entry
         assert isinstance(entry, Row), call
-        assert entry.target, call
-        known = {option.partition("=")[0] for option in (*entry.options, *EVERYWHERE)}
+        assert entry.help, call
+        known = options_of(entry)
         for word in words:
             if word.startswith("-") and word != "-":
                 assert SHORT.get(word, word) in known, call

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from uwf_core.cli.command_table import RETIRED
 from uwf_core.config import settings
+from uwf_core.operations.rows import RETIRED
 
 
 @pytest.mark.parametrize(("words", "replacement"), RETIRED.items(), ids=str)
@@ -135,7 +135,7 @@ def test_many_errors_in_the_configuration_are_reported_from_a_few_reads(uwf, pro
 
 
 def test_a_fault_of_our_own_is_one_line_and_its_traceback_is_in_the_log(uwf, project, monkeypatch):
-    def broken(*_arguments, **_options):
+    def broken(engine, **_options):
         raise ZeroDivisionError("a bug")
 
     monkeypatch.setattr("uwf_core.threads.start.start_thread", broken)

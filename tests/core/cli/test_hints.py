@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 import uwf_core
-from uwf_core.cli.command_table import COMMANDS, EVERYWHERE, RETIRED, Noun
+from uwf_core.cli.complete import options_of
+from uwf_core.operations.rows import RETIRED, Noun, own_commands
+
+COMMANDS = own_commands().rows
 
 ROOT = Path(uwf_core.__file__).parent
 FOREIGN = {"acp", "eval", "improve", "schedule", "web", "worker"}
@@ -49,8 +52,7 @@ def fault(call: str) -> str | None:
         path = (*path, words.pop(0))
         entry = entries[path[-1]]
         if not isinstance(entry, Noun):
-            known = {name.partition("=")[0] for name in (*entry.options, *EVERYWHERE)}
-            known |= {"-p", "-c", "-o", "--help"}
+            known = {*options_of(entry), "-p", "-c", "-o", "--help"}
             asked = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
             return f"it has no {', '.join(sorted(asked - known))}" if asked - known else None
         entries = entry.rows

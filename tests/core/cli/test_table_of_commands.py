@@ -7,9 +7,13 @@ import pytest
 from cli_kit import check_golden
 
 from uwf_core.cli.command import Command
-from uwf_core.cli.command_table import COMMANDS, EVERYWHERE, RETIRED, Noun
+from uwf_core.cli.complete import options_of
 from uwf_core.cli.main import Root
 from uwf_core.cli.plugin_commands import plugin_commands
+from uwf_core.operations.generate import own_files
+from uwf_core.operations.rows import RETIRED, Noun, own_commands
+
+COMMANDS = own_commands().rows
 
 
 def rows(entries=COMMANDS, path=()):
@@ -36,10 +40,18 @@ def test_completion_knows_the_options_of_each_command(path):
         param for param in load(path).params if isinstance(param, click.Option) and not param.hidden
     ]
     real = {(option.opts[-1], option.is_flag) for option in options}
+    flags = {"--debug", "--help"}
     known = {
-        (name.partition("=")[0], "=" not in name) for name in (*ALL[path].options, *EVERYWHERE)
+        (name, name in flags if row is None else row.get("flag", False))
+        for name, row in options_of(ALL[path]).items()
     }
     assert known == real
+
+
+def test_the_generated_files_are_those_of_the_table():
+    """`python -m uwf_core.operations.generate` renews them."""
+    for file, text in own_files().items():
+        assert file.read_text("utf-8") == text, file.name
 
 
 @pytest.mark.parametrize("path", ALL, ids=" ".join)

@@ -34,7 +34,7 @@ def test_each_branch_that_has_begun_is_a_run_of_its_role(uwf: Client) -> None:
     assert (outcome.exit_code, outcome.document["suspendReason"]) == (5, "limit")
     assert sorted(statuses(uwf, root)) == ["completed", "completed", "limit", "limit"]
     waiting = [each for each in branches(uwf, root) if uwf.show(each)["status"] == "suspended"]
-    uwf.resume(waiting[0], grant="visits=2")
+    uwf.resume(waiting[0], grants=["visits=2"])
     outcome = uwf.exec(root, until_done=True)
     assert (outcome.exit_code, outcome.document["status"]) == (0, "completed"), outcome
     assert len(joint_output(uwf, root)["results"]) == 4

@@ -126,9 +126,9 @@ def test_a_person_grants_as_much_as_wanted(
     assert stopped(uwf, thread)[0] == 1
     for wrong, word in {"steps=0": "amount", "step=1": "amount", "visits=1": "maxVisits"}.items():
         with pytest.raises(UsageError, match=word):
-            uwf.resume(thread, grant=wrong)
+            uwf.resume(thread, grants=[wrong])
     with pytest.raises(UsageError, match="leaves no room"):
-        uwf.resume(thread, "text", grant="cost=1")
+        uwf.resume(thread, "text", grants=["cost=1"])
     check(uwf, thread)
     assert granted(uwf, thread) == {}
     words = ("--grant", "steps=3", "--grant", "cost=1", "--until-done")
@@ -142,7 +142,7 @@ def test_a_person_grants_as_much_as_wanted(
     free = start()
     uwf.exec(free, agent="human")
     with pytest.raises(WrongStateError, match="nothing to grant"):
-        uwf.resume(free, grant="steps=1")
+        uwf.resume(free, grants=["steps=1"])
 
 
 def test_a_grant_for_another_limit_opens_no_room(uwf: Client, start: Callable[..., str]) -> None:
@@ -150,9 +150,9 @@ def test_a_grant_for_another_limit_opens_no_room(uwf: Client, start: Callable[..
     steps, message = stopped(uwf, thread)
     assert "leaves no room for a step (20 used, 10 reserved)" in message
     with pytest.raises(UsageError, match="leaves no room"):
-        uwf.resume(thread, grant="visits=1")
+        uwf.resume(thread, grants=["visits=1"])
     assert (check(uwf, thread)["steps"], granted(uwf, thread)) == (steps, {})
-    assert uwf.resume(thread, grant="tokens=1").exit_code == 0, "the limit itself: as is wanted"
+    assert uwf.resume(thread, grants=["tokens=1"]).exit_code == 0, "the limit itself: as is wanted"
 
 
 @pytest.mark.parametrize("words", ["--max-cost nan", "--max-cost inf", f"--max-tokens {2**53}"])
@@ -209,7 +209,7 @@ def test_a_limit_above_a_call_covers_what_is_called(
     assert origin in uwf.show(child)["suspendMessage"]
     assert uwf.exec(thread).exit_code == 5
     word = "cost" if "cost" in origin else "steps"
-    assert uwf.resume(thread, grant=f"{word}=2", until_done=True).exit_code == 5
+    assert uwf.resume(thread, grants=[f"{word}=2"], until_done=True).exit_code == 5
     assert len(uwf.steps(child)) - 1 == leaves + 2
     for each in (thread, child):
         check(uwf, each)

@@ -15,20 +15,24 @@ to one thread of a program; several clients, and the `uwf` command, can share a 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from uwf_core.driving.acting import ThreadDriver
+from uwf_core.engine.installation import Installation
 from uwf_core.engine.open_engine import open_engine
 from uwf_core.engine.watch import Listener
+from uwf_core.ids import Ref
 from uwf_core.maintenance.node_store import Name, NodeStore
+from uwf_core.operations.generated import Operations
 from uwf_core.process.cancel import Cancel
+from uwf_core.views.recorded import open_step, open_thread
 
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model
     from uwf_core.api.judge import Judge
+    from uwf_core.api.reading import RecordedThread
     from uwf_core.engine.results import Outcome
     from uwf_core.replay.replay import ReplayDocument
     from uwf_core.threads.queued import QueuedThreads
@@ -44,7 +48,7 @@ if TYPE_CHECKING:
     from uwf_core.views.worktree import WorktreeDiffDocument
 
     # isort: off
-    from uwf_core.engine.bundle_documents import BundleDocument, ImportDocument
+    from uwf_core.engine.bundle_documents import BundleDocument, ImportDocument, SourceDocument
     from uwf_core.engine.documents import (
         AnswerDocument, CollectDocument, CompactedDocument, ExecDocument, RemovedDocument,
         StartedDocument, StepDocument, StepResult, StepRow, ThreadDocument, ThreadRow,
@@ -94,11 +98,10 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(_HOME.get(name, "uwf_core.engine.documents")), name)
 
 
-class Client(ThreadDriver):
+class Client(Operations):
     """One user's uwf, seen from one folder. Make it with `Client.open`; close it, or use `with`.
 
-    `uwf_core.driving` has its other methods: what reads threads, what is about workflows, and what
-    acts on threads.
+    Its methods are the operations of `uwf`, from one table, and a few that have no command.
     """
 
     @classmethod
@@ -211,3 +214,228 @@ class Client(ThreadDriver):
         from uwf_core.engine import judging
 
         return judging.judge_model(self._engine)
+
+    # -- what has no command, or one with another form -------------------------------------------
+
+    @property
+    def home(self) -> Path:
+        """uwf's own folder."""
+        return Path(self._engine.home)
+
+    @property
+    def folder(self) -> Path:
+        """The base of relative paths."""
+        return Path(self._engine.cwd)
+
+    @property
+    def trusted_folders(self) -> Sequence[str]:
+        """The folders that the user trusts. Raises ConfigError if the list cannot be read."""
+        from uwf_core.config.trust import trusted_folders
+
+        return trusted_folders(self._engine.home)
+
+    @property
+    def installation(self) -> Installation:
+        """Information about plugins and configuration, without running anything."""
+        return Installation(self._engine)
+
+    def changes(self) -> int | None:
+        """A number that differs from the previous one if others have written in between: a program
+        that watches the store reads again then. None: this store cannot say.
+        """
+        return self._engine.store.changes()
+
+    def thread(self, thread: str) -> RecordedThread:
+        """A thread as it is stored, each part read when it is asked for."""
+        return open_thread(self._engine, thread)
+
+    def list(self, wanted: ThreadFilter | None = None) -> Sequence[ThreadRow]:
+        """Threads, newest first; by default with the finished ones."""
+        from uwf_core.views import thread_list
+
+        return thread_list.list_threads(self._engine, wanted or thread_list.ThreadFilter(all=True))
+
+    def inbox(self, thread: str | None = None) -> Sequence[InboxItem]:
+        """What waits for a person, the longest wait first; or only that in a thread and those that
+        it called, in their order. `form_of` makes a form of an item's schema,
+        `resume(item["thread"], answer=..., head=item["head"])` answers it.
+        """
+        from uwf_core.views import inbox
+
+        if thread is None:
+            return inbox.inbox(self._engine)
+        return inbox.waiting_in(self._engine, thread)
+
+    def follow(self, thread: str, role: str | None = None) -> Iterator[TurnDocument]:
+        """All turns so far, then those of the running step as they arrive."""
+        from uwf_core.views import turns
+
+        return turns.follow_turns(open_thread(self._engine, thread), role)
+
+    def prompt(self, step: str) -> str:
+        """The exact prompt of a step."""
+        return open_step(self._engine, step).prompt
+
+    def step_file(self, step: str, path: str) -> bytes:
+        """The content of a file that a step delivered, of at most 50 MB.
+
+        Raises:
+            UnknownIdError: the step delivered no file at this path.
+        """
+        from uwf_core.views import steps
+
+        return steps.delivered_file(open_step(self._engine, step), path)
+
+    def step_patch(self, step: str) -> str:
+        """What a step changed in the files, as a patch. Errors as `uwf step diff`."""
+        from uwf_core.views import step_files
+
+        return step_files.patch_of_step(self._engine.home, open_step(self._engine, step))
+
+    def diff(self, a: str, b: str) -> ThreadDiffDocument:
+        """Two threads, aligned, with their first divergence. Errors as `uwf thread diff`."""
+        from uwf_core.views.diff.compare import compare
+
+        return compare(open_thread(self._engine, a), open_thread(self._engine, b))
+
+    def worktree_diff(self, thread: str) -> tuple[WorktreeDiffDocument, str]:
+        """What a thread has changed in its git worktree: the files, and a patch.
+
+        Raises:
+            WrongStateError: it has no worktree.
+        """
+        from uwf_core.views.worktree import WorktreeDiff
+
+        found = WorktreeDiff(self._engine, thread)
+        return found.document(), found.patch().decode(errors="replace")
+
+    def replay(self, thread: str, workflow: str | None = None) -> ReplayDocument:
+        """The verdict on each recorded step, by its own or by another workflow; runs nothing."""
+        from uwf_core.replay import replay
+
+        changed = workflow and replay.read_changed(self._engine, workflow, self._watch)
+        return replay.replay_thread(self._engine, thread, changed or None)
+
+    def export(self, thread: str, format: str) -> Iterator[bytes]:
+        """A thread in the format of an exporter (`markdown`, `html`, a plugin's), part by part.
+        Errors as `uwf thread export`.
+        """
+        from uwf_core.maintenance import export_format
+
+        return export_format.export_parts(self._engine, thread, format)
+
+    def find_workflow(self, word: str) -> Ref:
+        """The published workflow of a word. Errors as `uwf workflow show`."""
+        from uwf_core.engine.workflows import find_workflow
+
+        return find_workflow(self._engine, word, self._watch)
+
+    def check_workflow(self, file: str | os.PathLike[str]) -> ProblemsDocument:
+        """Every problem of the file of a workflow; stores nothing. Takes a name, too.
+
+        Raises:
+            UsageError: the file cannot be read.
+        """
+        from uwf_core.engine.workflows import check_workflow, file_of
+        from uwf_core.views.workflows import check_document
+
+        place = Path(self._engine.cwd, file_of(self._engine, os.fspath(file)))
+        checked = check_workflow(self._engine, str(place), self._watch.notice)
+        return check_document([checked])
+
+    def check_text(
+        self, text: str, file: str | os.PathLike[str], *, quote_included: bool = True
+    ) -> ProblemsDocument:
+        """Every problem of the text of a workflow; stores nothing.
+
+        Args:
+            text: the text.
+            file: its name in problems, and the base of its includes; it need not exist.
+            quote_included: False describes problems that could quote another file in general
+                words, so that nobody can read a file by including it in a text that they send.
+        """
+        from uwf_core.engine.workflows import check_workflow_text
+        from uwf_core.views.workflows import check_document, unquoted_document
+
+        place = str(Path(self._engine.cwd, file))
+        checked = check_workflow_text(self._engine, text, place, self._watch.notice)
+        return check_document([checked]) if quote_included else unquoted_document(checked)
+
+    def fix_workflow(self, file: str | os.PathLike[str]) -> Mapping[str, Any]:
+        """Fix what is mechanical in the file of a workflow; what was `fixed`, and the problems that
+        are left. Errors as `uwf workflow check --fix`.
+        """
+        from uwf_core.engine.workflows import file_of, fix_workflow
+        from uwf_core.views.workflows import check_document
+
+        place = Path(self._engine.cwd, file_of(self._engine, os.fspath(file)))
+        fixes, checked = fix_workflow(self._engine, str(place), self._watch.notice)
+        return {**check_document([checked]), "fixed": [each.document() for each in fixes]}
+
+    def workflow_of_text(self, text: str, file: str | os.PathLike[str]) -> Mapping[str, Any] | None:
+        """The definition in a text, as `workflow` gives it without the bound; stores nothing. None
+        if the text has an error or includes files. `file` as in `check_text`.
+        """
+        from uwf_core.engine.workflows import check_workflow_text
+        from uwf_core.workflow.shown import shown_workflow
+
+        place = str(Path(self._engine.cwd, file))
+        checked = check_workflow_text(self._engine, text, place, self._watch.notice)
+        if checked.workflow is None or checked.includes:
+            return None
+        return {"workflow": None, **shown_workflow(checked.workflow)}
+
+    def withhold_programs(self, text: str, file: str | os.PathLike[str]) -> bool:
+        """Before a program saves this text as `file` for a person: unless it surely runs no
+        programs, let the trust in its folder allow none until `uwf config trust` is called again.
+        Returns whether they are withheld.
+        """
+        from uwf_core.engine.allowance import withhold_unless_plain
+        from uwf_core.engine.workflows import check_workflow_text
+
+        place = str(Path(self._engine.cwd, file))
+        checked = check_workflow_text(self._engine, text, place, self._watch.notice)
+        return withhold_unless_plain(self._engine, checked)
+
+    def new_workflow(self, name: str, example: str | None = None) -> Mapping[str, str]:
+        """The texts of the files that `uwf workflow new` writes, by name; writes nothing.
+
+        Raises:
+            UsageError: the name is not valid for a workflow. UnknownIdError: unknown example.
+        """
+        from uwf_core.examples.shelf import new_texts
+
+        return new_texts(name, example)
+
+    def cancel(self, thread: str, *, head: str | None = None) -> ThreadDocument:
+        """Cancel the thread permanently."""
+        from uwf_core.threads import cancel
+
+        return cancel.cancel_thread(self._engine, thread, self._watch, head)
+
+    def remove(self, thread: str) -> RemovedDocument:
+        """Remove a finished thread."""
+        from uwf_core.threads import cancel
+
+        return cancel.remove_thread(self._engine, thread)
+
+    def import_source(
+        self, path: str | os.PathLike[str], *, dry_run: bool = False
+    ) -> SourceDocument:
+        """Import the threads and workflows that an importer finds in a file or folder of another
+        program; `dry_run` changes nothing. Errors as `uwf cas import`.
+        """
+        from uwf_core.importers import import_source
+
+        source = str(Path(self._engine.cwd, path))
+        return import_source.import_source(self._engine, source, dry_run=dry_run)
+
+    def export_thread(
+        self, thread: str, file: str | os.PathLike[str], *, with_files: bool = False
+    ) -> BundleDocument:
+        """Write a thread as a bundle, `with_files` with its recorded files. Errors as `uwf thread
+        export`.
+        """
+        from uwf_core.maintenance import export_bundle
+
+        return export_bundle.export_thread(self._engine, thread, str(file), with_files=with_files)

@@ -18,9 +18,9 @@ this process and returns its exit code, for tests.
 """
 
 from uwf_core.cli.command import Command, Group, command, write_examples, write_lines
-from uwf_core.cli.command_table import Noun, Row
 from uwf_core.cli.main import EXIT_CODES, main, process
-from uwf_core.cli.params import Moment, file_or_text, new_thread, start_options
+from uwf_core.cli.operation import Moment, new_thread, start_options
+from uwf_core.cli.params import file_or_text
 from uwf_core.cli.render.amounts import ago, count, duration, moment, usage
 from uwf_core.cli.render.colours import Screen, is_terminal, screen_of
 from uwf_core.cli.render.findings import problem_lines
@@ -28,6 +28,7 @@ from uwf_core.cli.render.table import Column, fields, table
 from uwf_core.cli.session import Session, working_folder
 from uwf_core.cli.shutdown import cancel_on_signals, end_process
 from uwf_core.escape import clean, clean_document
+from uwf_core.operations.rows import Noun, Row
 
 __all__ = [
     "EXIT_CODES",

@@ -82,7 +82,7 @@ def resume(act: Act) -> str:
         answer = json.dumps(answer_of(form, act.form.get("status"), act.fields))
     act.client.resume(
         act.thread, None if without else act.text, answer=answer,
-        grant=act.form.get("grant") or None, without_answer=without,
+        grants=[grant] if (grant := act.form.get("grant")) else (), without_answer=without,
         until_done=True, agent=act.agent, head=act.head, background=True,
     )  # fmt: skip
     return f"/threads/{act.thread}"

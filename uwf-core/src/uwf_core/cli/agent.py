@@ -3,40 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-import click
-
-from uwf_core.cli.command import command
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.findings import check_lines
 from uwf_core.cli.render.table import Column, table
-from uwf_core.cli.session import Session
-from uwf_core.errors import ExitCode
 from uwf_core.plugins.scan import origin_of
-
-
-@command("list", "uwf agent list")
-def list_(session: Session) -> None:
-    """List the available agents: installed ones, aliases, and programs uwf-NAME on the PATH."""
-    from uwf_core.views.installed import agent_rows
-
-    session.emit({"agents": list(agent_rows(session.engine))}, agents_text)
-
-
-@command("check", "uwf agent check human", "uwf agent check ./my-agent")
-@click.argument("agent", metavar="AGENT")
-@click.option(
-    "--trial", is_flag=True, help="Also send one small request to its model, where supported."
-)
-def check(session: Session, agent: str, trial: bool) -> int:
-    """Check whether an agent is ready. Loads it in a separate process.
-
-    AGENT is an alias, an installed agent's name, a program uwf-NAME on the PATH, or a command line.
-    """
-    from uwf_core.maintenance.agent_ready import agent_readiness
-
-    document = agent_readiness(session.engine, agent, trial=trial)
-    session.emit(document, readiness_text)
-    return ExitCode.DONE if document["ready"] else ExitCode.AGENT
 
 
 def agents_text(document: Mapping[str, Any], screen: Screen) -> str:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from uwf_core.cli.outcome import running
+from uwf_core.cli.outcome import print_outcome, running
 from uwf_core.cli.session import Session
 from uwf_core.errors import PayloadError, UwfError
 
@@ -66,3 +66,12 @@ def _continued(
             after = exec_thread(engine, root, go_on, live, cancel)
     after.document["steps"][:0] = before.document["steps"]
     return after
+
+
+def print_and_ask(session: Session, outcome: "Outcome", options: "RunOptions") -> int:
+    """Ask the person at the terminal what the run asks, then print the outcome; the exit code."""
+    was_asked = False
+    if outcome.error is None:
+        outcome, was_asked = answered_here(session, outcome, options)
+    until_done = options.until_done
+    return print_outcome(session, outcome, until_done=until_done, was_asked=was_asked)

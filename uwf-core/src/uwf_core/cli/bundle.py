@@ -4,29 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import click
-
-from uwf_core.cli.command import command, format_or_name
-from uwf_core.cli.params import thread_argument
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, UsageError
 
 
-@command(
-    "export",
-    "uwf thread export @last -o thread.tar",
-    "uwf thread export @last --format html -o why.html",
-    "uwf thread export @last -o thread.tar --attest",
-    logged=True,
-)
-@thread_argument()
-@click.option("-o", "--output", metavar="FILE", help="File to write or replace.")
-@click.option("--with-files", is_flag=True, help="Include recorded files, which are not redacted.")
-@click.option(
-    "--attest", is_flag=True, help="Also write FILE.intoto.json, an in-toto statement to sign."
-)
-@format_or_name("an exporter")
 def export(
     session: Session,
     thread: str,
@@ -35,18 +17,7 @@ def export(
     attest: bool,
     name: str | None,
 ) -> None:
-    """Write a thread, those that it called and everything reachable to one file, a bundle.
-
-    Contains the workflow, all types, prompts, raw texts and turns, a SHA-256 of each node and a
-    root over all nodes that is the same in every store. `uwf bundle verify` verifies it without
-    a store, `uwf cas import` imports it. With --with-files, the recorded files of all steps come
-    along, for `uwf thread fork --with-files`; a known secret in one is an error. --attest also
-    writes a statement for signing tools: cosign attest-blob --statement, or ssh-keygen -Y sign.
-
-    --format NAME writes the format of an exporter instead, without -o on stdout: html and markdown
-    are the page of `uwf thread why`, atif is for Harbor, otlp-json for OpenTelemetry (with the
-    texts: otlp-json-content), plugins add others (`uwf plugin list`).
-    """
+    """Write a thread as a bundle, or in the format of an exporter."""
     session.thread = thread
     if name not in (None, "bundle"):
         if with_files or attest:
@@ -85,40 +56,15 @@ def exported_text(document: Mapping[str, Any], _screen: Screen) -> str:
     return f"{document['file']}: thread {document['thread']}, {size}\nhead {document['head']}"
 
 
-@command(
-    "import",
-    "uwf cas import thread.tar --dry-run",
-    "uwf cas import ~/backup/home",
-    logged=True,
-)
-@click.argument("path", metavar="PATH")
-@click.option("--dry-run", is_flag=True, help="Validate only; change nothing.")
-@click.option("--as-new", is_flag=True, help="Import under a new id if the thread exists already.")
-def import_(session: Session, path: str, dry_run: bool, as_new: bool) -> int:
-    """Import a bundle that `uwf thread export` wrote, or a folder that an importer recognizes.
-
-    Recomputes every reference and SHA-256, and checks every node against its type and the index
-    of the thread against its steps, and the recorded files. Any error rejects the whole bundle. A
-    thread that exists with the same head gets only recorded files that it lacks, with another head
-    it is rejected; --as-new imports either as a fork under a new id. Registered workflow names
-    never change.
-
-    Of a bundle of ocas (without a manifest), imports the nodes alone: `uwf cas get` reads them, and
-    `uwf cas gc` deletes them after a day.
-
-    Importers (`uwf plugin list`) make bundles of what other programs recorded, such as the folder
-    of a user of the original uwf (uwf-import-original). Nothing there is changed, and the threads
-    are read-only: continue one with `uwf thread fork`. Damage rejects all of it. A thread that is
-    incomplete is skipped with the reason, and the exit code is 1. Run it again to import what is
-    new.
-    """
+def import_(session: Session, file: str, dry_run: bool, as_new: bool) -> int:
+    """Import a bundle, or what an importer recognizes."""
     import os
 
     from uwf_core.importers.import_source import import_file
     from uwf_core.maintenance.import_bundle import ImportOptions
 
-    session.engine.imports_original = os.path.isdir(path)  # noqa: PTH112
-    document: Mapping[str, Any] = import_file(session.engine, path, ImportOptions(dry_run, as_new))
+    session.engine.imports_original = os.path.isdir(file)  # noqa: PTH112
+    document: Mapping[str, Any] = import_file(session.engine, file, ImportOptions(dry_run, as_new))
     if "source" in document:
         session.emit(document, _source_text)
         rows = [*document["threads"], *document["workflows"]]
@@ -126,7 +72,7 @@ def import_(session: Session, path: str, dry_run: bool, as_new: bool) -> int:
     session.thread = document["thread"]
     if document["thread"] is None and not dry_run:
         session.note("note: no name refers to these nodes; `uwf cas gc` deletes them after a day")
-    session.emit(document, _import_text)
+    session.emit(document, import_text)
     return ExitCode.DONE
 
 
@@ -163,7 +109,8 @@ def _source_lines(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
         yield "next: uwf thread list --all"
 
 
-def _import_text(document: Mapping[str, Any], screen: Screen) -> str:
+def import_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """`cas import`."""
     if document["dryRun"]:
         done = f"would add {document['added']} of {document['nodes']} nodes"
     elif document["imported"]:
@@ -181,22 +128,8 @@ def _import_text(document: Mapping[str, Any], screen: Screen) -> str:
     return f"{document['thread']} {done}\n{root}"
 
 
-@command("verify", "uwf bundle verify thread.tar")
-@click.argument("file", metavar="FILE")
-def verify(session: Session, file: str) -> None:
-    """Verify that a bundle is complete and unchanged; needs no store and writes nothing.
-
-    Checks every reference, every SHA-256, each node against its type, that all nodes of the thread
-    are present and no others, and that the index agrees with the steps; in the same way the objects
-    of recorded files, if the bundle has them. Compare the root with the
-    one that the sender gave you. Exit code 4 if the bundle has an error.
-    """
-    from uwf_core.maintenance.import_bundle import verify_bundle
-
-    session.emit(verify_bundle(file), _verified_text)
-
-
-def _verified_text(document: Mapping[str, Any], screen: Screen) -> str:
+def verified_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """`bundle verify`."""
     return f"bundle OK\n{bundle_text(document, screen)}"
 
 

@@ -6,9 +6,9 @@ from typing import Any, Final, cast
 
 import click
 
-from uwf_core.cli.command_table import RETIRED, Noun
 from uwf_core.cli.session import Session
 from uwf_core.errors import UsageError
+from uwf_core.operations.rows import RETIRED, Noun
 
 FORMATS = ("text", "json", "yaml")
 COLOURS = ("auto", "always", "never")
@@ -38,15 +38,12 @@ def _keep_format(context: click.Context, _parameter: click.Parameter, value: Any
     return None
 
 
-def format_or_name(what: str) -> Callable[[Any], Any]:
-    """The option --format of a command that also takes a name, which gets it as `name`.
-
-    Args:
-        what: what has the name, for the help.
+def format_or_name(what: str, name: str) -> click.Option:
+    """The option --format of a command that also takes the name of `what`, which gets it as
+    `name`.
     """
-    return click.option(
-        "--format",
-        "name",
+    return click.Option(
+        ["--format", name],
         is_eager=True,
         metavar=f"[{'|'.join(FORMATS)}|NAME]",
         callback=_keep_format,
@@ -209,15 +206,20 @@ class Group(click.Group):
             return None
         if isinstance(entry, Noun):
             return Group(cmd_name, (*self.path, cmd_name), entry)
+        if entry.operation is not None and not entry.target:
+            from uwf_core.cli.operation import command_of
+
+            return command_of(cmd_name, entry.operation)
         module, _, attribute = entry.target.partition(":")
+        owner = (entry.operation or {}).get("owner", "")
         try:
-            found = import_module(module if entry.owner else f"{self.package}.{module}")
+            found = import_module(module if entry.operation else f"{self.package}.{module}")
         except ModuleNotFoundError as error:
-            if error.name != entry.owner.replace("-", "_"):
+            if error.name != owner.replace("-", "_"):
                 raise
             from uwf_core.plugins.repair import not_installed  # for errors only
 
-            raise not_installed(f"`uwf {' '.join((*self.path, cmd_name))}`", entry.owner) from error
+            raise not_installed(f"`uwf {' '.join((*self.path, cmd_name))}`", owner) from error
         return cast(click.Command, getattr(found, attribute))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -8,9 +8,9 @@ since they would garble the line that the user is typing.
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from uwf_core.cli.command_table import COMMANDS, EVERYWHERE, Entry, Noun, Row
+from uwf_core.operations.rows import EVERYWHERE, Entry, Noun, Row, own_commands
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -45,42 +45,44 @@ def _line(shell: str, word: str, meaning: str) -> str:
 
 
 class WordPosition(NamedTuple):
-    """The position of a word: its entry, the arguments before it, the option it is a value of."""
+    """The position of a word: its entry, the arguments before it, the row of the option that it is
+    a value of.
+    """
 
     entry: Entry
     arguments: int
-    option: str | None
+    option: Mapping[str, Any] | None
 
 
 def candidates(before: Sequence[str], word: str) -> Candidates:
     """The candidates for `word` after the words `before` it (without `uwf`)."""
     if word == "=" or before[-1:] == ["="]:  # bash splits ROLE=AGENT
-        is_bound = find_place(before[: -1 if word == "=" else -2]).option == "binding"
+        option = find_place(before[: -1 if word == "=" else -2]).option
+        is_bound = option is not None and option.get("words") == "binding"
         begun = word.removeprefix("=")
         return [each for each in _values("agent") if is_bound and each[0].startswith(begun)]
     place = find_place(before)
     found: list[tuple[str, str]]
-    if place.option == "binding" and "=" in word:
+    if place.option is not None and place.option.get("words") == "binding" and "=" in word:
         role = word[: word.index("=") + 1]
-        found = [(role + name, meaning) for name, meaning in _values(place.option)]
+        found = [(role + name, meaning) for name, meaning in _values("binding")]
     elif place.option is not None:
-        found = [*_values(place.option)]
+        found = [*_values_of(place.option)]
     elif word.startswith("-"):
-        names = (*(place.entry.options if isinstance(place.entry, Row) else ()), *EVERYWHERE)
-        found = [(name, "") for name in dict.fromkeys(name.partition("=")[0] for name in names)]
+        found = [(name, "") for name in options_of(place.entry)]
     elif isinstance(place.entry, Noun):
         found = [(name, entry.help) for name, entry in place.entry.rows.items()]
-        found += _foreign() if place.entry.rows is COMMANDS else []
+        found += _foreign(place.entry) if not any(map(_is_word, before)) else []
     else:
-        kinds = place.entry.words
-        found = [*_values(kinds[min(place.arguments, len(kinds) - 1)])] if kinds else []
+        rows = [each for each in _arguments(place.entry) if not each.get("options")]
+        found = [*_values_of(rows[min(place.arguments, len(rows) - 1)])] if rows else []
     return [each for each in found if each[0].startswith((word, ":"))]
 
 
 def find_place(before: Sequence[str]) -> WordPosition:
     """Follow the words typed so far through the table."""
-    entry: Entry = Noun("", COMMANDS)
-    arguments, waiting = 0, None
+    entry: Entry = own_commands()
+    arguments, waiting = 0, None  # type: int, Mapping[str, Any] | None
     for word in before:
         if waiting is not None:
             waiting = None
@@ -93,11 +95,41 @@ def find_place(before: Sequence[str]) -> WordPosition:
     return WordPosition(entry, arguments, waiting)
 
 
-def _value_kind(entry: Entry, option: str) -> str | None:
-    """The kind of value that an option completes to; None for a flag."""
-    names = (*EVERYWHERE, *(entry.options if isinstance(entry, Row) else ()))
-    kinds = {name: kind for name, _, kind in (each.partition("=") for each in names)}
-    return kinds.get(_SHORT.get(option, option)) or None
+def _is_word(word: str) -> bool:
+    return not word.startswith("-")
+
+
+def _arguments(entry: Entry) -> Sequence[Mapping[str, Any]]:
+    """The rows of the arguments and options of a command."""
+    operation = entry.operation if isinstance(entry, Row) else None
+    return [] if operation is None else operation["arguments"]
+
+
+def options_of(entry: Entry) -> Mapping[str, Mapping[str, Any] | None]:
+    """The options by their long names, each with its row; without one it is for every command."""
+    own = {
+        each["options"][-1]: each
+        for each in _arguments(entry)
+        if each.get("options") and not each.get("hidden")
+    }
+    return {**own, **{name.partition("=")[0]: own.get(name) for name in EVERYWHERE}}
+
+
+def _value_kind(entry: Entry, option: str) -> Mapping[str, Any] | None:
+    """What the value of an option completes to; None for a flag."""
+    option = _SHORT.get(option, option)
+    row = options_of(entry).get(option)
+    kinds = dict(each.partition("=")[::2] for each in EVERYWHERE)
+    if row is None:
+        return {"words": kinds[option]} if kinds.get(option) else None
+    return None if row.get("flag") else row
+
+
+def _values_of(row: Mapping[str, Any]) -> Candidates:
+    """What an argument completes to."""
+    if "choices" in row:
+        return [(word, "") for word in row["choices"]]
+    return _values(row.get("words", ""))
 
 
 def _values(kind: str) -> Candidates:
@@ -181,19 +213,16 @@ def _settings(_engine: "Engine") -> Iterator[tuple[str, str]]:
         yield key, ""
 
 
-def _foreign() -> Candidates:
+def _foreign(root: Noun) -> Candidates:
     from uwf_core.cli.plugin_commands import help_line, plugin_commands
 
-    return [(name, help_line(found[0])) for name, found in plugin_commands(COMMANDS).items()]
+    return [(name, help_line(found[0])) for name, found in plugin_commands(root.rows).items()]
 
 
 _FIXED: Final[Mapping[str, str]] = {
     "format": "text json yaml",
     "color": "auto always never",
-    "shell": "bash zsh fish",
-    "permission": "run answer",
     "status": "active idle running suspended completed cancelled corrupt",
-    "kind": "agent store extractor judge tool exporter observer command",
     "type": "string number integer boolean object array null",
     "provider": "openai openrouter xai venice dashscope deepseek siliconflow volcengine kimi glm "
     "stepfun minimax ollama",

@@ -3,15 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-import click
-
-from uwf_core.cli.command import command
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session, as_json
 
 
-@command("show", "uwf config show", "uwf config show --origin")
-@click.option("--origin", is_flag=True, help="Show the layer and file of each value.")
 def show(session: Session, origin: bool) -> None:
     """Show all settings, defaults included; secrets are masked."""
     from uwf_core.config.show import settings_document, settings_rows
@@ -24,8 +19,6 @@ def show(session: Session, origin: bool) -> None:
         session.emit(settings_document(settings), _value_text)
 
 
-@command("get", "uwf config get defaultAgent", "uwf config get 'models.\"gpt-4.1\".name'")
-@click.argument("key", metavar="KEY")
 def get(session: Session, key: str) -> None:
     """Print one setting; secrets are masked. KEY is dotted, as in limits.runSeconds."""
     from uwf_core.config.show import get_setting
@@ -34,36 +27,22 @@ def get(session: Session, key: str) -> None:
     session.emit({"key": key, "value": value}, lambda each, _: _value_text(each["value"], _))
 
 
-@command(
-    "set", "uwf config set defaultAgent hermes", "uwf config set limits.runSeconds 600",
-    "uwf config set --add plugins.block noisy-observer",
-)  # fmt: skip
-@click.argument("key", metavar="KEY")
-@click.argument("value", metavar="VALUE")
-@click.option("--add", "change", flag_value="add", help="Add VALUE to the list at KEY.")
-@click.option("--remove", "change", flag_value="remove", help="Remove VALUE from the list at KEY.")
-def set_(session: Session, key: str, value: str, change: str | None) -> None:
-    """Change one setting of your config.yaml; the rest of the file stays unchanged.
-
-    VALUE is text where the key takes text, else YAML: [a, b], {use: mock}, 5, or null to unset.
-    The result is validated before it is written: agents, models, extractors and observers must
-    exist, and an agent must have the options.
-    """
+def set_(session: Session, key: str, value: str, add: bool, remove: bool) -> None:
+    """Change one setting."""
     from uwf_core.config.change import change_list, config_path, set_value
     from uwf_core.config.show import get_setting
     from uwf_core.engine.names import check_change
 
     engine = session.engine
-    if change is None:
+    if not (add or remove):
         set_value(engine.home, key, value, lambda path, new: check_change(engine, path, new))
     else:
-        change_list(engine.home, key, value, add=change == "add")
+        change_list(engine.home, key, value, add=add)
     shown = get_setting(session.reopened().settings, key)
     document = {"key": key, "value": shown, "file": config_path(engine.home)}
     session.emit(document, lambda each, _: f"{each['key']} in {each['file']}")
 
 
-@command("path", "uwf config path")
 def path(session: Session) -> None:
     """Print the paths of your configuration and of the project's."""
     from uwf_core.config.change import config_path
@@ -81,15 +60,8 @@ def path(session: Session) -> None:
     session.emit(document, _path_text)
 
 
-@command("trust", "uwf config trust", "uwf config trust ~/work/shop")
-@click.argument("folder", metavar="[DIR]", default=".")
 def trust(session: Session, folder: str) -> None:
-    """Trust a folder: its settings may define agents, its plugins are imported, its workflows may
-    hide others.
-
-    Trusts only that folder (default: the current one), not the folders below it. Its files
-    `.uwf/plugins/*/*.py`, also later ones, then run as a part of uwf.
-    """
+    """Trust a folder."""
     from uwf_core.config.trust import trust as trust_folder
 
     document = {"trusted": trust_folder(session.engine.home, folder)}

@@ -73,7 +73,7 @@ def _usage(problem: click.ClickException) -> UwfError:
 
 def _of_earlier_systems(problem: click.ClickException) -> str | None:
     """What to do in place of an option or a format of an earlier system; None for others."""
-    from uwf_core.cli.command_table import RETIRED_FORMATS, RETIRED_OPTIONS
+    from uwf_core.operations.rows import RETIRED_FORMATS, RETIRED_OPTIONS
 
     if isinstance(problem, click.NoSuchOption):
         return RETIRED_OPTIONS.get(problem.option_name)

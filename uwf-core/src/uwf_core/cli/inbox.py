@@ -29,7 +29,7 @@ _WORDS = {
 @command("inbox", "uwf inbox", "uwf inbox --answer", "uwf inbox --format json", logged=True)
 @click.option("--answer", is_flag=True, help="Go through all of it on this terminal.")
 def inbox(session: Session, answer: bool) -> int:
-    """Show what waits for you, the longest wait first, with the commands that continue it.
+    """Show what waits for you, or answer it: the longest wait first, with commands to continue.
 
     These are the questions of roles and agents, failures, limits and interrupted runs of all
     threads, and queued threads that no live worker can run. With --answer uwf asks you one after

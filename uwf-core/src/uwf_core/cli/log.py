@@ -4,10 +4,6 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from uwf_core.cli.command import command
-from uwf_core.cli.params import Moment
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 
@@ -15,19 +11,6 @@ if TYPE_CHECKING:
     from uwf_core.engine.log_file import LogFile
 
 
-@command(
-    "list",
-    "uwf log list",
-    "uwf log list --errors --limit 5",
-    "uwf log list --thread @last --since 7d",
-)
-@click.option(
-    "--limit", type=click.IntRange(min=1), default=20, show_default=True, metavar="N",
-    help="Show at most N.",
-)  # fmt: skip
-@click.option("--thread", metavar="THREAD", help="Show only commands on this thread.")
-@click.option("--since", type=Moment(), metavar="WHEN", help="Not older: a date, or 7d, 12h.")
-@click.option("--errors", is_flag=True, help="Show only failed commands.")
 def list_(
     session: Session, limit: int, thread: str | None, since: int | None, errors: bool
 ) -> None:
@@ -43,13 +26,8 @@ def list_(
     session.emit({"entries": list(islice(entries, limit))}, _entries_text)
 
 
-@command("show", "uwf log show @last")
-@click.argument("entry", metavar="ENTRY")
 def show(session: Session, entry: str) -> None:
-    """Show one log entry, with the traceback of an error.
-
-    ENTRY is an id of `log list`, a unique prefix of one, or @last.
-    """
+    """Show one log entry."""
     session.emit(_log(session).find(entry), _entry_text)
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from uwf_core.cli.command import Group, write_examples, write_lines
-from uwf_core.cli.command_table import COMMANDS, Noun
 from uwf_core.cli.error_report import explain, report
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.cli.shutdown import raise_on_signals, send_notices
 from uwf_core.errors import AgentStuck, ExitCode, UsageError
+from uwf_core.operations.rows import Noun, own_commands
 from uwf_core.process.folders import is_utf8
 
 if TYPE_CHECKING:
@@ -55,23 +55,11 @@ _NOUNS = 3
 """So many commands are suggested."""
 
 
-SECTIONS: Mapping[str, Sequence[str]] = {
-    "Every day": ("run", "inbox", "watch", "thread", "step"),
-    "Writing workflows": ("workflow", "replay", "eval", "improve", "prompt"),
-    "Set up": ("demo", "setup", "agent", "config", "plugin", "doctor", "completion"),
-    "The store": ("store", "cas", "bundle", "log", "usage"),
-    "Time and servers": ("schedule", "worker", "web", "mcp", "acp"),
-}
-"""The commands of uwf and its distributions, by what they are for, as the help lists them."""
-
-
 class Root(Group):
     """The command `uwf`, with the commands of plugins after its own."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "uwf", (), Noun("Workflows in which LLM agents check each other", COMMANDS)
-        )
+        super().__init__("uwf", (), own_commands())
         self.params.append(
             click.Option(
                 ("-V", "--version"), is_flag=True, is_eager=True, expose_value=False,
@@ -99,12 +87,15 @@ class Root(Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by what they are for, then those of other plugins."""
+        from uwf_core.operations.rows import own_rows
+
         known = self.list_commands(ctx)
         width = max(map(len, known))
-        for title, names in SECTIONS.items():
+        sections = own_rows()["sections"]
+        for title, names in sections.items():
             lines = [(each, self.help_of(each)) for each in names if each in known]
             _write_section(formatter, title, lines, width)
-        listed = {each for names in SECTIONS.values() for each in names}
+        listed = {each for names in sections.values() for each in names}
         others = [(each, self.help_of(each)) for each in known if each not in listed]
         _write_section(formatter, "Of plugins", others, width)
 

@@ -3,14 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
-import click
-
-from uwf_core.cli.command import command, near_miss
+from uwf_core.cli.command import near_miss
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.findings import check_lines
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, PluginError
-from uwf_core.maintenance.plugin_probe import SECONDS, CheckDocument, Probe, Probes, failed, probe
+from uwf_core.maintenance.plugin_probe import CheckDocument, Probe, Probes, failed, probe
 from uwf_core.plugins.scan import origin_of, printable
 
 if TYPE_CHECKING:
@@ -20,27 +18,12 @@ if TYPE_CHECKING:
     from uwf_core.plugins.status import Plugin
 
 
-@command("list", "uwf plugin list", "uwf plugin list --all", "uwf plugin list --hooks")
-@click.option(
-    "--all",
-    "all_",
-    is_flag=True,
-    help="Also list built-in stores and entry points of unknown groups.",
-)
-@click.option(
-    "--hooks",
-    is_flag=True,
-    help="Load the plugins in separate processes and list the hooks that they implement.",
-)
-def list_(session: Session, all_: bool, hooks: bool) -> None:
-    """List all plugins with distribution, version, status and reason; loads none.
+def list_(session: Session, all: bool, hooks: bool) -> None:
+    """List all plugins, with their hooks if wanted."""
+    from uwf_core.views.installed import list_plugins
 
-    With --hooks, the status is the one after loading, as `uwf plugin check` prints it.
-    """
     engine = session.engine
-    from uwf_core.views.installed import plugin_rows
-
-    rows = plugin_rows(engine.plugins, all_=all_)
+    rows = list_plugins(engine, all=all)
     if hooks:
         found = _hooks(engine)
         rows = [each | found.get(_key(each), {"hooks": None}) for each in rows]
@@ -137,22 +120,8 @@ class CheckedPlugin(TypedDict):
     checks: list[CheckDocument]
 
 
-@command("check", "uwf plugin check mock", "uwf plugin check uwf-agent-hermes --timeout 5")
-@click.argument("name", metavar="NAME")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0.1),
-    default=SECONDS,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time limit for loading.",
-)
 def check(session: Session, name: str, timeout: float) -> int:
-    """Load a plugin in a separate process and check whether it is ready.
-
-    NAME is the name of a plugin or a distribution. Exit code 1 if it is broken or one of its checks
-    fails, 2 if it is blocked, incompatible, shadowed or claimed twice.
-    """
+    """Load a plugin in a separate process and check whether it is ready."""
     engine = session.engine
     plugins = [_checked(engine, each, timeout) for each in engine.plugins.named(name)]
     ready = all(each["status"] == "ready" for each in plugins)

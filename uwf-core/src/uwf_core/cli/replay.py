@@ -2,11 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from uwf_core.cli.command import command
 from uwf_core.cli.outcome import print_outcome, running, watch
-from uwf_core.cli.params import agent_option
 from uwf_core.cli.render.replay import replays_text
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, UsageError
@@ -15,26 +11,6 @@ if TYPE_CHECKING:
     from uwf_core.replay.replay import ReplayDocument
 
 
-@command(
-    "replay",
-    "uwf replay @last",
-    "uwf replay 01JD8 01JD9 --workflow ./fix-bug.yaml --format junit > replay.xml",
-    "uwf replay @last --workflow ./fix-bug.yaml --live",
-    formats=("junit",),
-)
-@click.argument("threads", metavar="THREAD…", nargs=-1, required=True)
-@click.option("--workflow", metavar="WORKFLOW", help="Replay with this name, file or reference.")
-@click.option(
-    "--allow",
-    type=click.Choice(["stale"]),
-    multiple=True,
-    help="A further verdict that counts as success.",
-)
-@click.option(
-    "--live", is_flag=True, help="Fork at the first step that is not the same, and run on."
-)
-@click.option("--from", "start", metavar="STEP", help="With --live: fork at this step instead.")
-@agent_option("With --live: agent for the new steps.")
 def replay(
     session: Session,
     threads: tuple[str, ...],
@@ -44,13 +20,7 @@ def replay(
     start: str | None,
     agent: str | None,
 ) -> int:
-    """Check recorded threads against their workflow, or against a changed one; runs no agent.
-
-    The recorded replies stand in for the agents. Each step is the same; stale (its prompt has
-    changed, so the recorded reply is an assumption); different (another route or folder, or an
-    output that is no longer valid); or unreachable (after such a step). Exit code 0 if all are the
-    same, else 1.
-    """
+    """Replay threads, or run on where one differs."""
     from uwf_core.replay.replay import read_changed, replay_thread
 
     if live:

@@ -57,7 +57,7 @@ def setup(
     agent: str | None,
     no_trial: bool,
 ) -> None:
-    """Write a provider, its key, a model and a default agent into your configuration.
+    """Configure a provider, a model and a default agent: writes them into your configuration.
 
     Asks on a terminal if --provider is missing; --agent alone needs no provider. Known services:
     openai, openai-responses, anthropic, gemini, openrouter, xai, venice, dashscope, deepseek,

@@ -3,18 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-import click
-
-from uwf_core.cli.command import command
-from uwf_core.cli.outcome import running, took
-from uwf_core.cli.params import (
-    agent_option,
-    prompt_option,
-    prompt_text,
-    quota_option,
-    step_argument,
-    thread_argument,
-)
+from uwf_core.cli.outcome import took
 from uwf_core.cli.render import amounts, recorded_files
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.table import Column, fields, table
@@ -24,54 +13,8 @@ from uwf_core.escape import clean_document
 from uwf_core.workflow.yaml_text import yaml_text
 
 
-@command("list", "uwf step list @last")
-@thread_argument()
-def list_(session: Session, thread: str) -> None:
-    """List the steps of a thread, oldest first; the first row is the start."""
-    from uwf_core.views.recorded import open_thread
-    from uwf_core.views.steps import list_steps
-
-    session.emit({"steps": list_steps(open_thread(session.engine, thread))}, steps_text)
-
-
-@command("show", "uwf step show 3FQ8K", "uwf step show @last --format json")
-@step_argument()
-def show(session: Session, step: str) -> None:
-    """Show one step: output, usage, timing, attempts, corrections and turns.
-
-    STEP is an id, a unique prefix of one, or @last.
-    """
-    from uwf_core.views.recorded import open_step
-    from uwf_core.views.steps import show_step
-
-    session.emit(show_step(open_step(session.engine, step)), step_text)
-
-
-@command("read", "uwf step read @last", "uwf step read 3FQ8K --prompt", document=True)
-@step_argument()
-@quota_option()
-@click.option("--prompt", is_flag=True, help="Show the exact prompt that the agent got.")
-def read(session: Session, step: str, quota: int, prompt: bool) -> None:
-    """Read a step as Markdown: its turns and its output."""
-    from uwf_core.views.read import read_step
-    from uwf_core.views.recorded import open_step
-
-    found = open_step(session.engine, step)
-    text = found.prompt if prompt else read_step(found, quota)
-    session.emit({"step": found.ref, "text": text}, lambda document, _: str(document["text"]))
-
-
-@command("turns", "uwf step turns @last", "uwf step turns @last --role developer --live")
-@thread_argument()
-@click.option("--role", metavar="R", help="Only turns of this role.")
-@click.option("--live", is_flag=True, help="Follow the running step until it ends.")
-@click.option("--running", is_flag=True, help="Only turns of the step that is running.")
 def turns(session: Session, thread: str, role: str | None, live: bool, running: bool) -> None:
-    """Show the turns of all steps of a thread, also of the running step.
-
-    With --live each line is printed once, when it is finished. With --live and --format json, a
-    turn is one line of JSON, and a turn that has grown is printed again with the same index.
-    """
+    """Show the turns of a thread, or follow the running step."""
     from uwf_core.views.recorded import open_thread
     from uwf_core.views.turns import follow_turns, list_turns
 
@@ -88,26 +31,6 @@ def turns(session: Session, thread: str, role: str | None, live: bool, running: 
         if session.reader_left:
             return
     session.write("".join(growing.end()))
-
-
-@command("ask", 'uwf step ask 3FQ8K -p "Why did you leave the cache alone?"', logged=True)
-@step_argument()
-@prompt_option("The question.")
-@agent_option()
-@click.option("--no-fork", is_flag=True, help="Ask a new session that gets the record of the step.")
-def ask(session: Session, step: str, prompt: str, agent: str | None, no_fork: bool) -> None:
-    """Ask the session of a past step a question; the thread stays unchanged.
-
-    The answer shows whether it came from that session (original) or from a new one that
-    got the record of the step (reconstructed).
-    """
-    from uwf_core.threads.ask import AskOptions, ask_step
-
-    options = AskOptions(text=prompt_text(session, prompt), agent=agent, fork=not no_fork)
-    with running(session) as (live, cancel):
-        answer = ask_step(session.engine, step, options, live, cancel)
-    session.thread = answer["thread"]
-    session.emit(answer, answer_text)
 
 
 _COLUMNS = (

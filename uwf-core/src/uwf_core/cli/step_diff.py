@@ -1,39 +1,28 @@
 """`uwf step diff`: what a step changed in the files."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import click
-
-from uwf_core.cli.command import command
-from uwf_core.cli.params import step_argument
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
-from uwf_core.cli.session import Session
 from uwf_core.escape import clean, in_line
 
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
 
-@command("diff", "uwf step diff 3FQ8K", "uwf step diff @last --stat")
-@step_argument()
-@click.option("--stat", is_flag=True, help="Only the changed paths, without the patch.")
-def diff(session: Session, step: str, stat: bool) -> None:
-    """Show what a step changed in the files: the changed paths, and a patch.
 
-    The files must be recorded: `record: true` in the workflow, or the setting workspace.record.
-    """
+def patch_text(
+    document: Mapping[str, Any], screen: Screen, engine: "Engine", step: str, stat: bool
+) -> str:
+    """`step diff`: the changed paths, and the patch unless `stat` leaves it out."""
     from uwf_core.views.recorded import open_step
-    from uwf_core.views.step_files import diff_step, patch_of_step
+    from uwf_core.views.step_files import patch_of_step
 
-    home, found_step = session.engine.home, open_step(session.engine, step)
-    document = diff_step(home, found_step)
-
-    def text(found: Mapping[str, Any], screen: Screen) -> str:
-        shown = diff_text(found, screen)
-        if stat or not found["files"]:
-            return shown
-        return f"{shown}\n\n{clean(patch_of_step(home, found_step).rstrip())}"
-
-    session.emit(document, text)
+    shown = diff_text(document, screen)
+    if stat or not document["files"]:
+        return shown
+    patch = patch_of_step(engine.home, open_step(engine, step))
+    return f"{shown}\n\n{clean(patch.rstrip())}"
 
 
 def diff_text(document: Mapping[str, Any], screen: Screen) -> str:

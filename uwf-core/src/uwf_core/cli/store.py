@@ -3,29 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import click
-
-from uwf_core.cli.command import command
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.errors import UsageError
 
 
-@command("check", "uwf store check", "uwf store check --root", "uwf store check sqlite:copy.db")
-@click.argument("url", metavar="[URL]", required=False)
-@click.option("--root", is_flag=True, help="Read all of it, and print the store root.")
-def check(session: Session, url: str | None, root: bool) -> None:
-    """Check that a store can be used; print its versions, rights and times.
-
-    URL is that of another store; paths in it are relative to UWF_HOME, as in the setting `store`.
-    Two stores with the same root have the same nodes and names.
-    """
-    from uwf_core.maintenance.stores import check_store
-
-    session.emit(check_store(session.engine, url, with_root=root), _check_text)
-
-
-def _check_text(document: Mapping[str, Any], screen: Screen) -> str:
+def check_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """`store check`."""
     counts = f"{document['threads']} threads, {document['running']} running"
     lines = [f"{document['store']}: {screen.paint('usable', 'ok')}", counts]
     lines += [
@@ -35,51 +19,18 @@ def _check_text(document: Mapping[str, Any], screen: Screen) -> str:
     return "\n".join(lines)
 
 
-@command("migrate", "uwf store migrate", "uwf store migrate postgresql://owner@db/uwf", logged=True)
-@click.argument("url", metavar="[URL]", required=False)
-def migrate(session: Session, url: str | None) -> None:
-    """Create a store, or bring its tables to the version of this uwf.
-
-    Run it once for each server and schema, and after an upgrade of uwf that has new tables, as a
-    role that may create tables. Until then a newer uwf only reads. Several calls at once are safe.
-    """
-    from uwf_core.maintenance.stores import migrate_store
-
-    session.emit(migrate_store(session.engine, url), _migrate_text)
-
-
-def _migrate_text(document: Mapping[str, Any], _screen: Screen) -> str:
+def migrate_text(document: Mapping[str, Any], _screen: Screen) -> str:
+    """`store migrate`."""
     applied = ", ".join(document["applied"])
     return f"{document['store']}: {'applied ' + applied if applied else 'up to date'}"
 
 
-@command(
-    "copy",
-    "uwf store copy sqlite:store.db postgresql://uwf@db/uwf",
-    "uwf store copy --move sqlite:store.db postgresql://uwf@db/uwf",
-    "uwf store copy --all backup",
-    logged=True,
-)
-@click.argument("places", metavar="[FROM] TO", nargs=-1, required=True)
-@click.option("--all", "everything", is_flag=True, help="Copy the whole home to the folder TO.")
-@click.option("--move", is_flag=True, help="Refuse later writes to FROM, and use TO from now on.")
-def copy(session: Session, places: tuple[str, ...], everything: bool, move: bool) -> None:
-    """Copy a whole store to an empty one.
-
-    Copies every node and name as they are at one moment, and verifies each. Others may use FROM
-    meanwhile; what they write later is not in the copy. Prints the store root, which both have.
-    Not copied: logs, sessions of agents, worktrees, recorded files and the configuration.
-
-    --all makes a backup of the home: TO is a new folder, and gets the store, the recorded files,
-    the sessions of agents and the configuration without keys. UWF_HOME=TO uses it.
-
-    --move copies once more while nobody can write (exit code 75 if a thread runs), sets `store` to
-    TO in your config.yaml, and makes FROM read-only.
-    """
+def copy(session: Session, places: tuple[str, ...], all: bool, move: bool) -> None:
+    """Copy or move a whole store."""
     from uwf_core.maintenance import stores
 
     engine = session.engine
-    if everything:
+    if all:
         if move or len(places) != 1:
             raise UsageError(
                 "--all copies the home that you use to one folder", hint="uwf store copy --all TO"

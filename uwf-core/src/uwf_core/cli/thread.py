@@ -1,71 +1,22 @@
-"""One thread: `uwf thread show`, `read`, `stop`, `wait`."""
+"""One thread as people read it: its status, and what follows its start."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import click
-
-from uwf_core.cli.command import command
-from uwf_core.cli.params import head_option, quota_option, thread_argument
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.table import fields
-from uwf_core.cli.session import Session, as_json
+from uwf_core.cli.session import as_json
 from uwf_core.errors import DefinitionError
 from uwf_core.escape import in_line
 
 _SHOWN_FILES = 5
 
 
-@command("show", "uwf thread show @last", "uwf thread show 01JD8 --format json")
-@thread_argument()
-def show(session: Session, thread: str) -> None:
-    """Show the status of a thread, the reason of a suspension and the next command.
-
-    THREAD is an id, a unique prefix of one, or @last.
-    """
-    from uwf_core.views.show import show_thread
-
-    session.emit(show_thread(session.engine, thread), thread_text)
-
-
-@command("read", "uwf thread read @last", "uwf thread read 01JD8 --quota 8000", document=True)
-@thread_argument()
-@quota_option()
-@click.option("--before", metavar="STEP", help="Only steps before this one.")
-def read(session: Session, thread: str, quota: int, before: str | None) -> None:
-    """Read a thread as Markdown: the task and the newest steps within the quota."""
-    from uwf_core.views.read import read_thread
-    from uwf_core.views.recorded import open_thread
-
-    found = open_thread(session.engine, thread)
-    text = read_thread(found, quota, before)
-    session.emit({"thread": found.id, "text": text}, lambda document, _: str(document["text"]))
-
-
-@command("stop", "uwf thread stop @last", logged=True)
-@thread_argument()
-@head_option()
-def stop(session: Session, thread: str, head: str | None) -> None:
-    """Stop a run in the background; `thread exec` continues it."""
-    from uwf_core.threads.control import stop_thread
-
-    session.thread = thread
-    session.emit(stop_thread(session.engine, thread, head), thread_text)
-
-
-@command("wait", "uwf thread wait @last --timeout 600")
-@thread_argument()
-@click.option(
-    "--timeout", type=click.FloatRange(min=0), metavar="S", help="Seconds to wait, then exit 75."
-)
-def wait(session: Session, thread: str, timeout: float | None) -> int:
-    """Wait for the current run, print its result and exit with its code."""
-    from uwf_core.cli.outcome import print_outcome
-    from uwf_core.threads.control import wait_thread
-
-    outcome = wait_thread(session.engine, thread, timeout_s=timeout)
-    return print_outcome(session, outcome, was_shown=False)
+def started_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """A new thread and the command that runs it."""
+    thread = document["thread"]
+    return f"{thread}\n" + screen.paint(f"next: uwf thread exec {thread}", "dim")
 
 
 def thread_text(document: Mapping[str, Any], screen: Screen) -> str:

@@ -3,10 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from uwf_core.cli.command import command
-from uwf_core.cli.params import Moment
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.table import Column, table
@@ -17,28 +13,6 @@ if TYPE_CHECKING:
     from uwf_core.views.thread_list import ThreadFilter
 
 
-def filter_options(function: Any) -> Any:
-    """The options that select threads: of list, rm and cancel."""
-    when = Moment()
-    for name, metavar, kind, text in reversed(
-        (
-            ("--status", "S,…", None, "Only these statuses; `active` is idle or running."),
-            ("--workflow", "W", None, "Only threads of this workflow (name or reference)."),
-            ("--tag", "KEY=VALUE", None, "Only threads with this tag (may be repeated)."),
-            ("--role", "ROLE", None, "Only threads that are at this role, or wait there."),
-            ("--agent", "AGENT", None, "Only threads with a step of this agent, or bound to it."),
-            ("--failure", "KIND", None, "Only threads that wait for a failure of this kind."),
-            ("--text", "TEXT", None, "Only threads with this text in their task."),
-            ("--after", "WHEN", when, "Only threads started after a date, or 7d, 12h."),
-            ("--before", "WHEN", when, "Only threads started before."),
-        )
-    ):
-        is_tag = name == "--tag"
-        own: dict[str, Any] = {"multiple": True} if is_tag else {}
-        function = click.option(name, metavar=metavar, type=kind, help=text, **own)(function)
-    return function
-
-
 def thread_filter(
     *,
     status: str | None,
@@ -47,7 +21,7 @@ def thread_filter(
     before: int | None,
     **others: Any,
 ) -> "ThreadFilter":
-    """The filter of these options.
+    """The filter of the options that select threads.
 
     Raises:
         UsageError: an unknown status or kind of failure, or a wrong tag.
@@ -71,29 +45,11 @@ def _check_kind(kind: str) -> None:
         raise UsageError(f"unknown kind of failure {kind!r}", hint=f"use one of {', '.join(known)}")
 
 
-@command(
-    "list",
-    "uwf thread list",
-    "uwf thread list --all --after 7d",
-    "uwf thread list --status suspended,idle --workflow fix-bug",
-    "uwf thread list --failure rate_limited --tag team=web",
-)
-@click.option("-a", "--all", "everything", is_flag=True, help="Also show finished threads.")
-@filter_options
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Show at most N.")
-@click.option(
-    "--offset", type=click.IntRange(min=0), default=0, metavar="N", help="Skip the first N."
-)
-@click.option("--children", is_flag=True, help="Also show threads that other threads called.")
-@click.option("--trials", is_flag=True, help="Also show threads of the trials of uwf-eval.")
-def list_(session: Session, everything: bool, **options: Any) -> None:
-    """List threads, newest first; finished ones only with --all or --status.
-
-    A thread that calls another shows the state of that one; --children lists it as well.
-    """
+def list_(session: Session, **options: Any) -> None:
+    """List threads, newest first."""
     from uwf_core.views.thread_list import thread_rows
 
-    chosen = thread_filter(all=everything, **options)
+    chosen = thread_filter(**options)
     session.emit_rows("threads", thread_rows(session.engine, chosen), threads_text)
 
 

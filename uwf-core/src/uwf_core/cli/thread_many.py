@@ -1,17 +1,12 @@
-"""Threads, one or many: `uwf thread cancel`, `rm`, `tag`, and `uwf store prune`."""
+"""Threads, one or many: `uwf thread cancel`, `rm`, and `uwf store prune`."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-import click
-
-from uwf_core.cli.command import command
-from uwf_core.cli.outcome import watch
-from uwf_core.cli.params import Span, head_option, thread_argument
 from uwf_core.cli.render.colours import Screen, is_terminal
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.cli.thread import thread_text
-from uwf_core.cli.thread_list import filter_options, thread_filter
+from uwf_core.cli.thread_list import thread_filter
 from uwf_core.errors import UsageError, UwfError, WrongStateError
 from uwf_core.thread.names import FINISHED
 
@@ -19,24 +14,11 @@ _UNFINISHED = ("idle", "running", "suspended")
 _REMOVABLE = (*FINISHED, "corrupt")
 
 
-@command(
-    "cancel",
-    "uwf thread cancel @last",
-    "uwf thread cancel 01JD8ZK3 01JD9A2B",
-    "uwf thread cancel --workflow fix-bug --before 30d",
-    logged=True,
-)
-@click.argument("threads", metavar="[THREAD…]", nargs=-1)
-@filter_options
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@head_option()
 def cancel(
     session: Session, threads: tuple[str, ...], yes: bool, head: str | None, **chosen: Any
 ) -> None:
-    """Cancel threads permanently; stops those that run.
-
-    Name them, or select unfinished ones with options; then uwf shows how many there are and asks.
-    """
+    """Cancel threads that are named or selected."""
+    from uwf_core.cli.outcome import watch
     from uwf_core.threads.cancel import cancel_thread
 
     found = _selected(session, threads, chosen, _UNFINISHED)
@@ -50,23 +32,8 @@ def cancel(
         )  # fmt: skip
 
 
-@command(
-    "rm",
-    "uwf thread rm 01JD8ZK3",
-    "uwf thread rm 01JD8ZK3 01JD9A2B",
-    "uwf thread rm --status cancelled --before 30d --yes",
-    logged=True,
-)
-@click.argument("threads", metavar="[THREAD…]", nargs=-1)
-@filter_options
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def rm(session: Session, threads: tuple[str, ...], yes: bool, **chosen: Any) -> None:
-    """Delete finished threads; their nodes stay until `uwf cas gc`.
-
-    Name them, or select finished ones with options; then uwf shows how many there are and asks. A
-    git worktree of a thread is removed too, unless it has uncommitted changes, and its branch if
-    another branch has all of its commits.
-    """
+    """Delete threads that are named or selected."""
     from uwf_core.threads.cancel import remove_thread
 
     found = _selected(session, threads, chosen, _REMOVABLE)
@@ -77,22 +44,8 @@ def rm(session: Session, threads: tuple[str, ...], yes: bool, **chosen: Any) -> 
     )  # fmt: skip
 
 
-@command(
-    "prune",
-    "uwf store prune --older-than 90d --dry-run",
-    "uwf store prune --older-than 90d",
-    logged=True,
-)
-@click.option(
-    "--older-than", type=Span(), required=True, metavar="TIME",
-    help="Delete threads that finished longer ago than 90d, 12h ….",
-)  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Show which ones; delete nothing.")
 def prune(session: Session, older_than: float, dry_run: bool) -> None:
-    """Delete the threads that finished long ago; `uwf cas gc` then frees their nodes.
-
-    A thread goes with all that it called. Unfinished and corrupt threads stay.
-    """
+    """Delete the threads that finished long ago."""
     from uwf_core.threads.cancel import remove_thread
     from uwf_core.views.thread_list import ThreadFilter, list_threads
 
@@ -118,25 +71,6 @@ def _pruned_text(document: Mapping[str, Any], _screen: Screen) -> str:
     if document["dryRun"]:
         return "\n".join([*document["threads"], f"would delete {count}; next: without --dry-run"])
     return "\n".join([f"deleted {count}; next: uwf cas gc", *_worktree_lines(document)])
-
-
-@command(
-    "tag", "uwf thread tag @last team=web issue=812", "uwf thread tag @last issue=", logged=True
-)
-@thread_argument()
-@click.argument("tags", metavar="KEY=VALUE…", nargs=-1, required=True)
-def tag(session: Session, thread: str, tags: tuple[str, ...]) -> None:
-    """Give a thread tags, by which `thread list --tag` selects. An empty value removes one.
-
-    `run` and `thread start` give tags with --tag.
-    """
-    from uwf_core.thread.tags import parse_tags
-    from uwf_core.threads.tagging import tag_thread
-
-    session.thread = thread
-    with watch(session) as live:
-        document = tag_thread(session.engine, thread, parse_tags(tags, "KEY=VALUE"), live)
-    session.emit(document, thread_text)
 
 
 # -- several at once -------------------------------------------------------------------------------

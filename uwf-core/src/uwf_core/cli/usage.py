@@ -3,15 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-import click
-
-from uwf_core.cli.command import command
-from uwf_core.cli.params import Moment
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.table import Column, table
-from uwf_core.cli.session import Session
-from uwf_core.errors import UsageError
 
 _COLUMNS = (
     Column("steps", "STEPS", right=True),
@@ -19,41 +13,6 @@ _COLUMNS = (
     Column("time", "TIME", right=True, rank=1),
     Column("used", "USED"),
 )
-
-
-@command(
-    "usage",
-    "uwf usage",
-    "uwf usage @last --by agent",
-    "uwf usage --workflow fix-bug --since 7d --by model",
-)
-@click.argument("thread", metavar="[THREAD]", required=False)
-@click.option("--workflow", metavar="W", help="Only threads of this workflow (name or reference).")
-@click.option("--since", type=Moment(), metavar="WHEN", help="Started since a date, or 7d, 12h.")
-@click.option(
-    "--by",
-    type=click.Choice(["role", "agent", "model", "workflow"]),
-    default="role",
-    show_default=True,
-    help="The groups.",
-)
-def usage(
-    session: Session, thread: str | None, workflow: str | None, since: int | None, by: str
-) -> None:
-    """Show what threads have used: steps, time, tokens and cost, with all that they called.
-
-    Failed attempts and questions to past steps count. ≥ marks a sum of which a part is unknown.
-    THREAD is an id, a unique prefix of one, or @last; without it all threads count.
-    """
-    from uwf_core.views.usage import UsageFilter, usage_of
-
-    if thread is not None and (workflow is not None or since is not None):
-        raise UsageError(
-            "THREAD cannot be combined with --workflow or --since",
-            hint="name one thread, or filter all threads",
-        )
-    chosen = UsageFilter(thread, workflow, since)
-    session.emit(usage_of(session.engine, chosen, by), usage_text)
 
 
 def usage_text(document: Mapping[str, Any], screen: Screen) -> str:

@@ -27,7 +27,7 @@ _NOTE_EVERY = 20
 @command("watch", "uwf watch @last", "uwf watch", "uwf watch 01JD8 --format json")
 @click.argument("thread", metavar="[THREAD]", required=False)
 def watch(session: Session, thread: str | None) -> int:
-    """Follow a thread until its run ends, or without THREAD all that run until Ctrl-C.
+    """Follow a thread, or all that run: until its run ends, without THREAD until Ctrl-C.
 
     Shows the finished steps, the turns of agents line by line, and for each step under way its
     tools, tokens and the seconds since the last sign of life. On a terminal you can answer a

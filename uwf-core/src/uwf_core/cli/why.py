@@ -3,11 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from uwf_core.cli.bundle import exported_text
-from uwf_core.cli.command import command
-from uwf_core.cli.params import thread_argument
 from uwf_core.cli.session import Session
 from uwf_core.errors import UsageError
 
@@ -15,24 +11,8 @@ if TYPE_CHECKING:
     from uwf_core.views.why.statements import WhyPage
 
 
-@command(
-    "why",
-    "uwf thread why @last",
-    "uwf thread why @last -o why.html",
-    "uwf thread why @last --step 3FQ8",
-    document=True,
-)
-@thread_argument()
-@click.option("--step", metavar="STEP", help="Explain only this step.")
-@click.option("-o", "--output", metavar="FILE", help="Write a whole page: FILE.html or FILE.md.")
 def why(session: Session, thread: str, step: str | None, output: str | None) -> None:
-    """Explain why a thread went as it did, in sentences.
-
-    For each step: what the role was asked and by which rule, what it delivered, rejected replies,
-    failed attempts, what persons said, costs, and the prompt with the origin of each part. Each
-    sentence ends with the references of the nodes that prove it. A page contains all texts, is one
-    file and requests nothing.
-    """
+    """Print why a thread went as it did, or write it as a page."""
     from uwf_core.engine.find import find_step
     from uwf_core.views.recorded import open_thread
     from uwf_core.views.why.page import why_page

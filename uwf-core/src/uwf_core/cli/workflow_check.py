@@ -3,9 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from uwf_core.cli.command import command
 from uwf_core.cli.render.findings import check_text
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, UsageError
@@ -18,31 +15,8 @@ if TYPE_CHECKING:
 _FOR_TOOLS = ("sarif", "github")
 
 
-@command(
-    "check",
-    "uwf workflow check fix-bug.yaml",
-    "uwf workflow check .workflow/*.yaml",
-    "uwf workflow check --fix fix-bug.yaml",
-    "uwf workflow check --bound fix-bug.yaml",
-    "uwf workflow check --format sarif .workflow/*.yaml > check.sarif",
-    formats=_FOR_TOOLS,
-)
-@click.argument("files", metavar="WORKFLOW…", nargs=-1, required=True)
-@click.option(
-    "--bound", is_flag=True, help="Print how many agent calls each valid workflow makes at most."
-)
-@click.option("--fix", is_flag=True, help="First fix what is mechanical, in the files.")
 def check(session: Session, files: tuple[str, ...], bound: bool, fix: bool) -> int:
-    """Report every error in workflow files, each with its place and a hint.
-
-    WORKFLOW is a file, or a name that has one here.
-
-    Exit code 0 with only warnings, 4 with an error, 2 if a file cannot be read (the others are
-    still checked). Writes nothing without --fix and needs no store; if there is one, its registry
-    can name the workflows that roles call.
-
-    --format sarif prints a log for code scanning, --format github annotations of GitHub Actions.
-    """
+    """Report every error in workflow files."""
     from uwf_core.views.workflows import check_document
 
     checked, fixes, unread = _checked(session, files, fix=fix)

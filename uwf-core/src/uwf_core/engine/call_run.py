@@ -101,7 +101,7 @@ def _steps_below(
 def run_below(run: "Run", child: Head, count: int | None, steps: Steps) -> Outcome:
     """Take `count` steps (None: one, or one round) of a thread below, in this process."""
     cwd = folder_below(run, child)
-    options = run.options._replace(steps=count, until_done=False, cwd=cwd, announce=None)
+    options = run.options._replace(count=count, until_done=False, cwd=cwd, announce=None)
     return steps(run._replace(head=child, cwd=None), options, GO_ON)
 
 

@@ -78,7 +78,7 @@ class RunOptions(NamedTuple):
     """How far to run, and how.
 
     Attributes:
-        steps: the number of steps, unless `until_done`; None: one, or one round of branches.
+        count: the number of steps, unless `until_done`; None: one, or one round of branches.
         agent: the word of `--agent`.
         cwd: a working folder in place of the thread's.
         announce: the descriptor on which a background run reports that it holds the lock.
@@ -91,7 +91,7 @@ class RunOptions(NamedTuple):
             not run here: they have dispatch rows as well.
     """
 
-    steps: int | None = None
+    count: int | None = None
     until_done: bool = False
     agent: str | None = None
     cwd: str | None = None
@@ -107,7 +107,7 @@ class RunOptions(NamedTuple):
     @property
     def is_round(self) -> bool:
         """Whether a fan-out takes a step of as many branches as may run at a time."""
-        return self.steps is None and not self.until_done
+        return self.count is None and not self.until_done
 
 
 class Run(NamedTuple):

@@ -103,7 +103,7 @@ def run_steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
 
 def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
     run = _resolved(run, options)
-    wanted = UNTIL_DONE_STEPS if options.until_done else options.steps or 1
+    wanted = UNTIL_DONE_STEPS if options.until_done else options.count or 1
     results, noticed = list["StepResult"](), set[str]()
     is_apart = run.head.state.caller is not None or run.definition.workspace is not None
     if is_apart and not options.in_copy:

@@ -13,7 +13,7 @@ from uwf_core.ids import Ref
 from uwf_core.workflow.content import reference_of
 from uwf_core.workflow.definition import is_workflow
 from uwf_core.workflow.discover import ResolveContext, Resolved, file_named, is_path, resolve
-from uwf_core.workflow.registry import StoreRegistry
+from uwf_core.workflow.registry import StoreRegistry, register
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -196,3 +196,25 @@ def _read_file(engine: "Engine", file: str, watch: Watch) -> dict[str, Any]:
     for problem in checked.problems:
         watch.notice(str(problem))
     return workflow
+
+
+def add_workflow(
+    engine: "Engine", file: str | os.PathLike[str], watch: "Watch", *, allow_programs: bool = False
+) -> dict[str, str]:
+    """Check and publish a workflow, and register it under its name. With `allow_programs`, this
+    version and all that it calls may run the programs of their roles.
+
+    Raises:
+        DefinitionError: its `problems` are all errors of the file.
+    """
+    word = os.fspath(file)
+    if engine.cwd != os.getcwd() and not Ref.matches(word):  # noqa: PTH109 (pathlib is not needed)
+        word = os.path.join(engine.cwd, file_of(engine, word))
+    ref = publish_word(engine, word, watch)
+    definition = engine.definition(ref)
+    if definition.runs_programs:
+        from uwf_core.engine.allowance import add_programs
+
+        add_programs(engine, ref, watch.notice, allow=allow_programs)
+    register(engine.store, definition.name, ref)
+    return {"name": definition.name, "workflow": ref}

@@ -1,6 +1,7 @@
 """Import a bundle into the store: a thread with all threads below it, or nothing."""
 
 import json
+import os
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,13 +32,13 @@ class ImportOptions(NamedTuple):
     as_new: bool = False
 
 
-def verify_bundle(path: str) -> "BundleDocument":
+def verify_bundle(file: str | os.PathLike[str]) -> "BundleDocument":
     """Check a bundle completely; needs no store.
 
     Raises:
         BundleError: a check fails.
     """
-    with Bundle(path) as bundle:
+    with Bundle(os.fspath(file)) as bundle:
         CheckedBundle(bundle)
         return {
             "thread": bundle.manifest.thread,
@@ -47,11 +48,13 @@ def verify_bundle(path: str) -> "BundleDocument":
             "nodes": len(bundle),
             "files": len(bundle.objects),
             "bytes": bundle.size,
-            "file": path,
+            "file": os.fspath(file),
         }
 
 
-def import_bundle(engine: "Engine", path: str, options: ImportOptions) -> "ImportDocument":
+def import_bundle(
+    engine: "Engine", file: str | os.PathLike[str], options: ImportOptions
+) -> "ImportDocument":
     """Import a thread with those below it; any error rejects the whole bundle.
 
     A thread that exists with the same head stays unchanged, but gets recorded files that it lacks;
@@ -65,6 +68,7 @@ def import_bundle(engine: "Engine", path: str, options: ImportOptions) -> "Impor
         CollisionError: the store has another payload under one of its references.
         WrongStateError: the thread or the name of a workflow exists with another value.
     """
+    path = os.path.join(engine.cwd, file)  # noqa: PTH118
     if is_plain(path):
         from uwf_core.maintenance.import_nodes import import_nodes  # of other programs
 

@@ -12,7 +12,14 @@ from uwf_core.api.store import Variable
 from uwf_core.cas.bundle import Bundle
 from uwf_core.cas.variables import is_intact
 from uwf_core.engine.find import find_thread
-from uwf_core.errors import BusyError, MissingNodeError, StoreError, UnknownIdError, UwfError
+from uwf_core.errors import (
+    BusyError,
+    MissingNodeError,
+    StoreError,
+    UnknownIdError,
+    UsageError,
+    UwfError,
+)
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.maintenance.bundle_check import CheckedBundle
 from uwf_core.maintenance.verify import Report, Scope, broken_head, marking_of, verify
@@ -56,6 +63,8 @@ def verify_store(engine: "Engine", options: VerifyOptions) -> "VerifyDocument":
     Raises:
         UnknownIdError: unknown thread or node. BundleError: the bundle is rejected.
     """
+    if options.bundle is not None and not options.repair:
+        raise UsageError("--from needs --repair", hint="add --repair, or omit --from")
     scope = _scope(engine, options.word)
     report, repaired = verify(engine, scope), list[str]()
     if options.repair and report.problems:

@@ -28,7 +28,9 @@ NOT_COPIED = ("logs", "sessions of agents", "worktrees", "recorded files", "conf
 """What belongs to a home and is not in its store."""
 
 
-def check_store(engine: "Engine", url: str | None, *, with_root: bool) -> "StoreCheckDocument":
+def check_store(
+    engine: "Engine", url: str | None, *, with_root: bool = False
+) -> "StoreCheckDocument":
     """What is known of a store: that it can be read and locked, its versions and rights.
 
     Raises:

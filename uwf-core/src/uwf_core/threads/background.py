@@ -125,8 +125,8 @@ def _arguments(
     arguments += ["--announce", str(options.announce)]
     if options.until_done:
         arguments.append("--until-done")
-    elif options.steps is not None:
-        arguments += ["-c", str(options.steps)]
+    elif options.count is not None:
+        arguments += ["-c", str(options.count)]
     wait = None if options.wait_limits is None else f"{options.wait_limits:.0f}s"
     for name, value in (
         ("--agent", options.agent),

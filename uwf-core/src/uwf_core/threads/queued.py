@@ -138,7 +138,7 @@ class QueuedThreads:
             is_due = was_asked or (row.is_wanted and row.not_before_ms <= engine.now_ms())
             return is_due and has.issuperset(row.needs) and may_go_on()
 
-        options = RunOptions(steps=_ALL_STEPS, worker=goes_on)
+        options = RunOptions(count=_ALL_STEPS, worker=goes_on)
         try:
             if asked is not None and asked["kind"] == "resume":
                 outcome = self._say(claim, asked, has, options, cancel)

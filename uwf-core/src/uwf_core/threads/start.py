@@ -1,5 +1,6 @@
 """Stage 4: create a thread. Runs nothing."""
 
+import os
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,7 +36,7 @@ class StartOptions(NamedTuple):
 
     workflow: str
     prompt: str
-    cwd: str
+    cwd: str | os.PathLike[str] = "."
     agent: str | None = None
     input: Mapping[str, Any] | str | None = None
     bindings: Mapping[str, str] = {}
@@ -116,7 +117,7 @@ class _Checked(NamedTuple):
 
 def _checked(engine: "Engine", options: StartOptions, watch: Watch) -> _Checked:
     prompt = _checked_prompt(options.prompt)
-    cwd = named_folder(engine.cwd, options.cwd)
+    cwd = named_folder(engine.cwd, os.fspath(options.cwd))
     resolved = resolve_workflow(engine, options.workflow)
     found = read_resolved(engine, resolved, watch)
     name, player, schema = _entry(engine, found)

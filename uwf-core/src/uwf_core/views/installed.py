@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from uwf_core.agents.choose import Choice
     from uwf_core.config.keys import AgentSetting
     from uwf_core.engine.engine import Engine
-    from uwf_core.plugins.plugins import Plugins
     from uwf_core.plugins.status import Plugin
 
 NOT_INSTALLED = "not installed"
@@ -32,7 +31,12 @@ class AgentRow(TypedDict):
     default: bool
 
 
-def agent_rows(engine: "Engine") -> Iterator[AgentRow]:
+def list_agents(engine: "Engine") -> list[AgentRow]:
+    """The agents that can be named, as `uwf agent list` prints them; loads none."""
+    return [*_agent_rows(engine)]
+
+
+def _agent_rows(engine: "Engine") -> Iterator[AgentRow]:
     """The agents that can be named, as `uwf agent list` prints them; loads none."""
     from uwf_core.agents.choose import PREFIX, resolve_agent
     from uwf_core.plugins.scan import AGENTS
@@ -180,10 +184,11 @@ def _program_problem(program: str) -> str | None:
     return None if which(program) else f"program {program!r} not found"
 
 
-def plugin_rows(plugins: "Plugins", *, all_: bool) -> list[dict[str, Any]]:
-    """The documents of all plugins, as `plugin list` prints them."""
+def list_plugins(engine: "Engine", *, all: bool = False) -> list[dict[str, Any]]:
+    """The documents of all plugins, as `plugin list` prints them; loads none."""
+    plugins = engine.plugins
     documents = [each.document() for each in (*plugins.list(), *plugins.misplaced())]
-    if all_:
+    if all:
         documents += [_of_the_house(name) for name in _house()]
         documents += [each.document() for each in plugins.unknown_groups()]
     return documents

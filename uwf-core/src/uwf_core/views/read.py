@@ -51,6 +51,20 @@ def read_thread(thread: "ThreadRecord", quota: int = QUOTA, before: str | None =
     return "\n\n".join(parts) + "\n"
 
 
+def thread_document(
+    thread: "ThreadRecord", quota: int = QUOTA, before: str | None = None
+) -> dict[str, str]:
+    """`thread read`: the text of `read_thread`."""
+    return {"thread": thread.id, "text": read_thread(thread, quota, before)}
+
+
+def step_document(
+    step: "StepRecord", quota: int = QUOTA, *, prompt: bool = False
+) -> dict[str, str]:
+    """`step read`: the text of `read_step`, or the exact prompt."""
+    return {"step": step.ref, "text": step.prompt if prompt else read_step(step, quota)}
+
+
 def read_step(step: "StepRecord", quota: int = QUOTA) -> str:
     """The turns of a step as Markdown: the newest within `quota` characters, at least one."""
     turns = step.turns

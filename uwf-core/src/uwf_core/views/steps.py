@@ -1,12 +1,14 @@
 """Steps as documents: those of a thread as rows, and one whole step."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uwf_core.errors import UnknownIdError
+from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.views.turns import turns_of_step
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import StepDocument, StepRow
+    from uwf_core.engine.engine import Engine
     from uwf_core.engine.file_documents import FileDocument, FilesDocument
     from uwf_core.views.recorded import ThreadRecord
     from uwf_core.views.recorded_step import StepRecord
@@ -79,12 +81,17 @@ def files_of_step(step: "StepRecord") -> "list[FileDocument]":
     ]
 
 
-def step_files(step: "StepRecord", folder: str | None, *, force: bool) -> "FilesDocument":
+def step_files(
+    engine: "Engine", step: "StepRecord", folder: str | None = None, *, force: bool = False
+) -> "FilesDocument":
     """The files that a step delivered; with a folder they are written there.
 
     Raises:
         UsageError: they cannot be written.
     """
+    if force and folder is None:
+        raise UsageError("--force needs -o DIR", hint="next: uwf step files STEP -o DIR --force")
+    folder = None if folder is None else str(Path(engine.cwd, folder))
     written = list[str]()
     if folder is not None:
         from uwf_core.files.content import write_files

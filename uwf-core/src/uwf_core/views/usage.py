@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.api.sums import NOTHING_USED, UsagePayload, add_usage
 from uwf_core.engine.find import find_thread
-from uwf_core.errors import StoreError, UnknownIdError
+from uwf_core.errors import StoreError, UnknownIdError, UsageError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.calls import descendants_of
 from uwf_core.thread.head import TRIAL, Head, head_of, read_head
@@ -41,12 +41,17 @@ class _Part(NamedTuple):
     usage: UsagePayload
 
 
-def usage_of(engine: "Engine", wanted: UsageFilter, by: str) -> "UsageDocument":
+def usage_of(engine: "Engine", wanted: UsageFilter, by: str = "role") -> "UsageDocument":
     """What the threads have used, in groups, the most expensive first.
 
     Raises:
         UnknownIdError: unknown thread, or no thread has the workflow.
     """
+    if wanted.thread is not None and (wanted.workflow is not None or wanted.since_ms is not None):
+        raise UsageError(
+            "THREAD cannot be combined with --workflow or --since",
+            hint="name one thread, or filter all threads",
+        )
     threads = list(dict.fromkeys(_threads(engine, wanted)))
     if wanted.workflow is not None and wanted.since_ms is None and not threads:
         raise UnknownIdError(

@@ -1,6 +1,6 @@
 """Workflows as documents: those that can be started here, one of them, its graph, its problems."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from uwf_core.errors import UwfError
@@ -105,6 +105,13 @@ def show_workflow(
     bound = bound_of_workflow(engine, definition)
     ref, shown = definition["workflow"], shown_workflow(definition)
     return {"workflow": ref, "bound": bound.document(), **shown}, bound
+
+
+def workflow_document(
+    engine: "Engine", word: str, notice: Callable[[str], None]
+) -> Mapping[str, Any]:
+    """The document of `show_workflow` alone."""
+    return show_workflow(engine, word, notice)[0]
 
 
 def draw_workflow(engine: "Engine", word: str, notice: Callable[[str], None]) -> GraphDocument:

@@ -1,5 +1,7 @@
 """Threads compared and explained: two side by side, why one went as it did, what they used."""
 
+from typing import Any
+
 from uwf_core.client import ThreadFilter
 from uwf_core.errors import UsageError
 from uwf_web.page import Document, Page, Visit
@@ -22,7 +24,7 @@ def read_diff(visit: Visit) -> Document:
 
 def read_why(visit: Visit) -> Document:
     """Why a thread went as it did."""
-    return visit.client.why(visit.path["thread"])
+    return {**visit.client.why(visit.path["thread"])}
 
 
 def read_usage(visit: Visit) -> Document:
@@ -30,7 +32,7 @@ def read_usage(visit: Visit) -> Document:
     return {**visit.client.usage(visit.path.get("thread"), by=_group(visit))}
 
 
-def _group(visit: Visit) -> str:
+def _group(visit: Visit) -> Any:
     by = visit.query.get("by", "role" if "thread" in visit.path else "workflow")
     if by not in GROUPS:
         raise UsageError(f"usage has no groups by {by!r}", hint=f"use {', '.join(GROUPS)}")

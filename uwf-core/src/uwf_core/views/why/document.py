@@ -1,9 +1,23 @@
 """The page as data: the same statements, for programs."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from uwf_core.engine.find import find_step
 from uwf_core.views.why.statements import Statement, WhyPage
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+    from uwf_core.views.recorded import ThreadRecord
+
+
+def explain_thread(
+    engine: "Engine", thread: "ThreadRecord", step: str | None = None
+) -> dict[str, Any]:
+    """Why a thread went as it did: sections of statements with the nodes that prove them."""
+    from uwf_core.views.why.page import why_page
+
+    return why_document(why_page(thread, None if step is None else find_step(engine, step)))
 
 
 def why_document(page: WhyPage) -> dict[str, Any]:

@@ -1,0 +1,334 @@
+"""The commands of operations, made from their rows: what they parse, call and print."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from functools import partial
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from uwf_core.cli.command import Command, format_or_name
+from uwf_core.cli.session import Session, now_ms
+from uwf_core.errors import ExitCode
+from uwf_core.operations.rows import CONTEXT, call, function_of, own_rows
+
+if TYPE_CHECKING:
+    from uwf_core.process.cancel import Cancel
+    from uwf_core.threads.start import StartOptions
+
+
+def command_of(name: str, row: Mapping[str, Any]) -> Command:
+    """The command of a row."""
+    return Command(
+        name=name,
+        callback=partial(_invoke, row),
+        params=[_parameter(each) for each in row["arguments"]],
+        help=row["help"],
+        examples=row["examples"],
+        document=row.get("document", False),
+        logged=row.get("logged", False),
+        formats=row.get("formats", ()),
+    )
+
+
+def _parameter(row: Mapping[str, Any]) -> click.Parameter:
+    """The option or argument of a row."""
+    if row.get("kind") == "format":
+        return format_or_name(row["metavar"], row["name"])
+    given: dict[str, Any] = {"default": row["default"]} if "default" in row else {}
+    settings: dict[str, Any] = {
+        **given,
+        "type": _type(row), "required": row.get("required", False),
+        "metavar": row.get("metavar"),
+    }  # fmt: skip
+    if not row.get("options"):
+        return click.Argument([row["name"]], nargs=-1 if row.get("many") else 1, **settings)
+    if row.get("kind") == "optional":
+        settings |= {"is_flag": False, "flag_value": ""}
+    elif row.get("flag"):
+        settings = {
+            "is_flag": True,
+            "flag_value": not row.get("off"),
+            "default": bool(row.get("off")),
+        }
+    else:
+        settings["show_default"] = "default" in row and row.get("kind") != "span"
+        settings["multiple"] = row.get("many", False)
+    return click.Option(
+        [*row["options"], row["name"]],
+        help=row.get("help"), hidden=row.get("hidden", False), **settings,
+    )  # fmt: skip
+
+
+def _type(row: Mapping[str, Any]) -> click.ParamType | None:  # type: ignore[type-arg]
+    kind, number = row.get("kind"), row.get("type")
+    least, most = row.get("least"), row.get("most")
+    if kind == "span":
+        return Span()
+    if kind == "moment":
+        return Moment()
+    if "choices" in row:
+        return click.Choice(row["choices"])
+    if number == "int":
+        return click.IntRange(least, most) if least is not None else click.INT
+    return Amount(least, most, min_open=row.get("open", False)) if number == "float" else None
+
+
+def _invoke(row: Mapping[str, Any], session: Session, **given: Any) -> int | None:
+    """Read the words, call the target, print its result; the exit code."""
+    session.via = given.pop("via", None) or session.via
+    if row.get("logged") and isinstance(given.get("thread"), str):
+        session.thread = given["thread"]
+    given = read_words(session, row["arguments"], given)
+    if "run" in row:
+        code: int | None = function_of(row["run"])(session, **given)
+        return code
+    target = function_of(row["target"])
+    if row["returns"] == "Outcome":
+        return _run(session, target, given)
+    with _context(session, target) as context:
+        result = call(target, context, given)
+    document = result
+    if "key" in row and not isinstance(result, dict):
+        document = {row["key"]: result if isinstance(result, list) else list(result)}
+    if row.get("logged"):
+        session.thread = document.get("thread") or session.thread
+    session.emit(document, _renderer(session, row["text"], given))
+    key, code = row.get("exit", ("", 0))
+    return code if key and not document[key] else ExitCode.DONE
+
+
+def _run(session: Session, target: Callable[..., Any], given: dict[str, Any]) -> int:
+    """Run steps, show them, and ask the person at the terminal what the run asks."""
+    from uwf_core.cli.outcome import print_outcome
+
+    if given.pop("report", False):
+        return _report(session, target, given)
+    no_input = any([given.pop("no_input", True), given.get("background"), given.get("queue")])
+    with _context(session, target) as context:
+        outcome = call(target, context, given)
+    if context.cancel is None:
+        return print_outcome(session, outcome, was_shown=False)
+    from uwf_core.engine.context import RunOptions
+
+    if "workflow" in given:
+        options = RunOptions(until_done=True, wait_limits=given["wait_limits"])
+    else:
+        options = RunOptions(**{key: given[key] for key in RunOptions._fields if key in given})
+    if no_input or outcome.document["suspendReason"] != "role":
+        return print_outcome(session, outcome, until_done=options.until_done)
+    from uwf_core.cli.asking import print_and_ask
+
+    return print_and_ask(session, outcome, options)
+
+
+def _report(session: Session, target: Callable[..., Any], given: dict[str, Any]) -> int:
+    """Run a branch for the process that has started this one."""
+    from uwf_core.cli.shutdown import cancel_on_signals
+    from uwf_core.engine.report import Reporter
+
+    reporter = Reporter(session.write)
+    with cancel_on_signals(session) as cancel:
+        outcome = call(target, _CallContext(session, reporter, cancel), given)
+    reporter.outcome(session.engine, outcome)
+    code: int = outcome.exit_code
+    return code
+
+
+class _CallContext:
+    """What a target asks for besides its arguments; the engine is opened when it is asked for."""
+
+    def __init__(self, session: Session, watch: Any = None, cancel: "Cancel | None" = None) -> None:
+        self._session = session
+        self.watch = watch
+        self.cancel = cancel
+
+    @property
+    def engine(self) -> Any:
+        """The engine."""
+        return self._session.engine
+
+    @property
+    def home(self) -> str:
+        """uwf's own folder."""
+        home: str = self.engine.home
+        return home
+
+    @property
+    def notice(self) -> Callable[[str], None]:
+        """Shows a line to people."""
+        return self._session.note
+
+
+@contextmanager
+def _context(session: Session, target: Callable[..., Any]) -> Iterator[_CallContext]:
+    """The context of a call; the display of a run only where the target asks for it."""
+    wanted = CONTEXT.intersection(target.__code__.co_varnames[: target.__code__.co_argcount])
+    if "cancel" in wanted:
+        from uwf_core.cli.outcome import running
+
+        with running(session) as (live, cancel):
+            yield _CallContext(session, live, cancel)
+    elif "watch" in wanted:
+        from uwf_core.cli.outcome import watch
+
+        with watch(session) as live:
+            yield _CallContext(session, live)
+    else:
+        yield _CallContext(session)
+
+
+def _renderer(session: Session, text: str, given: Mapping[str, Any]) -> Callable[[Any, Any], str]:
+    """What renders the document for people."""
+    if "{" in text:
+        return lambda document, _: text.format(**document)
+    rest = {**given, "engine": None}
+
+    def rendered(document: Any, screen: Any) -> str:
+        function = function_of(text)
+        names = function.__code__.co_varnames[2 : function.__code__.co_argcount]
+        rest["engine"] = session.engine if "engine" in names else None
+        return str(function(document, screen, **{name: rest[name] for name in names}))
+
+    return rendered
+
+
+def start_options(function: Any) -> Any:
+    """The arguments and options of `thread start`, for a command that starts threads later."""
+    known = getattr(function, "__click_params__", [])
+    function.__click_params__ = [*known, *map(_parameter, reversed(_start_arguments()))]
+    return function
+
+
+def new_thread(session: Session, **what: Any) -> "StartOptions":
+    """What the options of `start_options` ask for.
+
+    Raises:
+        UsageError: one of them is wrong.
+    """
+    from uwf_core.threads.start import StartOptions
+
+    given = read_words(session, _start_arguments(), what)
+    return StartOptions(**{name: value for name, value in given.items() if value is not None})
+
+
+def _start_arguments() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = own_rows()["operations"]["thread.start"]["arguments"]
+    return rows
+
+
+_SPAN = r"([0-9]{1,6})(d|h|m|s)"
+_SPAN_SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
+
+
+_OF_TEXTS = ("text", "fields", "answer", "texts", "payload")
+"""The kinds that may be in files or come from stdin."""
+
+
+def read_words(
+    session: Session, rows: Sequence[Mapping[str, Any]], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The arguments of an operation, from the words of its command: texts of files and stdin are
+    read, fields and tags parsed, limits collected.
+
+    Raises:
+        UsageError: one of them is wrong. PayloadError: a payload is not JSON.
+    """
+    if any(row.get("kind") in _OF_TEXTS for row in rows):
+        from uwf_core.cli import params
+    found = {row["name"]: given[row["name"]] for row in rows if row["name"] in given}
+    for row in rows:
+        name, option = row["name"], (row.get("options") or [row.get("metavar")])[0]
+        value: Any = found.get(name)
+        match row.get("kind"):
+            case "text" if value is not None:
+                found[name] = params.prompt_text(session, value, option)
+            case "tags":
+                from uwf_core.thread.tags import parse_tags
+
+                found[name] = parse_tags(value, option.rstrip("…"))
+            case "fields":
+                found[name] = params.fields_text(value, option)
+            case "answer":
+                status = found.pop("status")
+                first = [] if status is None else [f"$status={status}"]
+                found[name] = params.fields_text(value, option, first, "--status or ")
+            case "texts":
+                found[name] = [params.file_or_text(each, option) for each in value]
+            case "bindings":
+                from uwf_core.agents.bindings import parse_bindings
+
+                bound = parse_bindings(value)
+                found |= {name: bound.agent, "bindings": bound.roles}
+            case "payload":
+                found[name] = partial(params.read_payload, value)
+    return _collected(found, rows)
+
+
+def _collected(found: dict[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The arguments with the limits in one mapping."""
+    for row in rows:
+        if "into" in row and (amount := found.pop(row["name"])) is not None:
+            from uwf_core.thread.limits import WORDS
+
+            limits = found.setdefault(row["into"], {})
+            limits[WORDS[row["name"].removeprefix("max_")]] = amount
+    return found
+
+
+class Amount(click.FloatRange):
+    """A number of a range; `nan` and `inf` are none."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Convert a text to a number."""
+        number = float(super().convert(value, param, ctx))
+        if not isfinite(number):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return number
+
+
+class Span(click.ParamType):  # type: ignore[type-arg]
+    """A duration such as 7d, 12h, 30m or 0s; its value is in seconds."""
+
+    name = "span"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Convert a text to seconds."""
+        if isinstance(value, float):
+            return value
+        span = re.fullmatch(_SPAN, value)
+        if span is None:
+            self.fail(f"{value!r} is not a duration (7d, 12h, 30m, 0s)", param, ctx)
+        return float(int(span[1]) * _SPAN_SECONDS[span[2]])
+
+
+class Moment(click.ParamType):  # type: ignore[type-arg]
+    """A moment: an ISO date or date and time, or a duration back from now such as 7d, 12h or 30m.
+
+    Its value is ms since 1970. A moment without a zone is in local time.
+    """
+
+    name = "moment"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Convert a text to ms since 1970."""
+        if isinstance(value, int):
+            return value
+        if span := re.fullmatch(_SPAN, value):
+            seconds = int(span[1]) * _SPAN_SECONDS[span[2]]
+            return now_ms() - int(timedelta(seconds=seconds).total_seconds() * 1000)
+        try:
+            return int(datetime.fromisoformat(value).astimezone().timestamp() * 1000)
+        except (ValueError, OverflowError, OSError):
+            self.fail(
+                f"{value!r} is neither a date (2026-01-31) nor a duration (7d, 12h, 30m)",
+                param,
+                ctx,
+            )

@@ -1,0 +1,115 @@
+"""How an operation is declared: a function without a body in a table.
+
+    @operation("thread.show", "views.show:show_thread", text="thread:thread_text", client="show")
+    def thread_show(thread: Thread) -> "ThreadDocument":
+        \"\"\"Show the status of a thread.
+
+        $ uwf thread show @last
+        \"\"\"
+
+Its parameters are the arguments: a type, and in `Annotated` a kind, a help text and bounds. Its
+docstring is the help: its first line is the summary, the lines that begin with `$` are examples.
+Everything else is named as text, so that
+help, completion and lists import nothing. `generate` makes the data file of a table.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple, TypeVar
+
+Permission = Literal["read", "run", "answer", "admin"]
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Operation(NamedTuple):
+    """An operation, or a plain command.
+
+    Attributes:
+        path: `thread.why`. arguments: the declaring function; None for a plain command.
+        target: `module:function`, which gets what its parameters name; see `rows.call`.
+        text: `module:function` that renders the document for people (it also gets the arguments
+            that it names), or a format such as "{ref}".
+        key: the document is `{key: result}`; or the part of the document that the client returns.
+        exit: a key of the document and the exit code if that is false.
+        run: a function of the command line in place of target and text: it gets the session.
+        client: the name of the method of the client; "" for none.
+        document: the result is a text to read, printed unless another format is given.
+        logged: it changes something, so it gets an entry in the log.
+        formats: further values of --format, which `run` writes.
+        owner: the distribution of a plain command, if that may be missing.
+        hidden: help does not list it.
+    """
+
+    path: str
+    arguments: Callable[..., Any] | None
+    target: str
+    text: str = ""
+    permission: Permission = "read"
+    key: str = ""
+    exit: tuple[str, int] | None = None
+    run: str = ""
+    client: str = ""
+    document: bool = False
+    formats: Sequence[str] = ()
+    owner: str = ""
+    hidden: bool = False
+
+    @property
+    def logged(self) -> bool:
+        """Whether a call gets an entry in the log."""
+        return self.permission != "read"
+
+
+class Table:
+    """The operations of a distribution, and its groups of them. Targets are below its `package`,
+    texts and runs below `cli` of that.
+    """
+
+    def __init__(
+        self, package: str, sections: Mapping[str, Sequence[str]], groups: Mapping[str, str]
+    ) -> None:
+        self.package: Final = package
+        self.sections: Final = sections
+        self.groups: Final = groups
+        self.operations: Final[list[Operation]] = []
+
+    def operation(self, path: str, target: str, **settings: Any) -> Callable[[Function], Function]:
+        """Declare an operation by a function without a body; see `Operation`."""
+
+        def declared(function: Function) -> Function:
+            self.operations.append(Operation(path, function, target, **settings))
+            return function
+
+        return declared
+
+    def command(self, path: str, target: str, **settings: Any) -> None:
+        """Declare a plain click command, whose own help and options count."""
+        self.operations.append(Operation(path, None, target, **settings))
+
+
+class Kind(NamedTuple):
+    """What an argument is, beyond its type: how each surface reads and shows it.
+
+    Attributes:
+        name: the reading of its words on the command line; see `cli.words`.
+        metavar: its name in help. words: what completes it; default: by the metavar.
+        options: the names of its option; default: `--name-of-the-parameter`, or by position.
+        into: the mapping parameter that it is a part of.
+        only: "cli", or "python" for what the command line leaves out.
+        hidden: help does not show it.
+    """
+
+    name: str = ""
+    metavar: str = ""
+    words: str = ""
+    options: Sequence[str] = ()
+    into: str = ""
+    only: str = ""
+    hidden: bool = False
+
+
+class Bounds(NamedTuple):
+    """The least and the most that a number may be; `open`: the least itself is too little."""
+
+    least: float | None = None
+    most: float | None = None
+    open: bool = False

@@ -1,0 +1,174 @@
+"""What is done with the installation: agents, plugins, settings, the log, documents, servers."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from uwf_core.operations.declare import Bounds, Kind
+from uwf_core.operations.kinds import CLI, MOMENT, ONE_OR_MORE, Agent, Key
+from uwf_core.operations.table import command, operation
+
+if TYPE_CHECKING:
+    from uwf_core.maintenance.agent_ready import Readiness
+    from uwf_core.views.installed import AgentRow
+
+
+@operation(
+    "agent.check", "maintenance.agent_ready:agent_readiness", text="agent:readiness_text",
+    exit=("ready", 6), client="check_agent",
+)  # fmt: skip
+def agent_check(
+    agent: Agent,
+    *,
+    trial: Annotated[bool, "Also send one small request to its model, where supported."] = False,
+) -> "Readiness":
+    """Check whether an agent is ready. Loads it in a separate process.
+
+    AGENT is an alias, an installed agent's name, a program uwf-NAME on the PATH, or a command line.
+
+    $ uwf agent check human
+    $ uwf agent check ./my-agent
+    """
+
+
+@operation(
+    "agent.list", "views.installed:list_agents", text="agent:agents_text", key="agents",
+    client="agents",
+)  # fmt: skip
+def agent_list() -> "Sequence[AgentRow]":
+    """List the available agents: installed ones, aliases, and programs uwf-NAME on the PATH.
+
+    $ uwf agent list
+    """
+
+
+@operation("plugin.check", "", run="plugin:check")
+def plugin_check(
+    name: Annotated[str, Kind("", "NAME", "plugin")],
+    *,
+    timeout: Annotated[float, Bounds(0.1), Kind("", "SECONDS"), "Time limit for loading."] = 20.0,
+) -> Any:
+    """Load a plugin in a separate process and check whether it is ready.
+
+    NAME is the name of a plugin or a distribution. Exit code 1 if it is broken or one of its checks
+    fails, 2 if it is blocked, incompatible, shadowed or claimed twice.
+
+    $ uwf plugin check mock
+    $ uwf plugin check uwf-agent-hermes --timeout 5
+    """
+
+
+@operation(
+    "plugin.list", "views.installed:list_plugins", run="plugin:list_", key="plugins",
+    client="plugins",
+)  # fmt: skip
+def plugin_list(
+    *,
+    all: Annotated[bool, "Also list built-in stores and entry points of unknown groups."] = False,
+    hooks: Annotated[
+        bool, CLI, "Load the plugins in separate processes and list the hooks that they implement."
+    ] = False,
+) -> Sequence[Mapping[str, Any]]:
+    """List all plugins with distribution, version, status and reason; loads none.
+
+    With --hooks, the status is the one after loading, as `uwf plugin check` prints it.
+
+    $ uwf plugin list
+    $ uwf plugin list --all
+    $ uwf plugin list --hooks
+    """
+
+
+command("plugin.new", "uwf_testing.new_plugin:new", owner="uwf-testing")
+
+
+@operation("config.get", "", run="config:get")
+def config_get(key: Key) -> Any:
+    """Print one setting; secrets are masked. KEY is dotted, as in limits.runSeconds.
+
+    $ uwf config get defaultAgent
+    $ uwf config get 'models."gpt-4.1".name'
+    """
+
+
+@operation("config.path", "", run="config:path")
+def config_path() -> Any:
+    """Print the paths of your configuration and of the project's.
+
+    $ uwf config path
+    """
+
+
+@operation("config.set", "", run="config:set_")
+def config_set(
+    key: Key,
+    value: Annotated[str, Kind("", "VALUE")],
+    *,
+    add: Annotated[bool, "Add VALUE to the list at KEY."] = False,
+    remove: Annotated[bool, "Remove VALUE from the list at KEY."] = False,
+) -> Any:
+    """Change one setting of your config.yaml; the rest of the file stays unchanged.
+
+    VALUE is text where the key takes text, else YAML: [a, b], {use: mock}, 5, or null to unset.
+    The result is validated before it is written: agents, models, extractors and observers must
+    exist, and an agent must have the options.
+
+    $ uwf config set defaultAgent hermes
+    $ uwf config set limits.runSeconds 600
+    $ uwf config set --add plugins.block noisy-observer
+    """
+
+
+@operation("config.show", "", run="config:show")
+def config_show(
+    *, origin: Annotated[bool, "Show the layer and file of each value."] = False
+) -> Any:
+    """Show all settings, defaults included; secrets are masked.
+
+    $ uwf config show
+    $ uwf config show --origin
+    """
+
+
+@operation("config.trust", "", run="config:trust")
+def config_trust(folder: Annotated[str, Kind("", "[DIR]")] = ".") -> Any:
+    """Trust a folder: its settings may define agents, its plugins are imported, its workflows may
+    hide others.
+
+    Trusts only that folder (default: the current one), not the folders below it. Its files
+    `.uwf/plugins/*/*.py`, also later ones, then run as a part of uwf.
+
+    $ uwf config trust
+    $ uwf config trust ~/work/shop
+    """
+
+
+@operation("log.list", "", run="log:list_")
+def log_list(
+    *,
+    limit: Annotated[int, ONE_OR_MORE, Kind("", "N"), "Show at most N."] = 20,
+    thread: Annotated[str | None, Kind("", "THREAD"), "Show only commands on this thread."] = None,
+    since: Annotated[int | None, MOMENT, "Not older: a date, or 7d, 12h."] = None,
+    errors: Annotated[bool, "Show only failed commands."] = False,
+) -> Any:
+    """List the commands that ran or changed something, newest first.
+
+    $ uwf log list
+    $ uwf log list --errors --limit 5
+    $ uwf log list --thread @last --since 7d
+    """
+
+
+@operation("log.show", "", run="log:show")
+def log_show(entry: Annotated[str, Kind("", "ENTRY")]) -> Any:
+    """Show one log entry, with the traceback of an error.
+
+    ENTRY is an id of `log list`, a unique prefix of one, or @last.
+
+    $ uwf log show @last
+    """
+
+
+for _name in ("adapter_developing", "bootstrap", "list_", "usage", "workflow_authoring"):
+    command(f"prompt.{_name.strip('_').replace('_', '-')}", f"cli.prompt:{_name}")
+for _name in ("setup", "doctor", "mcp", "demo", "completion"):
+    command(_name, f"cli.{_name}:{_name}")

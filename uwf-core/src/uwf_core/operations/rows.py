@@ -1,0 +1,142 @@
+"""Every command by name, from the data file of the operations; the call of an operation; what
+earlier systems called the commands.
+
+Help and completion read this and import no command. It imports nothing heavy.
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, Final, NamedTuple, TypeAlias
+
+CONTEXT = frozenset({"engine", "watch", "cancel", "home", "notice"})
+"""What a target can ask for by the names of its parameters, besides its arguments."""
+FILE = "generated.json"
+_OPENED = {"ThreadRecord": "open_thread", "StepRecord": "open_step"}
+
+
+class Row(NamedTuple):
+    """A command.
+
+    Attributes:
+        target: `module:attribute` below the group's package, or in full with an `operation`.
+        help: one line.
+        operation: its row in the data file of the operations, if it is there.
+    """
+
+    target: str
+    help: str
+    operation: Mapping[str, Any] | None = None
+
+
+class Noun(NamedTuple):
+    """A group of commands; `package` holds the modules of its rows."""
+
+    help: str
+    rows: "Mapping[str, Entry]"
+    package: str = "uwf_core.cli"
+
+
+Entry: TypeAlias = Row | Noun
+
+EVERYWHERE: Final = ("--format=format", "--color=color", "--debug", "--help")
+"""The options of every command; what follows `=` is the kind of the value for completion."""
+
+
+def own_rows() -> Mapping[str, Any]:
+    """The data of uwf's own operations: `sections`, `groups`, and `operations` by path."""
+    with open(os.path.join(os.path.dirname(__file__), FILE), "rb") as file:  # noqa: PTH118, PTH120
+        rows: Mapping[str, Any] = json.load(file)
+    return rows
+
+
+def own_commands() -> Noun:
+    """The commands of uwf itself."""
+    data, root = own_rows(), dict[str, Any]()
+    for path, operation in data["operations"].items():
+        *groups, name = path.split(".")
+        rows = root
+        for depth, group in enumerate(groups, 1):
+            help = data["groups"][".".join(groups[:depth])]
+            rows = rows.setdefault(group, Noun(help, {})).rows
+        rows[name] = Row(operation.get("command", ""), operation["summary"], operation)
+    return Noun("Workflows in which LLM agents check each other", root)
+
+
+def function_of(target: str) -> Callable[..., Any]:
+    """The function that a text names, imported now."""
+    module, _, attribute = target.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), attribute)
+    return found
+
+
+def call(function: Callable[..., Any], context: object, given: Mapping[str, Any]) -> Any:
+    """Call a function with what its parameters name.
+
+    A parameter is one of the context; or an argument by its name, opened if its type is a recorded
+    thread or step; or a record (a NamedTuple), whose fields are arguments
+    (None means its default); or `word`, the first
+    argument. Arguments that it does not name are for the command line.
+    """
+    code, rest, found = function.__code__, dict(given), dict[str, Any]()
+    for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+        kind = _kind(function, name)
+        if name in CONTEXT:
+            found[name] = getattr(context, name)
+        elif name in rest or (name == "word" and rest):
+            value = rest.pop(name if name in rest else next(iter(rest)))
+            opener = _OPENED.get(getattr(kind, "__name__", str(kind)).strip('"'))
+            found[name] = value if opener is None else _opened(opener, context, value)
+        elif hasattr(kind, "_fields"):
+            fields = {each: rest.pop(each) for each in kind._fields if each in rest}
+            found[name] = kind(**{key: each for key, each in fields.items() if each is not None})
+    return function(**found)
+
+
+def _kind(function: Callable[..., Any], name: str) -> Any:
+    """The type of a parameter; its name if it is known to type checkers alone."""
+    kind = function.__annotations__.get(name)
+    if isinstance(kind, str):
+        kind = function.__globals__.get(kind, kind)
+    return kind
+
+
+def _opened(opener: str, context: Any, word: str) -> Any:
+    from uwf_core.views import recorded
+
+    return getattr(recorded, opener)(context.engine, word)
+
+
+RETIRED: Final[Mapping[tuple[str, ...], str]] = {
+    ("workflow", "put"): "uwf workflow add FILE",
+    ("thread", "step"): "uwf thread exec THREAD",
+    ("thread", "steps"): "uwf step list THREAD",
+    ("thread", "step-details"): "uwf step show STEP",
+    ("thread", "kill"): "uwf thread cancel THREAD",
+    ("thread", "running"): "uwf thread list --status running",
+    ("thread", "join"): "uwf thread wait THREAD",
+    ("workflow", "validate"): "uwf workflow check FILE",
+    ("config", "list"): "uwf config show",
+    ("cas", "put-text"): "uwf cas put string FILE",
+    ("cas", "reindex"): "uwf cas verify",
+    ("cas", "schema", "get"): "uwf cas schema show TYPE",
+    ("log", "clean"): "the log keeps only its newest 8 MB",
+    ("prompt", "setup"): "uwf setup",
+    ("skill",): "uwf prompt bootstrap",
+    ("import-original",): "uwf cas import FOLDER",
+}
+"""Commands of earlier systems and their replacements, or why none is needed."""
+
+RETIRED_OPTIONS: Final[Mapping[str, str]] = {
+    "--take": "use `--limit N`",
+    "--skip": "use `--offset N`",
+    "--start": "leave it out: `uwf thread read` begins with the task",
+    "--process": "use `uwf log show ENTRY`",
+    "--date": "use `uwf log list --since 7d`",
+    "--thread": "use `uwf log list --thread THREAD`",
+}
+"""Options of earlier systems, and what to do today."""
+
+RETIRED_FORMATS: Final[Mapping[str, str]] = {"raw-json": "json", "raw-yaml": "yaml"}
+"""Formats of earlier systems and their names today."""
