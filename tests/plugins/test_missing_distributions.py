@@ -40,6 +40,16 @@ def test_it_says_in_one_line_what_installs_it_here(alone: Environment, words: st
     assert shlex.split(line)[-2:] == ["--with", wanted]
 
 
+def test_a_folder_that_nothing_recognizes_names_the_importer_to_install(
+    alone: Environment,
+) -> None:
+    done = alone.uwf("cas", "import", str(alone.folder))
+    assert done.exit_code == 2, done
+    line = done.error["hint"].removeprefix("for a home of the original uwf: ")
+    assert shlex.split(line)[:3] == ["uv", "tool", "install"]
+    assert shlex.split(line)[-2:] == ["--with", "uwf-import-original"]
+
+
 def test_the_help_of_uwf_does_not_list_it(alone: Environment) -> None:
     shown = alone.uwf("--help").stdout
     assert "thread" in shown and "\n  eval" not in shown

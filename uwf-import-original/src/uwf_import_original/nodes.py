@@ -40,11 +40,13 @@ class NodeCopy:
             raise NotImported(f"the node {ref} is nested more than {_DEEPEST} levels deep")
         node = self.node(ref)
         try:
-            if node.type != META:
+            if node.type == META:
+                stored = self._maker.put_type(node.payload)
+            else:
                 self.copy(node.type, depth + 1)
                 for each in self._maker.references(node.type, node.payload):
                     self.copy(each, depth + 1)
-            stored = self._maker.put(node.type, node.payload)
+                stored = self._maker.put(node.type, node.payload)
         except PayloadError as error:
             raise NotImported(f"the node {ref} is invalid: {error.message}") from error
         if stored != ref:

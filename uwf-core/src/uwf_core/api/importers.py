@@ -120,8 +120,11 @@ class ThreadMaker(Protocol):
 class BundleMaker(Protocol):
     """Makes a bundle of each thread. Nodes are stored once, however many threads share them."""
 
+    def put_type(self, schema: Any) -> Ref:
+        """Store a JSON Schema as a type; raises PayloadError."""
+
     def put(self, type_: str, payload: Any) -> Ref:
-        """Store a node of a type, or a schema as a type; raises PayloadError."""
+        """Store a node of a type; raises PayloadError."""
 
     def references(self, type_: str, payload: Any) -> set[str]:
         """The nodes that a payload of a type refers to."""

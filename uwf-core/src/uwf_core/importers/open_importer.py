@@ -1,7 +1,7 @@
 """Find the importer that recognizes a file or folder."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.importers import BundleMaker, ImportedThread, ImportedWorkflow, Importer
 from uwf_core.errors import UsageError
@@ -36,10 +36,17 @@ class OpenImporter:
             self._plugins, self._found, lambda: iter(self._made.convert(path, maker))
         )
         while True:
-            item = call_plugin(self._plugins, self._found, lambda: next(items, None))
+            item = call_plugin(self._plugins, self._found, lambda: _next(items))
             if item is None:
                 return
             yield item
+
+
+def _next(items: Iterator[Any]) -> ImportedThread | ImportedWorkflow | None:
+    item = next(items, None)
+    if item is None or isinstance(item, ImportedThread | ImportedWorkflow):
+        return item
+    raise TypeError(f"convert() gave {type(item).__name__}, not a thread or a workflow")
 
 
 def find_importer(engine: "Engine", path: str) -> OpenImporter | None:

@@ -78,8 +78,12 @@ class BundleWriter:
         """Close the store."""
         self.engine.close()
 
+    def put_type(self, schema: Any) -> Ref:
+        """Store a JSON Schema as a type; raises PayloadError."""
+        return self.engine.store.put_schema(schema)
+
     def put(self, type_: str, payload: Any) -> Ref:
-        """Store a node of a type, or a schema as a type; raises PayloadError."""
+        """Store a node of a type; raises PayloadError."""
         return self.engine.store.put(type_, payload)
 
     def references(self, type_: str, payload: Any) -> set[str]:
