@@ -6,7 +6,7 @@ import random
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from tests.eval.statistics.scipy_oracle import stats
 
 from uwf_eval.statistics.intervals import (
     bounded_interval,

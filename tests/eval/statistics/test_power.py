@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from tests.eval.statistics.scipy_oracle import stats
 
 from uwf_eval.statistics.power import Aim, Spread, repeats_needed, spread, tasks_needed
 

@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import special, stats
+from tests.eval.statistics.scipy_oracle import special, stats
 
 from uwf_eval.statistics.distributions import (
     beta_share,

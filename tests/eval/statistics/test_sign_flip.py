@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from tests.eval.statistics.scipy_oracle import stats
 
 from uwf_eval.statistics.signflip import holm, least_tasks, sign_flip
 
