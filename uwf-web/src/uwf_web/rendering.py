@@ -1,4 +1,8 @@
-"""Documents -> HTML by the templates. Every text is escaped, and invisible marks are shown."""
+"""Documents -> HTML by the templates. Every text is escaped, and invisible marks are shown.
+
+Templates, since pages are layouts that are edited as HTML; what is drawn or computed (graphs,
+differences) is made by `uwf_core.markup`, and both escape by its `text`.
+"""
 
 import json
 import re

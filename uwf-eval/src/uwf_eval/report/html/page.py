@@ -1,4 +1,6 @@
-"""The whole page."""
+"""The whole page: elements of `uwf_core.markup`, with its own style for drawings and for tables
+that become lists on a narrow screen.
+"""
 
 from functools import cache
 from pathlib import Path
