@@ -1,6 +1,7 @@
 """The static table says what the commands themselves say, without importing them."""
 
 import re
+from inspect import signature
 
 import click
 import pytest
@@ -10,8 +11,9 @@ from uwf_core.cli.command import Command
 from uwf_core.cli.complete import options_of
 from uwf_core.cli.main import Root
 from uwf_core.cli.plugin_commands import plugin_commands
-from uwf_core.operations.generate import own_files
-from uwf_core.operations.rows import RETIRED, Noun, own_commands
+from uwf_core.operations.all import TABLE
+from uwf_core.operations.generate import arguments_of, own_files
+from uwf_core.operations.rows import CONTEXT, RETIRED, Noun, function_of, own_commands
 
 COMMANDS = own_commands().rows
 
@@ -52,6 +54,20 @@ def test_the_generated_files_are_those_of_the_table():
     """`python -m uwf_core.operations.generate` renews them."""
     for file, text in own_files().items():
         assert file.read_text("utf-8") == text, file.name
+
+
+OPERATIONS = [each for each in TABLE.operations if each.arguments and each.target]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.path)
+def test_the_target_of_each_operation_gets_what_it_takes(operation):
+    function = function_of(f"{TABLE.package}.{operation.target}")
+    known = {each.name for each in arguments_of(operation)} | CONTEXT | {"word"}
+    for name, parameter in signature(function).parameters.items():
+        kind = function.__annotations__[name]
+        kind = function.__globals__.get(kind, kind) if isinstance(kind, str) else kind
+        is_record = hasattr(kind, "_fields")
+        assert name in known or is_record or parameter.default is not parameter.empty, name
 
 
 @pytest.mark.parametrize("path", ALL, ids=" ".join)
