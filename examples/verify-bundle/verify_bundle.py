@@ -42,6 +42,15 @@ def need(holds, *words):
         raise SystemExit("NOT VERIFIED: " + " ".join(map(str, words)))
 
 
+def flat(node):
+    """A step or an attempt with the fields of its sub-records beside its own."""
+    if not isinstance(node, dict) or not isinstance(node.get("attempt"), dict):
+        return node
+    call, session, failure = (node.get(name) or {} for name in ("call", "session", "failure"))
+    own = {"session": session.get("id"), "failure": failure.get("kind")}
+    return {**dict.fromkeys(("child", "children", "branches")), **node["attempt"], **call, **node, **own}
+
+
 def read_bundle(path):
     """Every node has the content that its reference and digest name; the root is over all."""
     tar = tarfile.open(path)
@@ -52,7 +61,7 @@ def read_bundle(path):
         number, digits = xxhash.xxh64_intdigest(hashed), "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
         name = "".join(digits[number >> 5 * place & 31] for place in range(12, -1, -1))
         need(name == ref and hashlib.sha256(hashed).hexdigest() == digest, ref, "is changed")
-        NODES[ref] = node["payload"]
+        NODES[ref] = flat(node["payload"])
     lines = "".join(" ".join(each) + "\n" for each in ([manifest["head"]], *manifest["nodes"]))
     need((root := hashlib.sha256(lines.encode()).hexdigest()) == manifest["root"], "the root over all nodes is", root)
     return manifest, {v["name"]: v["value"] for v in map(json.loads, tar.extractfile("vars.jsonl"))}

@@ -57,7 +57,7 @@ def test_a_role_that_failed_runs_again(desk: Desk):
     assert editor.prompt(session, "/continue")["stopReason"] == "end_turn"
     assert offered(editor) == {}
     with desk.project.client() as client:
-        assert client.step(client.steps(session)[1]["step"])["said"] is None
+        assert client.step(client.steps(session)[1]["step"])["attempt"]["said"] is None
 
 
 def test_a_completed_thread_is_not_resumed_by_it(desk: Desk):

@@ -46,7 +46,7 @@ def test_cancel_stops_the_run_and_the_next_prompt_continues_it(desk: Desk):
     desk.play(WRITTEN)
     assert editor.prompt(session, "Go on, shorter")["stopReason"] == "end_turn"
     with desk.project.client() as client:
-        assert client.step(client.steps(session)[1]["step"])["said"] == "Go on, shorter"
+        assert client.step(client.steps(session)[1]["step"])["attempt"]["said"] == "Go on, shorter"
 
 
 def test_cancel_at_any_moment_leaves_a_thread_that_continues(desk: Desk):
@@ -148,7 +148,7 @@ def test_of_two_answers_the_first_wins(desk: Desk):
     assert desk.show(session)["status"] == "completed"
     other.prompt(session, "approved")  # is a message to the completed thread, not an answer
     with desk.project.client() as client:
-        assert client.step(client.steps(session)[3]["step"])["said"] == "approved"
+        assert client.step(client.steps(session)[3]["step"])["attempt"]["said"] == "approved"
 
 
 def test_a_closed_session_is_stopped_and_can_be_loaded_again(desk: Desk):

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from acp_editor import WRITTEN, Desk, Rejected
+from tests.step_parts import call_of
 
 from uwf_agent_acp.agent.known import ANY
 from uwf_agent_acp.agent.options import AcpOptions
@@ -140,11 +141,11 @@ def test_a_thread_of_an_agent_is_called_by_its_step_and_counts_in_its_budget(des
     with desk.project.client() as client:
         step = client.step(client.steps(shown["thread"])[1]["step"])
     inner = step["output"]["text"]
-    assert step["called"] == [inner]
+    assert call_of(step)["called"] == [inner]
     assert desk.show(inner)["parent"] == shown["thread"]
     assert (desk.show(inner)["depth"], desk.show(inner)["status"]) == (1, "completed")
     assert step["usage"]["inputTokens"] == 1
-    assert step["calledUsage"]["usage"]["inputTokens"] == 50
+    assert call_of(step)["usage"]["usage"]["inputTokens"] == 50
     assert shown["usage"]["inputTokens"] == 51
 
 

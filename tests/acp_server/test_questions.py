@@ -56,7 +56,7 @@ def test_a_message_is_the_answer_typed_by_the_schema(desk: Desk, text, output):
     with desk.project.client() as client:
         step = client.step(client.steps(session)[2]["step"])
     assert step["output"] == output
-    assert step["by"]["via"] == "acp"
+    assert step["attempt"]["by"]["via"] == "acp"
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_the_permission_of_an_agent_is_asked_of_the_editor(desk: Desk):
     session = editor.new(desk.folder)
     assert editor.prompt(session, "A note")["stopReason"] == "end_turn"
     assert desk.show(session)["status"] == "completed"
-    assert newest(desk, session)["answer"] == {"decision": "step"}
+    assert newest(desk, session)["attempt"]["answer"] == {"decision": "step"}
     (request,) = editor.asked
     params = request["params"]
     assert params["sessionId"] == session
@@ -210,7 +210,7 @@ def test_no_decision_is_no_permission_and_the_question_stays(desk: Desk, answer)
         "outcome": {"outcome": "selected", "optionId": "once"}
     }
     editor.prompt(session, "and now?")  # not a decision: asked again
-    assert newest(desk, session)["answer"] == {"decision": "once"}
+    assert newest(desk, session)["attempt"]["answer"] == {"decision": "once"}
 
 
 def test_a_decision_can_be_written(desk: Desk):
@@ -219,7 +219,7 @@ def test_a_decision_can_be_written(desk: Desk):
     session = editor.new(desk.folder)
     editor.prompt(session, "A note")
     assert editor.prompt(session, "never")["stopReason"] == "end_turn"
-    assert newest(desk, session)["answer"] == {"decision": "never"}
+    assert newest(desk, session)["attempt"]["answer"] == {"decision": "never"}
 
 
 def test_other_questions_of_agents_are_forms(desk: Desk):
@@ -232,7 +232,7 @@ def test_other_questions_of_agents_are_forms(desk: Desk):
     editor.prompt(session, "many")
     assert "port" in editor.said()
     editor.prompt(session, "8080")
-    assert newest(desk, session)["answer"] == {"port": 8080}
+    assert newest(desk, session)["attempt"]["answer"] == {"port": 8080}
 
 
 def test_questions_of_branches_are_asked_one_after_the_other(desk: Desk):
@@ -259,7 +259,7 @@ def test_a_role_that_suspends_gets_the_message_as_text(desk: Desk):
     assert editor.said().endswith("**writer asks:** Who is Ada?\n")
     desk.play(WRITTEN)
     editor.prompt(session, "My sister")
-    assert newest(desk, session)["said"] == "My sister"
+    assert newest(desk, session)["attempt"]["said"] == "My sister"
     assert desk.show(session)["status"] == "completed"
 
 

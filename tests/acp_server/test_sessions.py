@@ -120,8 +120,8 @@ def test_a_prompt_after_completion_resumes_the_thread(desk: Desk):
     assert editor.prompt(session, "Make it shorter")["stopReason"] == "end_turn"
     with desk.project.client() as client:
         step = client.step(client.steps(session)[2]["step"])
-    assert step["said"] == "Make it shorter"
-    assert step["by"]["via"] == "acp"
+    assert step["attempt"]["said"] == "Make it shorter"
+    assert step["attempt"]["by"]["via"] == "acp"
 
 
 def test_a_failure_is_an_error_and_the_next_prompt_continues(desk: Desk):

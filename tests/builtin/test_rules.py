@@ -58,7 +58,7 @@ class World:
             uwf.exec(thread, count=1)
             step = uwf.step(uwf.steps(thread)[1]["step"])
             assert uwf.replay(thread)["verdict"] == "same"
-        return self.model.requests[-1].messages[-1]["content"], step["skills"]
+        return self.model.requests[-1].messages[-1]["content"], step["attempt"]["skills"]
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_the_nearest_rules_hold(world):
 
 def test_the_rules_of_a_folder_that_is_not_trusted_are_not_read(world):
     sent, found = world.run()
-    assert "Use tabs." not in sent and found == []
+    assert "Use tabs." not in sent and not found
     [notice] = [each for each in world.notices if "AGENTS.md" in each]
     assert f"uwf config trust {world.project.folder}" in notice
 
@@ -99,7 +99,7 @@ def test_no_link_out_of_the_project_is_followed(world, tmp_path):
     world.rules.unlink()
     world.rules.symlink_to(tmp_path / "secret")
     sent, found = world.run()
-    assert "top secret" not in sent and found == []
+    assert "top secret" not in sent and not found
 
 
 def test_long_rules_are_cut(world):
@@ -114,4 +114,4 @@ def test_the_option_turns_them_off(world):
     world.trust()
     world.configure("{rules: false}")
     sent, found = world.run()
-    assert "Use tabs." not in sent and found == []
+    assert "Use tabs." not in sent and not found

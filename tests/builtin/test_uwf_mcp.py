@@ -6,6 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 from builtin_kit import DONE, turn, use
+from tests.step_parts import call_of
 
 from uwf_core.testing.project import Project
 from uwf_testing.model_server import ScriptedModel
@@ -82,7 +83,7 @@ def test_a_role_starts_a_thread_waits_for_it_and_reads_it(place):
             assert uwf.exec(thread).document["status"] == "completed"
             calls = [call for each in uwf.turns(thread) for call in each["toolCalls"]]
             [step] = [uwf.step(row["step"]) for row in uwf.steps(thread)[1:]]
-            below = [uwf.show(called) for called in step["called"]]
+            below = [uwf.show(called) for called in call_of(step)["called"]]
     assert [call["isError"] for call in calls] == [False] * 3
     assert "completed" in calls[1]["result"] and "Hello from below." in calls[2]["result"]
     [child] = [(each["workflowName"], each["status"]) for each in below]

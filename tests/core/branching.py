@@ -132,5 +132,6 @@ def branch_threads(uwf: Client, root: str) -> list[str]:
     """The threads of the branches of that step, in order."""
     engine = uwf._engine
     return [
-        each["thread"] for each in engine.store.payload(fan_out_of(uwf, root)["step"])["branches"]
+        each["thread"]
+        for each in engine.store.payload(fan_out_of(uwf, root)["step"])["call"]["branches"]
     ]

@@ -14,6 +14,7 @@ from itertools import count
 
 import pytest
 from rig import AGAIN, DONE, SECONDS, Rig, children, end, eventually, kill_at_once
+from tests.step_parts import session_of
 from tests.store_file import opened_store
 
 KILLS = int(os.environ.get("UWF_KILLS", "40"))
@@ -117,7 +118,7 @@ def test_what_a_killed_run_has_left_behind_is_ended_by_the_next_command(
         step = uwf.step(went_on.document["steps"][0]["step"])
         used = uwf.step(step["previousAttempts"][0])["usage"]
         loose = [each.name for each in uwf._engine.store.variables(f"@uwf/turn/{thread}/")]
-    assert (step["session"], step["continuation"]) == ("s-1", "continued")
+    assert (session_of(step)["id"], session_of(step)["continuation"]) == ("s-1", "continued")
     assert (used["inputTokens"], used["atLeast"]) == (7, ["inputTokens"])
     assert loose == [], "what the killed run said is a part of its attempt, and of nothing else"
 

@@ -28,6 +28,7 @@ from tests.core.obeying import (
     two_roles,
 )
 from tests.faults.calls import ALL, miscalled, miscounted
+from tests.step_parts import call_of
 
 from uwf_core.client import Client
 
@@ -147,13 +148,13 @@ class Killer:
         uwf = self.uwf
         store = uwf._engine.store
         step = joined(uwf, root)
-        assert len({each["thread"] for each in step["branches"]}) == len(DOES)
+        assert len({each["thread"] for each in call_of(step)["branches"]}) == len(DOES)
         assert miscalled(uwf) is None
         assert miscounted(uwf, root) is None
         assert [each.name for each in store.variables(f"@uwf/call/{root}/")] == []
         found = uwf.verify()
         assert found["valid"], found["problems"]
-        threads = [root, *(each["thread"] for each in step["branches"])]
+        threads = [root, *(each["thread"] for each in call_of(step)["branches"])]
         routes = [[row["role"] for row in uwf.steps(each)] for each in threads]
         return json.dumps([joint_output(uwf, root), routes])
 
@@ -198,7 +199,7 @@ def test_when_the_root_is_killed_its_branches_and_their_agents_end_and_exec_reco
         outcome = uwf.exec(root, until_done=True)
         assert (outcome.exit_code, outcome.document["status"]) == (0, "completed"), outcome
         assert not tree.living()
-        for branch in joined(uwf, root)["branches"]:
+        for branch in call_of(joined(uwf, root))["branches"]:
             first = uwf.steps(branch["thread"])[1]["step"]
             [failed] = uwf._engine.store.payload(first)["previousAttempts"]
             assert uwf._engine.store.payload(failed)["failure"] == "interrupted"

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from rig import AGAIN, DONE, Rig, end, eventually
+from tests.step_parts import session_of
 
 # Opening a terminal makes it the controlling one of a process that leads a session.
 ON_TERMINAL = "import os, sys; os.open(sys.argv[1], os.O_RDWR); os.execv(sys.argv[2], sys.argv[2:])"
@@ -81,14 +82,14 @@ def check_goes_on(rig: Rig, thread: str) -> None:
     assert went_on.exit_code == 0, went_on.stderr
     with rig.client() as uwf:
         step = uwf.step(went_on.document["steps"][0]["step"])
-        assert (step["session"], step["continuation"]) == ("s-1", "continued")
+        assert (session_of(step)["id"], session_of(step)["continuation"]) == ("s-1", "continued")
         reason = "Your last attempt at this step ended before you delivered (interrupted:"
         assert reason in step["turns"][0]["text"]
         (attempt,) = step["previousAttempts"]
         failed = uwf.step(attempt)
     assert failed["failure"] is not None
     assert failed["failure"]["kind"] == "interrupted"
-    assert failed["session"] == "s-1"
+    assert session_of(failed)["id"] == "s-1"
     assert [turn["text"] for turn in failed["turns"]] == ["I begin"]
 
 

@@ -24,4 +24,5 @@ def roles(project: Project) -> list[str]:
 
 def edge_prompts(project: Project) -> list[str]:
     steps = project.uwf("step", "list", "@last").document["steps"][1:]
-    return [project.uwf("step", "show", each["step"]).document["edgePrompt"] for each in steps]
+    shown = [project.uwf("step", "show", each["step"]).document for each in steps]
+    return [each["attempt"]["edgePrompt"] for each in shown]

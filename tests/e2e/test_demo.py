@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.step_parts import session_of
 
 from uwf_core.client import Cancel, Client
 from uwf_core.demo.play import play
@@ -111,7 +112,7 @@ def test_the_reviewer_rejects_once_and_the_developer_answers_it(played: Played):
     rejection = steps[3]["output"]["comments"]
     assert "vat(150) gives 28" in rejection
     assert rejection in played.document["text"]
-    assert steps[4]["edgePrompt"].endswith(rejection)
+    assert steps[4]["attempt"]["edgePrompt"].endswith(rejection)
 
 
 def test_the_developer_tester_and_reviewer_work_in_a_called_thread(played: Played):
@@ -138,10 +139,10 @@ def test_each_role_is_one_session_and_shares_it_with_nobody(played: Played):
     sessions: dict[str, set[str]] = {}
     for each in played.steps:
         if each["agent"] != "program":
-            sessions.setdefault(each["role"], set()).add(each["session"])
+            sessions.setdefault(each["role"], set()).add(session_of(each)["id"])
     assert {role: len(found) for role, found in sessions.items()} == dict.fromkeys(sessions, 1)
     assert len(set.union(*sessions.values())) == 4
-    assert [each["continuation"] for each in played.steps].count("continued") == 2
+    assert [session_of(each)["continuation"] for each in played.steps].count("continued") == 2
 
 
 def test_the_demo_says_plainly_who_plays_the_roles(played: Played):

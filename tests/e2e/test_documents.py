@@ -40,27 +40,11 @@ STEP_ROW = {
     "branches",
 }
 STEP = {
-    *("step", "thread", "number", "role", "agent", "agentVersion", "engineVersion", "model"),
-    *("session", "continuation", "proof", "stopReason", "status", "output", "body", "failure"),
-    "alias",
-    *(
-        "edgePrompt",
-        "said",
-        "answer",
-        "by",
-        "cwd",
-        "startedAtMs",
-        "completedAtMs",
-        "durationMs",
-        "usage",
-        "denials",
-        "skills",
-        "toolList",
-        "notices",
-    ),
-    *("corrections", "previousAttempts", "prev", "replaces", "answered", "turns"),
-    *("childThread", "child", "children", "branches", "called", "calledUsage", "files"),
-    "workspace",
+    *("step", "thread", "seq", "number", "role", "agent", "alias", "agentVersion", "engineVersion"),
+    *("model", "proof", "stopReason", "status", "output", "body", "failure", "prev", "startedAtMs"),
+    *("completedAtMs", "durationMs", "usage", "denials", "corrections", "previousAttempts", "next"),
+    *("session", "attempt", "call", "files", "delivered", "childThread", "answered", "turns"),
+    *("start", "workflow", "raw", "detail", "extractor", "ancestors", "toolList", "notices"),
 }
 TURN = {
     *("step", "number", "role", "index", "speaker", "text", "reasoning", "toolCalls", "usage"),

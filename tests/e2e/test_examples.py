@@ -186,7 +186,7 @@ def test_solve_issue_develops_in_a_called_thread_until_tests_review_and_verifier
         ("reviewer", "approved"),
     ]
     told = [
-        project.uwf("step", "show", each["step"]).document["edgePrompt"]
+        project.uwf("step", "show", each["step"]).document["attempt"]["edgePrompt"]
         for each in (*steps, *below)
     ]
     assert told[3] == "This has changed: It rounds half up. Is the issue solved?"
@@ -215,12 +215,12 @@ def test_debate_widens_until_it_is_enough_and_argues_until_the_critics_agree(pro
     done = project.uwf("run", "debate", "-p", "How shall we heat?")
     assert (done.exit_code, done.document["status"]) == (0, "completed")
     steps = [project.uwf("step", "show", each["step"]).document for each in done.document["steps"]]
-    told = [each["edgePrompt"] for each in steps]
+    told = [each["attempt"]["edgePrompt"] for each in steps]
     assert told[1] == "New ideas:\n- wood\n- gas\nIs the field wide enough?"
     assert told[2] == "Nobody has looked here yet: heating less"
     assert told[4] == "These are worth an argument:\n- wood\n- insulation"
     assert told[9] == "The practitioner objects: Who pays?"
-    sessions = {(each["role"], each["session"]) for each in steps}
+    sessions = {(each["role"], each["session"]["id"]) for each in steps}
     assert len(sessions) == len({role for role, _ in sessions}) == 5
 
 

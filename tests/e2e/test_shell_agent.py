@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.step_parts import session_of
 
 from uwf_core.testing.project import Project
 
@@ -60,13 +61,18 @@ def test_a_shell_script_plays_a_workflow_and_each_role_goes_on_in_its_own_sessio
     done = shell.uwf("run", "pair", "-p", "Say hello", "--agent", "shell")
     assert (done.exit_code, done.document["status"]) == (0, "completed"), done.stderr
     steps = [shell.uwf("step", "show", each["step"]).document for each in done.document["steps"]]
-    assert [(each["role"], each["status"], each["continuation"]) for each in steps] == [
+    assert [(each["role"], each["status"], session_of(each)["continuation"]) for each in steps] == [
         ("writer", "done", "new"),
         ("reader", "rejected", "new"),
         ("writer", "done", "continued"),
         ("reader", "approved", "continued"),
     ]
-    assert steps[0]["session"] == steps[2]["session"] != steps[1]["session"] == steps[3]["session"]
+    assert (
+        session_of(steps[0])["id"]
+        == session_of(steps[2])["id"]
+        != session_of(steps[1])["id"]
+        == session_of(steps[3])["id"]
+    )
     assert steps[2]["proof"]
     assert steps[2]["turns"][0]["text"] == "visit 2, asked: Change this: no mark"
     assert steps[2]["usage"]["turns"] == 1
@@ -74,7 +80,7 @@ def test_a_shell_script_plays_a_workflow_and_each_role_goes_on_in_its_own_sessio
 
     asked = shell.uwf("step", "ask", steps[0]["step"], "-p", "How often?").document
     assert (asked["answer"], asked["continuation"]) == ("1 visits", "original")
-    assert asked["session"] == steps[0]["session"] + "-fork"
+    assert asked["session"] == session_of(steps[0])["id"] + "-fork"
 
 
 def test_a_script_needs_no_configuration_and_is_only_asked_for_what_it_declares(shell: Project):
@@ -83,8 +89,8 @@ def test_a_script_needs_no_configuration_and_is_only_asked_for_what_it_declares(
     started = shell.uwf("thread", "start", "pair", "-p", "Say hello", "--agent", "./tools/agent.sh")
     done = shell.uwf("thread", "exec", started.document["thread"], "-c", "3")
     steps = [shell.uwf("step", "show", each["step"]).document for each in done.document["steps"]]
-    assert [each["continuation"] for each in steps] == ["new"] * 3
-    assert len({each["session"] for each in steps}) == 3
+    assert [session_of(each)["continuation"] for each in steps] == ["new"] * 3
+    assert len({session_of(each)["id"] for each in steps}) == 3
     prompt = shell.uwf("step", "read", steps[2]["step"], "--prompt").stdout
     assert "## Step 1: writer, done" in prompt
 

@@ -57,7 +57,7 @@ def test_each_thread_and_step_is_named_with_its_digest(
         called |= {call.thread for call in thread.open_calls}
         assert {each["thread"] for each in predicate["threads"][1:]} == called
         for each, step in zip(own["steps"], thread.steps(), strict=True):
-            prompt = record(step.node["prompt"])
+            prompt = record(step.node["attempt"]["prompt"])
             assert each["prompt"] == {"ref": prompt.ref, "sha256": prompt.sha256.hex()}
 
 

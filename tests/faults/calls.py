@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.core.calling import descendants
+from tests.step_parts import call_of, session_of
 
 from uwf_core.api.sums import FIELDS, NOTHING_USED, add_usage, known_sum
 from uwf_core.client import Client, ThreadFilter
@@ -49,8 +50,8 @@ def miscalled(uwf: Client) -> str | None:
 
 def recorded_by(step: Mapping[str, Any]) -> list[str]:
     """The threads whose calls a step records."""
-    branches = step["branches"]
-    return [step["session"]] if branches is None else [each["thread"] for each in branches]
+    branches = call_of(step)["branches"]
+    return [session_of(step)["id"]] if branches is None else [each["thread"] for each in branches]
 
 
 def miscounted(uwf: Client, root: str) -> str | None:
@@ -60,11 +61,11 @@ def miscounted(uwf: Client, root: str) -> str | None:
         events = uwf.thread(thread).events()
         asked = [each.payload for each in events if each.kind == "asked"]
         for each in [*own_steps(uwf, thread), *asked]:
-            if each.get("calledUsage") is None:
+            if (each.get("call") or {}).get("usage") is None:
                 usage = add_usage(usage, each["usage"])
                 running_ms += each["completedAtMs"] - each["startedAtMs"]
         chain = [step.node for step in uwf.thread(thread).steps()]
-        steps += sum(each["thread"] == thread and each["calledUsage"] is None for each in chain)
+        steps += sum(each["thread"] == thread and call_of(each)["usage"] is None for each in chain)
     total = uwf.unattended.ledger(root)
     for name, _ in FIELDS:
         if known_sum(total["usage"], name) != known_sum(usage, name):

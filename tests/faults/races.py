@@ -106,7 +106,9 @@ def _judged(world: World, thread: str, before: int, ends: list[tuple[str, Ended]
     with world.client() as uwf:
         after = uwf.show(thread)["steps"]
         rows = {row["step"] for row in uwf.steps(thread)[1:]}
-        replaced = {uwf.step(row)["replaces"] for row in rows} if added < len(won) else set()
+        replaced = (
+            {uwf.step(row)["attempt"]["replaces"] for row in rows} if added < len(won) else set()
+        )
     if after != before + added:
         return f"{added} of them took a step, and there are {after - before} more"
     for _, end in won:

@@ -286,7 +286,7 @@ def _lost(
 def _there(thread: _Thread | None) -> set[str]:
     """The steps of a thread, and those that a poke has replaced."""
     steps = [] if thread is None else thread.steps
-    return {each for step in steps for each in (step["step"], step["replaces"]) if each}
+    return {each for step in steps for each in (step["step"], step["attempt"]["replaces"]) if each}
 
 
 def _invalid(uwf: Client) -> str | None:

@@ -85,7 +85,7 @@ def test_turns_instructions_and_texts_come_with_the_steps(
     assert "It does not rhyme." in text
     assert "A poem about ünïcode ✓" in text
     third = uwf.step(uwf.steps(threads["loop"])[3]["step"])
-    assert third["edgePrompt"] == "Correct 2.5 faults. "  # 0.8.0 knows no body there
+    assert third["attempt"]["edgePrompt"] == "Correct 2.5 faults. "  # 0.8.0 knows no body there
 
 
 def test_a_list_names_the_threads_with_their_ids_in_the_original_newest_first(

@@ -14,15 +14,20 @@ from uwf_core.testing.project import Project
 OWN = {
     *("thread", "start"),  # the id of the thread, and its start, which names the time
     *("startedAtMs", "completedAtMs", "usage"),  # times and durations
-    *("calledUsage", "usageByRole"),  # the same of branches
-    *("session", "mark", "detail"),  # the session of the agent, and its turns with their times
+    "usageByRole",  # the same of branches
+    *(
+        "session",
+        "id",
+        "mark",
+        "detail",
+    ),  # the session of the agent, and its turns with their times
 }
 """The fields of a step that say when and where it ran; all others are its result."""
 
 STEPS = {"prev", "replaces", "ancestors", "child", "children"}
 """The fields with references of other steps: each is replaced by the result of that step."""
 
-TEXTS = {"prompt", "edgePrompt", "raw", "body", "said"}
+TEXTS = {"prompt", "instruction", "edgePrompt", "raw", "body", "said"}
 """The fields with texts, which can name threads. Each name is replaced by the thread's place."""
 
 
@@ -34,7 +39,7 @@ class Tree:
         self._places = {thread: "root"}
         self.steps = [row["step"] for row in uwf.steps(thread) if row["number"]]
         for step in self.steps:
-            for each in uwf.nodes.get(step)["branches"] or ():
+            for each in (uwf.nodes.get(step)["call"] or {}).get("branches") or ():
                 self._places[each["thread"]] = f"root/{each['name']}"
 
     def results(self) -> tuple[str, list[str]]:
@@ -44,9 +49,11 @@ class Tree:
     def result(self, ref: str) -> str:
         """The hash of a step without what is its own, and of all steps that it refers to."""
         payload: dict[str, Any] = self._uwf.nodes.get(ref)
-        if "edgePrompt" not in payload:
+        if "attempt" not in payload:
             return "start"
-        kept = {name: each for name, each in payload.items() if name not in OWN}
+        parts = payload["session"], payload["call"], payload["attempt"], payload
+        whole = {name: each for part in parts for name, each in (part or {}).items()}
+        kept = {name: each for name, each in whole.items() if name not in OWN}
         for name in STEPS & kept.keys():
             kept[name] = self._each(kept[name], self.result)
         for name in TEXTS & kept.keys():

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from test_dispatch import DONE, work
+from tests.step_parts import session_of
 
 from uwf_core.client import Client
 from uwf_core.process import crash_points
@@ -115,7 +116,10 @@ def test_a_thread_waits_for_the_machine_of_its_session_and_then_runs_anywhere(
         assert work(uwf) == [thread]
         assert uwf.show(thread)["status"] == "completed"
         step = uwf.nodes.get(uwf.steps(thread)[-1]["step"])
-        assert (step["continuation"], step["ownSession"]) == ("restarted", False)
+        assert (session_of(step)["continuation"], step["attempt"]["ownSession"]) == (
+            "restarted",
+            False,
+        )
         assert "This is a new session: your earlier replies are below." in uwf.nodes.get(
             step["prompt"]
         )
@@ -131,7 +135,10 @@ def test_the_machine_of_the_session_continues_it(project):
         thread = begun(uwf, host="any")
         assert answered(uwf, thread) == [thread]
         step = uwf.nodes.get(uwf.steps(thread)[-1]["step"])
-        assert (step["continuation"], step["ownSession"]) == ("continued", True)
+        assert (session_of(step)["continuation"], step["attempt"]["ownSession"]) == (
+            "continued",
+            True,
+        )
 
 
 def test_a_thread_whose_folder_is_on_one_machine_never_moves(project, server):

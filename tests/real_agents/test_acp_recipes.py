@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from acp_world import PROGRAMS, AcpWorld
 from test_acp_programs import WORKFLOW, said
+from tests.step_parts import session_of
 
 from uwf_core.testing.project import Project
 
@@ -44,7 +45,7 @@ def test_a_role_continues_its_session_by_the_command_line_of_a_program(program, 
         ]
     finally:
         world.close()
-    assert [step["continuation"] for step in steps] == ["new", "continued"]
+    assert [session_of(step)["continuation"] for step in steps] == ["new", "continued"]
     names = ("inputTokens", "outputTokens", "cacheReadTokens")
     assert [[step["usage"][name] for name in names] for step in steps] == [[100, 7, 30]] * 2
     assert "FIRST do" in json.dumps(world.heard("SECOND do")[0].messages)

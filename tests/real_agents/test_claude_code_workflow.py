@@ -136,7 +136,7 @@ def test_a_rejection_goes_back_into_the_session_that_wrote(project):
         assert step["usage"]["costUsd"] > 0
     shown = [project.uwf("step", "show", step["step"]).document for step in (steps[1], steps[3])]
     assert shown[0]["session"] == shown[1]["session"]
-    assert shown[1]["continuation"] == "continued"
+    assert shown[1]["session"]["continuation"] == "continued"
     assert len(shown[0]["corrections"]) == 1
 
     assert answer.exit_code == 0, answer.stderr
@@ -145,7 +145,9 @@ def test_a_rejection_goes_back_into_the_session_that_wrote(project):
         assert "I wrote it." in known
         assert "I mended it." not in known, "what happened later"
     assert "Mend it: greet the world" not in as_of_two
-    assert project.uwf("step", "show", again["step"]).document["continuation"] == "forked"
+    assert (
+        project.uwf("step", "show", again["step"]).document["session"]["continuation"] == "forked"
+    )
     assert {name: after[name].read_bytes() for name in before} == before, "nothing else changed"
     assert len(after) == len(before) + 1
     assert [path for path in (project.home.parent / "tmp").iterdir() if path.is_file()] == []

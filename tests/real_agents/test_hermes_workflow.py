@@ -9,6 +9,7 @@ import time
 
 import pytest
 from hermes_world import World, processes_of, text_of, tool
+from tests.step_parts import session_of
 
 from uwf_core.testing.project import Project
 from uwf_testing.model_server_script import ModelTurn, ModelUsage
@@ -142,7 +143,7 @@ def test_a_question_is_answered_from_a_fork_and_the_original_is_unchanged(world,
     project, document = played
     first, *_, step = (each["step"] for each in document["steps"] if each["role"] == "builder")
     session = next(
-        each["session"] for each in steps_of(project, document) if each["role"] == "builder"
+        session_of(each)["id"] for each in steps_of(project, document) if each["role"] == "builder"
     )
     before = messages_of(world, session)
     world.plan("Why did you do so?", answer_that_remembers)

@@ -12,6 +12,7 @@ from tests.reports.agents_in_worktrees import (
     prepared,
     worktree_of,
 )
+from tests.step_parts import session_of
 
 from uwf_core.errors import RoutingFailed
 
@@ -82,7 +83,7 @@ def test_uwf_commits_to_no_branch_of_the_user(tmp_path, what):
     before = git(project.folder, "rev-parse", "main")
     with project.client() as uwf:
         root = finished(uwf, "calls")
-        child = uwf.step(uwf.steps(root)[1]["step"])["session"]
+        child = session_of(uwf.step(uwf.steps(root)[1]["step"]))["id"]
     assert git(project.folder, "rev-parse", "main") == before
     assert git(project.folder, "show", f"uwf/{child}:work.txt") == "work"
     if what == "other":

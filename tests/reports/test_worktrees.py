@@ -15,6 +15,7 @@ from tests.reports.agents_in_worktrees import (
     prepared,
     worktree_of,
 )
+from tests.step_parts import session_of
 
 UNMERGED = ("merge", "rebase", "cherry-pick", "revert", "am", "unmerged")
 
@@ -175,7 +176,7 @@ def test_work_in_the_stash_is_named_with_the_command_that_gets_it(tmp_path, way)
         if way == "branch":
             [child] = branch_threads(uwf, root)
         elif way == "called":
-            child = uwf.step(uwf.steps(root)[1]["step"])["session"]
+            child = session_of(uwf.step(uwf.steps(root)[1]["step"]))["id"]
         notices = uwf.step(uwf.steps(child)[-1]["step"])["notices"]
         assert "work was left in the stash" in notices[0]
         why = project.uwf("thread", "why", child, "--format", "text").stdout

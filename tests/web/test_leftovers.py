@@ -41,4 +41,4 @@ def test_what_a_person_does_in_the_browser_is_recorded_so(
     with open_client(web.settings) as client:
         client.resume(thread, answer='{"$status": "approved"}', until_done=True)
         answered = list(client.steps(thread))[-1]["step"]
-        assert client.step(answered)["by"]["via"] == "web"
+        assert client.step(answered)["attempt"]["by"]["via"] == "web"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.core.worktrees import worktree_project
+from tests.step_parts import workspace_of
 from tests.zoo.repositories import ZOO, bytes_below
 
 RECORDED = """\
@@ -53,7 +54,7 @@ def test_files_are_recorded_and_a_fork_has_them(tmp_path, monkeypatch, name):
         thread = uwf.start("recorded", "Go.", cwd=str(at))["thread"]
         document = uwf.exec(thread, until_done=True).document
         assert document["status"] == "completed", document
-        recorded = uwf.step(document["steps"][0]["step"])["workspace"]
+        recorded = workspace_of(uwf.step(document["steps"][0]["step"]))
     assert recorded["folder"] == str(top)
     reason = recorded["after"]["reason"]
     assert reason is None or all(each.rstrip("/") in reason for each in LEFT_OUT[name]), reason

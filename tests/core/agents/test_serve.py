@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.core.engine.conftest import LOOP
+from tests.step_parts import session_of
 
 from uwf_core.client import Client
 from uwf_core.testing.project import Project
@@ -103,11 +104,11 @@ def test_a_fork_copies_the_session_with_its_first_prompt_and_continues_the_copy(
         first, _, third = (uwf.step(row["step"]) for row in uwf.steps(fork)[3:])
         uwf.exec(thread)
         origin = uwf.step(uwf.steps(thread)[3]["step"])
-    assert (first["continuation"], first["session"]) == ("forked", "s2")
+    assert (session_of(first)["continuation"], session_of(first)["id"]) == ("forked", "s2")
     assert first["proof"] == "it knew 1 prompts"
-    assert (third["continuation"], third["session"]) == ("continued", "s2")
+    assert (session_of(third)["continuation"], session_of(third)["id"]) == ("continued", "s2")
     assert sessions.told("s2") == ["Write it.", "Fix: no", "Fix: no"]
-    assert (origin["continuation"], origin["session"]) == ("continued", "s0")
+    assert (session_of(origin)["continuation"], session_of(origin)["id"]) == ("continued", "s0")
     assert sessions.told("s0") == ["Write it.", "Fix: no"], "the origin knows nothing of the fork"
 
 
@@ -121,5 +122,5 @@ def test_a_session_that_is_gone_when_it_is_to_be_copied_is_replaced_by_a_new_one
         fork = uwf.fork(uwf.steps(thread)[2]["step"])["thread"]
         uwf.exec(fork)
         step = uwf.step(uwf.steps(fork)[-1]["step"])
-    assert (step["continuation"], step["proof"]) == ("restarted", None)
-    assert len(sessions.told(step["session"])) == 1
+    assert (session_of(step)["continuation"], step["proof"]) == ("restarted", None)
+    assert len(sessions.told(session_of(step)["id"])) == 1

@@ -67,7 +67,7 @@ def test_poke_takes_an_agent_and_runs_on_in_the_background(uwf, project: Project
     assert (asked.code, asked.document["suspendReason"]) == (3, "role")
     uwf("thread", "resume", thread, "--answer", "summary=s", "--status", "done")
     replaced = uwf("thread", "show", thread).document["head"]
-    assert uwf("step", "show", replaced).document["replaces"] == step
+    assert uwf("step", "show", replaced).document["attempt"]["replaces"] == step
     assert uwf("step", "show", replaced).document["agent"] == "human"
     running(uwf, "thread", "poke", thread, "-p", "again", "--agent", "mock", "--until-done")
     waited = uwf("thread", "wait", thread).document

@@ -72,7 +72,7 @@ def test_poke_fork_ask_and_resume(uwf, project):
     thread = uwf("thread", "start", "pair", "-p", "x").document["thread"]
     step = uwf("thread", "exec", thread).document["steps"][0]["step"]
     poked = uwf("thread", "poke", thread, "-p", "more").document["steps"][0]["step"]
-    assert uwf("step", "show", poked).document["replaces"] == step
+    assert uwf("step", "show", poked).document["attempt"]["replaces"] == step
     asked = uwf("step", "ask", poked, "-p", "why?").document
     assert asked["continuation"] == "original"
     assert (

@@ -90,7 +90,10 @@ def test_a_run_asks_right_there_and_continues(project):
         assert row["status"] == "completed"
         first = uwf.step(uwf.steps(row["thread"])[1]["step"])
         assert first["output"] == {"$status": "done", "summary": "it"}
-        assert set(first["by"]) == {"user", "host", "via"} and first["by"]["via"] == "cli"
+        assert (
+            set(first["attempt"]["by"]) == {"user", "host", "via"}
+            and first["attempt"]["by"]["via"] == "cli"
+        )
 
 
 @pytest.mark.parametrize("typed", ["\n", "\x04", "\x03", "1\n\n", "1\n\x03"])
@@ -121,7 +124,7 @@ def test_a_text_answers_a_role_that_yielded_and_the_editor_writes_it(project, tm
     assert shown.code == 0, shown.plain
     with project.client() as uwf:
         step = uwf.step(uwf.steps(uwf.list()[0]["thread"])[2]["step"])
-        assert step["said"] == "The second one.\nReally."
+        assert step["attempt"]["said"] == "The second one.\nReally."
 
 
 def test_a_wrong_value_is_reported_and_asked_for_again(project):
@@ -196,7 +199,7 @@ def test_of_two_answers_the_first_wins_and_the_second_learns_the_name(uwf, asked
     second = uwf(*answer)
     assert first.code == 0
     assert second.code == 2
-    by = uwf("step", "show", first.document["steps"][0]["step"]).document["by"]
+    by = uwf("step", "show", first.document["steps"][0]["step"]).document["attempt"]["by"]
     assert f"{by['user']} on {by['host']} has answered it" in second.err
 
 
@@ -239,7 +242,7 @@ def test_the_surface_of_an_answer_is_recorded_also_in_the_background(uwf, projec
         opened.resume(asked, answer=answer, background=True)
         opened.wait(asked, 60)
         step = opened.step(opened.steps(asked)[1]["step"])
-    assert step["by"]["via"] == "web"
+    assert step["attempt"]["by"]["via"] == "web"
     assert os.environ.get("UWF_VIA") is None
 
 

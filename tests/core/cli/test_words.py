@@ -110,7 +110,7 @@ def test_a_call_has_its_own_working_folder(uwf, project, tmp_path, background):
     elsewhere = str(tmp_path / "elsewhere")
     uwf("thread", "exec", thread, "--cwd", elsewhere, *background)
     step = uwf("thread", "wait", thread).document["steps"][0]["step"]
-    assert uwf("step", "show", step).document["cwd"] == elsewhere
+    assert uwf("step", "show", step).document["attempt"]["cwd"] == elsewhere
     for words in (("resume", "-p", "a"), ("poke", "-p", "b")):
         done = uwf("thread", words[0], thread, *words[1:], "--cwd", "nowhere")
         assert done.code == 2 and "nowhere" in done.err

@@ -363,19 +363,20 @@ CONTENTS: dict[str, Attack] = {
     "a step of another start": exchanged(change=lambda step: step.update(start=step["prev"])),
     "a step that is its own": exchanged(change=set_to("thread", "01JD8ZK3000000000000000000")),
     "a step of another type": exchanged(
-        "edgePrompt", "output", change=set_to("number", 1), type_=PRIMITIVES["object"]
+        "attempt", "output", change=set_to("number", 1), type_=PRIMITIVES["object"]
     ),
     "a step that its type refuses": exchanged(
-        "edgePrompt", "output", change=set_to("role", ["developer"])
+        "attempt", "output", change=set_to("role", ["developer"])
     ),
     "a step whose prompt is its type": exchanged(
-        "edgePrompt", "output", change=set_to("prompt", META)
+        "attempt", "output", change=lambda step: step["attempt"].update(prompt=META)
     ),
     "a step whose output is a text": exchanged(
-        "edgePrompt", "output", change=lambda step: step.update(output=step["prompt"])
+        "attempt", "output", change=lambda step: step.update(output=step["attempt"]["prompt"])
     ),
+    "a step without an output": exchanged("attempt", "output", change=set_to("output", None)),
     "a reference of more than 64 bits": exchanged(
-        "edgePrompt", "output", change=set_to("raw", "Z" * 13)
+        "attempt", "output", change=set_to("raw", "Z" * 13)
     ),
     "a workflow that leads nowhere": exchanged(
         "roles", "graph", change=lambda flow: flow["graph"]["developer"]["done"].update(role="x")
@@ -383,7 +384,7 @@ CONTENTS: dict[str, Attack] = {
     "a workflow without a beginning": exchanged(
         "roles", "graph", change=lambda flow: flow["graph"].pop("$START")
     ),
-    "an attempt of another thread": exchanged("marker", "purpose", change=set_to("step", None)),
+    "an attempt of another thread": exchanged("marker", "attempt", change=set_to("step", None)),
     "a type that is no schema": exchanged("roles", "graph", change=lambda _: None, type_=TEXT),
     "a schema with a remote reference": exchanged(
         "properties", change=set_to("$ref", "http://127.0.0.1:9/x"), type_=META

@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.core.engine.archives import Archive, File, recorded
 from tests.core.engine.attacks import Attack, exchanged, manifest, set_to
+from tests.step_parts import workspace_of
 
 
 def entry(mode: str, name: bytes, file: File) -> bytes:
@@ -26,12 +27,12 @@ def planted(root: File, *others: File) -> Attack:
     """Another tree in place of every one that a step names, with a manifest that fits."""
 
     def change(payload: Any) -> None:
-        for snapshot in filter(None, ((payload["workspace"] or {}).get(at) for at in MOMENTS)):
+        for snapshot in filter(None, ((workspace_of(payload) or {}).get(at) for at in MOMENTS)):
             snapshot["tree"] = root.name[6:]
 
     def attack(archive: Archive) -> bytes:
         archive.with_objects(root, *others)
-        return exchanged("workspace", "edgePrompt", change=change, every=True)(archive)
+        return exchanged("files", "attempt", change=change, every=True)(archive)
 
     return attack
 
@@ -73,8 +74,8 @@ def git_names(**fields: str) -> Attack:
         archive.files = [file for file in archive.files if not file.name.startswith("files/")]
         archive.json("manifest.json", lambda each: each.pop("files") and each.update(version=1))
         change = exchanged(
-            *("workspace", "edgePrompt"),
-            change=lambda payload: payload["workspace"]["before"].update(fields),
+            *("files", "attempt"),
+            change=lambda payload: payload["files"]["workspace"]["before"].update(fields),
         )
         return change(archive)
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from tests.step_parts import call_of
+
 from uwf_core.client import Client
 from uwf_core.testing.project import Project
 
@@ -210,9 +212,10 @@ def route(uwf: Client, thread: str) -> list[Any]:
 
 def _all_below(uwf: Client, node: Any) -> Any:
     """What the threads below delivered for a step: None of a leaf step."""
-    if node["children"] is not None:
-        return [list(_below(uwf, each)) for each in node["children"]]
-    return node["child"] and list(_below(uwf, node["child"]))
+    call = call_of(node)
+    if call["children"] is not None:
+        return [list(_below(uwf, each)) for each in call["children"]]
+    return call["child"] and list(_below(uwf, call["child"]))
 
 
 def _below(uwf: Client, ref: str) -> Iterator[Any]:

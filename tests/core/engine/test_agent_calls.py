@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.core.calling import GOOD, INNER, OUTER, SMOOTH, WRITTEN, child_of, roles
+from tests.step_parts import call_of
 
 from uwf_core.api import own_python
 from uwf_core.client import Client
@@ -67,7 +68,7 @@ def test_a_thread_that_an_agent_starts_is_a_call_of_its_step(starter: Starter) -
         child = json.loads(printed)["thread"]
         assert child_of(uwf, root) == child
         [planner] = uwf.thread(root).steps()
-        assert planner.node["called"] == [child]
+        assert call_of(planner.node)["called"] == [child]
         assert uwf.usage(root)["total"]["steps"] == 3
         usage = uwf.show(root)["usage"]
         assert (usage["inputTokens"], usage["costUsd"]) == (21, 2.0)
@@ -81,7 +82,7 @@ def test_a_failed_attempt_names_the_threads_that_it_started(starter: Starter) ->
         root = uwf.start("outer", "Make a poem.")["thread"]
         uwf.exec(root)
         [failed] = uwf.thread(root).pending
-        assert failed.node["called"] == [child_of(uwf, root)]
+        assert call_of(failed.node)["called"] == [child_of(uwf, root)]
         assert uwf.show(root)["usage"]["inputTokens"] == 20
 
 

@@ -24,7 +24,7 @@ class Chain:
         self.reads = 0
         table: tuple[str, ...] = ()
         for number in range(1, length + 1):
-            payload = {"number": number, "ancestors": [*table], "edgePrompt": "", "body": None}
+            payload = {"number": number, "ancestors": [*table], "attempt": {}, "body": None}
             self.steps[f"s{number}"] = payload
             table = with_ancestor(table, number, f"s{number}")
         self.length = length

@@ -67,7 +67,7 @@ def test_a_fork_leads_where_the_body_led(project: Project) -> None:
     ran = project.uwf("run", "loop", "-p", "The task.").document
     fork = project.uwf("thread", "fork", ran["steps"][0]["step"]).document["thread"]
     again = project.uwf("thread", "exec", fork).document["steps"][0]["step"]
-    assert SAID in project.uwf("step", "show", again).document["edgePrompt"]
+    assert SAID in project.uwf("step", "show", again).document["attempt"]["edgePrompt"]
 
 
 def test_no_secret_in_the_errors_of_an_extractor_is_kept_or_shown(

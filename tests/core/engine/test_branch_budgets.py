@@ -6,6 +6,7 @@ import pytest
 from tests.core.calling import children
 from tests.core.obeying import for_each, joined, obeying_project, statuses, task
 from tests.faults.calls import miscounted
+from tests.step_parts import call_of
 
 from uwf_core.client import Client
 from uwf_core.testing.project import Project
@@ -53,5 +54,5 @@ def test_a_branch_that_a_reservation_holds_up_runs_once_another_has_used_less(
     root = limited(project, "careful", 2, *["cost=0.25 sleep=100"] * 3)
     outcome = uwf.exec(root, until_done=True)
     assert (outcome.exit_code, outcome.document["status"]) == (0, "completed"), outcome
-    assert len(joined(uwf, root)["branches"]) == 3
+    assert len(call_of(joined(uwf, root))["branches"]) == 3
     assert miscounted(uwf, root) is None

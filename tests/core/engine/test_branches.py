@@ -18,6 +18,7 @@ from tests.core.obeying import (
     two_roles,
 )
 from tests.crash.rig import eventually
+from tests.step_parts import call_of, session_of
 
 from uwf_core.client import Client
 from uwf_core.ids import Ref
@@ -83,9 +84,9 @@ def test_each_item_of_a_list_is_a_branch_and_one_step_records_them_in_the_order_
     ]
     assert joint_output(uwf, root) == {"$status": "done", "results": expected}
     step = joined(uwf, root)
-    threads = [each["thread"] for each in step["branches"]]
+    threads = [each["thread"] for each in call_of(step)["branches"]]
     assert threads == children(uwf, root)
-    assert list(step["children"]) == [uwf.show(each)["head"] for each in threads]
+    assert list(call_of(step)["children"]) == [uwf.show(each)["head"] for each in threads]
     assert "0 worker: t0 1 worker: t1 2 worker: t2" in uwf.prompt(uwf.show(root)["head"])
     assert branches(uwf, root) == []
 
@@ -120,7 +121,7 @@ def _run_in_order(project: Project, uwf: Client, *order: int) -> str:
 
 
 def _order_of_ends(uwf: Client, root: str) -> list[int]:
-    ends = [uwf.step(ref)["completedAtMs"] for ref in joined(uwf, root)["children"]]
+    ends = [uwf.step(ref)["completedAtMs"] for ref in call_of(joined(uwf, root))["children"]]
     return sorted(range(len(ends)), key=ends.__getitem__)
 
 
@@ -142,7 +143,7 @@ def test_a_store_in_memory_and_a_client_with_options_give_the_same_outputs(
 def test_branches_run_at_the_same_time(uwf: Client) -> None:
     root = run(uwf, "each", *["meet=4"] * 4)
     spans = []
-    for ref in joined(uwf, root)["children"]:
+    for ref in call_of(joined(uwf, root))["children"]:
         step = uwf.step(ref)
         spans.append((step["startedAtMs"], step["completedAtMs"]))
     assert max(start for start, _ in spans) <= min(end for _, end in spans)
@@ -152,7 +153,7 @@ def test_at_most_max_parallel_branches_run_at_the_same_time(project: Project, uw
     project.workflow("two", for_each("two", most="2"))
     root = run(uwf, "two", *["meet=2 sleep=100"] * 4)
     moments = []
-    for ref in joined(uwf, root)["children"]:
+    for ref in call_of(joined(uwf, root))["children"]:
         step = uwf.step(ref)
         moments += [(step["startedAtMs"], 1), (step["completedAtMs"], -1)]
     running, most = 0, 0
@@ -168,7 +169,7 @@ def test_named_branches_are_in_the_output_by_their_names(uwf: Client) -> None:
     assert output["$status"] == "done"
     assert [each["summary"] for each in output["results"]] == ["worker: safe", "worker: style"]
     assert (output["safe"], output["style"]) == tuple(output["results"])
-    assert [each["name"] for each in joined(uwf, root)["branches"]] == ["safe", "style"]
+    assert [each["name"] for each in call_of(joined(uwf, root))["branches"]] == ["safe", "style"]
 
 
 @pytest.mark.parametrize(
@@ -241,32 +242,32 @@ def test_a_branch_that_is_a_workflow_takes_all_its_steps(uwf: Client) -> None:
     root = run(uwf, "deep", "", "")
     output = joint_output(uwf, root)
     assert output["$status"] == "approved"
-    for branch in joined(uwf, root)["branches"]:
+    for branch in call_of(joined(uwf, root))["branches"]:
         assert roles(uwf.steps(branch["thread"])) == ["$START", "worker", "reviewer"]
     assert uwf.show(root)["usage"]["inputTokens"] == 60
-    assert joined(uwf, root)["calledUsage"]["steps"] == 4
+    assert call_of(joined(uwf, root))["usage"]["steps"] == 4
 
 
 def test_a_named_branch_continues_its_thread_and_an_item_never_does(uwf: Client) -> None:
     for workflow, again in (("both", True), ("each", False)):
         root = run(uwf, workflow, "", "")
-        first = [each["thread"] for each in joined(uwf, root)["branches"]]
+        first = [each["thread"] for each in call_of(joined(uwf, root))["branches"]]
         uwf.resume(root, "Again.", until_done=True)
         assert uwf.show(root)["status"] == "completed"
-        second = [each["thread"] for each in joined(uwf, root)["branches"]]
+        second = [each["thread"] for each in call_of(joined(uwf, root))["branches"]]
         assert (first == second) is again
         assert len(uwf.steps(second[0])) == (3 if again else 2)
-        assert joined(uwf, root)["calledUsage"]["steps"] == 2
+        assert call_of(joined(uwf, root))["usage"]["steps"] == 2
         assert uwf.show(root)["usage"]["inputTokens"] == 80
 
 
 def test_a_further_task_of_a_named_branch_is_its_new_prompt(uwf: Client) -> None:
     root = run(uwf, "both")
     uwf.resume(root, "Again.", until_done=True)
-    branch = joined(uwf, root)["branches"][0]["thread"]
+    branch = call_of(joined(uwf, root))["branches"][0]["thread"]
     newest = list(uwf.thread(branch).steps())[-1]
     assert newest.edge_prompt == "There is a further task:\n\nsafe DO"
-    assert newest.node["continuation"] == "continued"
+    assert session_of(newest.node)["continuation"] == "continued"
     assert uwf.verify()["valid"]
 
 
@@ -275,15 +276,15 @@ def test_a_fork_before_a_fan_out_calls_anew_and_one_after_it_forks_named_branche
 ) -> None:
     root = run(uwf, "both")
     steps = [step.ref for step in uwf.thread(root).steps()]
-    threads = [each["thread"] for each in joined(uwf, root)["branches"]]
+    threads = [each["thread"] for each in call_of(joined(uwf, root))["branches"]]
     before = uwf.fork(steps[0])["thread"]
     uwf.exec(before, until_done=True)
-    anew = [each["thread"] for each in joined(uwf, before)["branches"]]
+    anew = [each["thread"] for each in call_of(joined(uwf, before))["branches"]]
     assert not set(anew) & set(threads)
     assert [len(uwf.steps(each)) for each in anew] == [2, 2]
     after = uwf.fork(steps[-1])["thread"]
     uwf.resume(after, "Again.", until_done=True)
-    forked = [each["thread"] for each in joined(uwf, after)["branches"]]
+    forked = [each["thread"] for each in call_of(joined(uwf, after))["branches"]]
     assert not set(forked) & {*threads, *anew}
     assert [len(uwf.steps(each)) for each in forked] == [3, 3]
     assert [len(uwf.steps(each)) for each in threads] == [2, 2]
@@ -385,9 +386,9 @@ def test_cwd_moves_the_folders_of_branches_for_that_command_only(
     root = uwf.start("each", task("", ""))["thread"]
     assert uwf.exec(root, count=2, cwd=str(elsewhere)).exit_code == 0
     first, second = branches(uwf, root)
-    assert next(iter(uwf.thread(first).steps())).node["cwd"] == str(elsewhere)
+    assert next(iter(uwf.thread(first).steps())).node["attempt"]["cwd"] == str(elsewhere)
     uwf.exec(root, until_done=True)
-    assert next(iter(uwf.thread(second).steps())).node["cwd"] == str(project.folder)
+    assert next(iter(uwf.thread(second).steps())).node["attempt"]["cwd"] == str(project.folder)
 
 
 def test_what_branches_used_counts_once_in_their_caller(uwf: Client) -> None:
@@ -396,6 +397,6 @@ def test_what_branches_used_counts_once_in_their_caller(uwf: Client) -> None:
     assert uwf.show(root)["usage"]["costUsd"] == 0.5 + 1 + 2 + 4
     uwf.exec(root, until_done=True)
     assert uwf.show(root)["usage"]["costUsd"] == 0.5 + 1 + 2 + 2 + 4 + 0.5
-    by_role = joined(uwf, root)["usageByRole"]
+    by_role = call_of(joined(uwf, root))["usageByRole"]
     assert by_role["worker"]["usage"]["costUsd"] == 9
     assert by_role["worker"]["steps"] == 3

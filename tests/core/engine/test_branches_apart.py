@@ -21,6 +21,7 @@ from tests.core.obeying import (
     two_roles,
 )
 from tests.crash.rig import eventually
+from tests.step_parts import call_of
 
 from uwf_core.client import Cancel, Client, Outcome
 from uwf_core.errors import BusyError, UsageError, WrongStateError
@@ -321,7 +322,10 @@ def test_cancel_of_a_running_branch_leaves_the_others_and_the_root_records_it(
     process.communicate(timeout=60)
     assert process.returncode == 0
     assert joint_output(uwf, root)["$status"] == "$mixed"
-    assert [each["status"] for each in joined(uwf, root)["branches"]] == ["$cancelled", "done"]
+    assert [each["status"] for each in call_of(joined(uwf, root))["branches"]] == [
+        "$cancelled",
+        "done",
+    ]
     assert uwf.verify()["valid"]
 
 
@@ -374,7 +378,7 @@ def test_a_run_that_is_stopped_before_it_begins_starts_no_branch(
     assert uwf.exec(root, cancel=cancel).exit_code == 130
     assert statuses(uwf, root) == ["idle", "idle"]
     finish(uwf, root)
-    assert joined(uwf, root)["children"]
+    assert call_of(joined(uwf, root))["children"]
 
 
 def test_named_branches_stay_in_the_order_of_the_file_whatever_their_threads_are(
@@ -388,9 +392,9 @@ def test_named_branches_stay_in_the_order_of_the_file_whatever_their_threads_are
     uwf.resume(root, "Again.")
     begin(project, root)
     finish(uwf, root)
-    names = [(each["name"], each["status"]) for each in joined(uwf, root)["branches"]]
+    names = [(each["name"], each["status"]) for each in call_of(joined(uwf, root))["branches"]]
     assert names == [("safe", "done"), ("style", "done")]
-    safe, style = (each["thread"] for each in joined(uwf, root)["branches"])
+    safe, style = (each["thread"] for each in call_of(joined(uwf, root))["branches"])
     assert safe > style
     assert joint_output(uwf, root)["safe"]["summary"] == "worker: safe"
 
@@ -402,4 +406,4 @@ def test_all_branches_begin_or_none(project: Project, uwf: Client, point: str) -
     assert died.exit_code == -9
     assert (branches(uwf, root), children(uwf, root)) == ([], [])
     finish(uwf, root)
-    assert len(joined(uwf, root)["branches"]) == 3
+    assert len(call_of(joined(uwf, root))["branches"]) == 3

@@ -13,6 +13,7 @@ from tests.core.obeying import (
     statuses,
     task,
 )
+from tests.step_parts import call_of
 
 from uwf_core.client import Client
 from uwf_core.errors import WrongStateError
@@ -62,7 +63,7 @@ def test_a_recorded_branch_is_only_to_be_forked_since_the_step_of_branches_has_n
 ) -> None:
     root = uwf.start("each", task(""))["thread"]
     uwf.exec(root, until_done=True)
-    branch = joined(uwf, root)["branches"][0]["thread"]
+    branch = call_of(joined(uwf, root))["branches"][0]["thread"]
     with pytest.raises(WrongStateError) as raised:
         uwf.poke(branch, "Again.")
     assert "thread fork" in (raised.value.hint or "")

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.core.calling import children
 from tests.core.obeying import branches, for_each, obeying_project, task
+from tests.step_parts import call_of
 
 from uwf_core.client import Client, ThreadFilter
 from uwf_core.errors import BundleError, CorruptNodeError, UwfError
@@ -196,8 +197,9 @@ def forge(uwf: Client, root: str, **fields: Any) -> None:
     engine = uwf._engine
     head = engine.store.variable(f"@uwf/thread/{root}")
     assert head is not None
+    node = engine.store.payload(head.value)
     with engine.store.transaction():
-        ref = engine.nodes.put("step", {**engine.store.payload(head.value), **fields})
+        ref = engine.nodes.put("step", {**node, "call": {**node["call"], **fields}})
         engine.store.set_variable(head.name, ref, head.tags, head)
 
 
@@ -207,10 +209,10 @@ def test_a_branch_that_its_caller_records_otherwise_is_reported(
 ) -> None:
     root = opened_root(uwf, "", "say=stuck")  # mixed: the fan-out is the last step
     step = uwf.node(uwf.show(root)["head"])["payload"]
-    first, second = step["branches"]
+    first, second = call_of(step)["branches"]
     assert problems(uwf) == []
     if field == "last step":
-        forge(uwf, root, children=step["children"][::-1])
+        forge(uwf, root, children=call_of(step)["children"][::-1])
     else:
         wrong = {"status": "$cancelled", "thread": second["thread"]}.get(field, "other")
         forge(uwf, root, branches=[{**first, field: wrong}, second])

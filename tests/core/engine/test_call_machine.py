@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from tests.core.calling import descendants, open_threads
 from tests.core.engine.call_worlds import made_project, random_workflows, route
 from tests.faults.calls import miscounted, own_steps, recorded_by
+from tests.step_parts import call_of
 
 from uwf_core.client import Cancel, Client
 from uwf_core.errors import UsageError, WrongStateError
@@ -136,17 +137,19 @@ class Tree:
         recorded += [each for each, calls in opened for call in calls if call.thread == thread]
         assert Counter(recorded) == Counter(parent for parent, _ in called)
         for step in own_steps(self.uwf, thread):
-            if step["child"] is not None and step["failure"] is None:
-                below = self.payload(step["child"])
+            if call_of(step)["child"] is not None and step["failure"] is None:
+                below = self.payload(call_of(step)["child"])
                 assert (step["output"], step["body"]) == (below["output"], below["body"])
                 assert below["next"]["status"] == "completed"
-            if step["children"] is not None:
+            if call_of(step)["children"] is not None:
                 self._check_join(step)
 
     def _check_join(self, step: Any) -> None:
         """The step of a fan-out has the results of its branches in their order."""
         output = self.payload(step["output"])
-        ends = zip(step["branches"], step["children"], output["results"], strict=True)
+        ends = zip(
+            call_of(step)["branches"], call_of(step)["children"], output["results"], strict=True
+        )
         for index, (branch, child, result) in enumerate(ends):
             delivered = {"$status": "$cancelled"}
             if branch["status"] != "$cancelled":

@@ -18,6 +18,7 @@ from tests.core.calling import (
     roles,
     said,
 )
+from tests.step_parts import call_of, session_of
 
 from uwf_core.client import Client
 from uwf_core.errors import UsageError, WrongStateError
@@ -46,7 +47,7 @@ def test_a_call_runs_the_steps_of_its_workflow_and_delivers_its_result(
     child = child_of(uwf, root)
     called = list(uwf.thread(child).steps())[-1]
     recorded = list(uwf.thread(root).steps())[1]
-    assert recorded.node["child"] == called.ref
+    assert call_of(recorded.node)["child"] == called.ref
     assert recorded.node["output"] == called.node["output"]
     assert recorded.output == {"$status": "good", "text": "roses are red"}
     assert uwf.prompt(list(uwf.thread(root).steps())[2].ref).count("Judge: roses are red") == 1
@@ -101,7 +102,10 @@ def test_a_role_that_calls_again_continues_the_same_thread(
     again = list(uwf.thread(child).steps())[2]
     assert again.edge_prompt == "There is more to do.\n\nRefused: too short"
     first, _, second = list(uwf.thread(root).steps())[1:4]
-    assert (first.node["continuation"], second.node["continuation"]) == ("new", "continued")
+    assert (session_of(first.node)["continuation"], session_of(second.node)["continuation"]) == (
+        "new",
+        "continued",
+    )
     assert uwf.show(root)["usage"]["inputTokens"] == 70
 
 
@@ -204,8 +208,8 @@ def test_poke_of_a_call_calls_the_thread_again(project: Project, uwf: Client, ro
     below = child_of(uwf, fork)
     assert "Make it longer." in list(uwf.thread(below).steps())[-1].edge_prompt
     uwf.exec(fork, until_done=True)
-    [replaced] = [step for step in uwf.thread(fork).steps() if step.node["replaces"]]
-    assert (replaced.role, replaced.node["continuation"]) == ("work", "forked")
+    [replaced] = [step for step in uwf.thread(fork).steps() if step.node["attempt"]["replaces"]]
+    assert (replaced.role, session_of(replaced.node)["continuation"]) == ("work", "forked")
 
 
 def test_cancel_goes_down_the_tree(uwf: Client, root: str) -> None:

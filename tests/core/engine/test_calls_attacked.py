@@ -170,7 +170,7 @@ def test_a_missing_folder_of_a_call_suspends_the_caller_as_that_of_any_step(
     (project.folder / "a poem").mkdir()
     assert uwf.exec(root, until_done=True).document["status"] == "completed"
     step = next(uwf.thread(child_of(uwf, root)).steps())
-    assert step.node["cwd"] == str(project.folder / "a poem")
+    assert step.node["attempt"]["cwd"] == str(project.folder / "a poem")
 
 
 def test_cwd_moves_the_folders_of_called_threads_for_that_command_only(
@@ -183,10 +183,10 @@ def test_cwd_moves_the_folders_of_called_threads_for_that_command_only(
     uwf.exec(root, cwd=str(other))
     child = child_of(uwf, root)
     here = str(project.folder)
-    assert [step.node["cwd"] for step in uwf.thread(child).steps()] == [str(other), here]
+    assert [step.node["attempt"]["cwd"] for step in uwf.thread(child).steps()] == [str(other), here]
     assert uwf.show(child)["cwd"] == here
     steps = list(uwf.thread(root).steps())
-    assert [step.node["cwd"] for step in steps] == [str(other), here, str(other)]
+    assert [step.node["attempt"]["cwd"] for step in steps] == [str(other), here, str(other)]
 
 
 def test_agent_is_for_every_step_of_the_command(project: Project, uwf: Client, root: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.core.engine.conftest import LOOP
+from tests.step_parts import session_of
 
 from uwf_core.client import Client
 from uwf_core.errors import UsageError
@@ -144,7 +145,7 @@ def test_who_can_fork_but_not_continue_begins_afresh_in_a_fork_of_the_thread(
         step = uwf.step(uwf.steps(fork)[-1]["step"])
     assert command.modes[before:] == [("run", None, "Fix: no")]
     assert "DONE BODY" in command.calls[-1]["request"]["prompt"]
-    assert step["continuation"] == "new"
+    assert session_of(step)["continuation"] == "new"
 
 
 def test_an_agent_with_marks_forks_and_is_asked_as_of_the_step(command: Command) -> None:
@@ -195,7 +196,7 @@ def test_an_agent_without_marks_starts_afresh_in_a_fork_whose_session_went_on(
         uwf.exec(fork)
         step = uwf.step(uwf.steps(fork)[-1]["step"])
     assert [mode for mode, _, _ in command.modes[4:]] == (["fork", "run"] if knows else ["run"])
-    assert step["continuation"] == ("forked" if knows else "new")
+    assert session_of(step)["continuation"] == ("forked" if knows else "new")
     assert ("DONE BODY" in command.calls[-1]["request"]["prompt"]) is not knows
 
 
@@ -242,7 +243,7 @@ def test_an_imported_thread_does_not_use_sessions_that_may_know_later_steps(
         ("ask", None),
         ("run", None),
     ]
-    assert [step["continuation"] for step in steps] == ["new", "new"]
+    assert [session_of(step)["continuation"] for step in steps] == ["new", "new"]
     assert "DONE BODY" in command.calls[-1]["request"]["prompt"], "nothing else knows it"
 
 
@@ -250,7 +251,7 @@ def test_an_imported_thread_forks_a_session_at_its_mark(command: Command, tmp_pa
     replies = [{**each, "mark": True} for each in (DONE, REJECTED, DONE)]
     with command.use("continue, fork, ask", replies) as uwf:
         uwf.exec(thread := again(uwf, tmp_path / "b.tar"))
-        assert uwf.step(uwf.show(thread)["head"])["continuation"] == "forked"
+        assert session_of(uwf.step(uwf.show(thread)["head"]))["continuation"] == "forked"
     assert [(mode, session) for mode, session, _ in command.modes[3:]] == [
         ("fork", "new0"),
         ("run", "fork3-of-new0"),
@@ -267,7 +268,7 @@ def test_sessions_that_an_imported_thread_has_made_continue(
         newest = uwf.step(uwf.show(thread)["head"])
         assert uwf.ask(newest["step"], "why?")["continuation"] == "original"
     assert [session for _, session, _ in command.modes[3:6]] == [None, None, "new3"]
-    assert (newest["session"], newest["continuation"]) == ("new3", "continued")
+    assert (session_of(newest)["id"], session_of(newest)["continuation"]) == ("new3", "continued")
 
 
 def test_a_repair_keeps_an_imported_thread_from_the_sessions_of_its_bundle(
@@ -347,7 +348,7 @@ def test_a_session_and_usage_beside_an_error_belong_to_the_attempt(command: Comm
         thread = uwf.start("loop", "The task.")["thread"]
         failed = uwf.exec(thread).document["steps"][0]
         assert failed["usage"]["inputTokens"] == 11
-        assert uwf.step(failed["step"])["session"] == "s1"
+        assert session_of(uwf.step(failed["step"]))["id"] == "s1"
         assert uwf.exec(thread).exit_code == 0
     assert [session for _, session, _ in command.modes] == [None, "s1"]
 
@@ -418,7 +419,7 @@ def test_a_session_may_be_copied_with_the_first_prompt_of_a_fork(command: Comman
         ("run", "copy5-of-new0", None),
     ]
     assert command.calls[5]["request"]["forks"] is True
-    assert (step["continuation"], step["session"]) == ("forked", "copy5-of-new0")
+    assert (session_of(step)["continuation"], session_of(step)["id"]) == ("forked", "copy5-of-new0")
     assert step["proof"] == "it returned the sessionId of a copy"
 
 
@@ -439,7 +440,7 @@ def test_a_copy_that_is_none_is_a_lost_session_and_never_the_other_threads(
         command.answer([{**DONE, **said}] * 6 + [{**DONE}])
         uwf.exec(fork)
         step = uwf.step(uwf.steps(fork)[-1]["step"])
-    assert (step["continuation"], step["session"]) == ("restarted", "new6")
+    assert (session_of(step)["continuation"], session_of(step)["id"]) == ("restarted", "new6")
 
 
 @pytest.mark.parametrize("named", ["new0", None, "its own"])
@@ -451,7 +452,7 @@ def test_a_copy_that_fails_leaves_the_other_threads_session_alone(
         _, fork = fork_that_is_made_with_a_prompt(command, uwf)
         command.answer([failed])
         attempt = uwf.exec(fork).document["steps"][-1]["step"]
-        assert uwf.step(attempt)["session"] == ("its own" if named == "its own" else None)
+        assert session_of(uwf.step(attempt))["id"] == ("its own" if named == "its own" else None)
         command.answer([DONE])
         uwf.exec(fork)
     used = [call["words"].get("--session") for call in command.calls[4:]]

@@ -73,7 +73,7 @@ def test_prompts_are_rendered_without_html_escaping(
     project.script([DONE, REJECTED, DONE])
     uwf.exec(thread, count=3)
     last = uwf.steps(thread)[-1]["step"]
-    assert uwf.step(last)["edgePrompt"] == "Fix: a < b & c"
+    assert uwf.step(last)["attempt"]["edgePrompt"] == "Fix: a < b & c"
 
 
 def test_a_location_is_the_folder_of_that_step_alone(
@@ -83,7 +83,7 @@ def test_a_location_is_the_folder_of_that_step_alone(
     done = {"role": "developer", "output": {"$status": "done", "worktree": "tree"}}
     project.script([done, REJECTED, DONE, APPROVED])
     uwf.exec(thread, until_done=True)
-    folders = [uwf.step(row["step"])["cwd"] for row in uwf.steps(thread)[1:]]
+    folders = [uwf.step(row["step"])["attempt"]["cwd"] for row in uwf.steps(thread)[1:]]
     root = str(project.folder)
     assert folders == [root, str(project.folder / "tree"), root, root]
 
@@ -116,7 +116,7 @@ def located(project: Project, thread: str, location: str) -> Outcome:
 
 
 def folder_of_last(uwf: Client, thread: str) -> str:
-    return str(uwf.step(uwf.steps(thread)[-1]["step"])["cwd"])
+    return str(uwf.step(uwf.steps(thread)[-1]["step"])["attempt"]["cwd"])
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_every_byte_that_led_to_a_step_is_kept(project: Project, uwf: Client, th
     assert step["body"] == "I did it."
     assert step["turns"][0]["toolCalls"][0]["arguments"] == "{NaN}"
     assert "The task." in uwf.prompt(step["step"])
-    assert step["edgePrompt"] == "Write it."
+    assert step["attempt"]["edgePrompt"] == "Write it."
 
 
 def test_the_store_and_its_folder_are_private(project: Project, uwf: Client, thread: str) -> None:
@@ -264,8 +264,8 @@ def test_a_thread_whose_folder_is_gone_continues_in_the_folder_of_a_call(
     }[how]()
     (end,) = outcome.document["steps"]
     assert end["step"], end
-    assert uwf.step(end["step"])["cwd"] == str(new / "sub")
-    assert uwf.step(done[0]["step"])["cwd"] == str(old)
+    assert uwf.step(end["step"])["attempt"]["cwd"] == str(new / "sub")
+    assert uwf.step(done[0]["step"])["attempt"]["cwd"] == str(old)
 
 
 def test_a_folder_of_a_call_bounds_where_a_step_may_work(
@@ -295,7 +295,7 @@ def test_a_relative_location_is_relative_to_the_folder_of_a_call(
             project.script([{"role": "developer", "output": output}, REJECTED], by_role=True)
             [_, step] = uwf.exec(thread, count=2, cwd=str(new)).document["steps"]
             assert step["failure"] is None, step
-            assert Path(uwf.step(step["step"])["cwd"]).resolve() == folder
+            assert Path(uwf.step(step["step"])["attempt"]["cwd"]).resolve() == folder
 
 
 def test_a_folder_of_a_call_that_does_not_exist_changes_nothing(uwf: Client, thread: str) -> None:

@@ -4,6 +4,7 @@ import time
 
 import pytest
 from tests.core.engine.conftest import APPROVED, DONE
+from tests.step_parts import session_of
 
 from uwf_core.client import Client
 from uwf_core.errors import FailureKind
@@ -57,7 +58,7 @@ def test_invalid_output_is_corrected_in_the_same_session_quoting_the_errors(
     assert [each["raw"].splitlines()[0] for each in step["corrections"]] == [BAD, "---"]
     assert "dnoe" in step["corrections"][1]["prompt"]
     assert "done" in step["corrections"][1]["errors"][0]
-    assert step["continuation"] == "new"
+    assert session_of(step)["continuation"] == "new"
 
 
 def test_after_two_corrections_the_attempt_has_failed_with_exit_4(
@@ -104,8 +105,8 @@ def test_context_too_long_starts_a_fresh_session_and_a_timeout_keeps_it(
         uwf.exec(fresh)
         step = uwf.step(uwf.steps(fresh)[-1]["step"])
         failed = uwf.step(step["previousAttempts"][0])
-        assert (step["session"] == failed["session"]) is kept
-        assert step["continuation"] == ("continued" if kept else "new")
+        assert (session_of(step)["id"] == session_of(failed)["id"]) is kept
+        assert session_of(step)["continuation"] == ("continued" if kept else "new")
 
 
 def test_garbage_is_corrected_like_any_invalid_output(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from tests.core.engine.conftest import APPROVED, DONE, LOOP, REJECTED
 from tests.core.engine.test_resume_and_poke import instruction
+from tests.step_parts import session_of
 
 from uwf_core.api import TurnTaken
 from uwf_core.client import Cancel, Client
@@ -40,7 +41,10 @@ def test_who_was_interrupted_is_told_so_and_goes_on_in_its_session(
     assert uwf.exec(interrupted).exit_code == 0
     step = uwf.step(uwf.steps(interrupted)[-1]["step"])
     failed = uwf.step(step["previousAttempts"][0])
-    assert (step["continuation"], step["session"]) == ("continued", failed["session"])
+    assert (session_of(step)["continuation"], session_of(step)["id"]) == (
+        "continued",
+        session_of(failed)["id"],
+    )
     assert "interrupted" in uwf.prompt(step["step"])
     assert instruction(uwf, interrupted) == "Write it."
     assert [turn["text"] for turn in failed["turns"]] == ["Reading"], "what it had said is kept"
@@ -90,7 +94,10 @@ def test_a_fork_goes_on_at_its_own_place_and_the_parent_at_its_own(
     assert uwf.exec(thread).document["status"] == "completed"
     last = uwf.step(uwf.steps(thread)[-1]["step"])
     first = uwf.step(uwf.steps(thread)[2]["step"])
-    assert (last["continuation"], last["session"]) == ("continued", first["session"])
+    assert (session_of(last)["continuation"], session_of(last)["id"]) == (
+        "continued",
+        session_of(first)["id"],
+    )
 
 
 def test_a_poked_step_works_in_the_folder_of_the_one_that_it_replaces(
@@ -102,9 +109,12 @@ def test_a_poked_step_works_in_the_folder_of_the_one_that_it_replaces(
     uwf.exec(thread, count=2)
     uwf.poke(thread, "look again")
     step = uwf.step(uwf.steps(thread)[-1]["step"])
-    assert (step["cwd"], step["edgePrompt"]) == (str(project.folder / "tree"), "Review it.")
+    assert (step["attempt"]["cwd"], step["attempt"]["edgePrompt"]) == (
+        str(project.folder / "tree"),
+        "Review it.",
+    )
     assert uwf.exec(thread).exit_code == 0
-    assert uwf.step(uwf.steps(thread)[-1]["step"])["cwd"] == str(project.folder)
+    assert uwf.step(uwf.steps(thread)[-1]["step"])["attempt"]["cwd"] == str(project.folder)
 
 
 def test_a_step_whose_data_leads_nowhere_is_kept_and_the_thread_waits(

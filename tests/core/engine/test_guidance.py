@@ -84,11 +84,11 @@ def test_they_are_in_the_prompt_after_the_role_and_before_the_task(world: World)
 
 def test_a_step_records_them_by_reference(world: World) -> None:
     step = world.step(world.run(), 1)
-    found = {each["kind"]: each for each in step["skills"]}
+    found = {each["kind"]: each for each in step["attempt"]["skills"]}
     assert found["skill"]["path"] == ".agents/skills/house-style/SKILL.md"
     assert world.text(found["skill"]) == skill("Short sentences.")
     assert world.text(found["memory"]) == "The parser is fragile.\n"
-    assert world.step(world.run(count=2), 2)["skills"] == [], "the reviewer names none"
+    assert world.step(world.run(count=2), 2)["attempt"]["skills"] is None, "it names none"
 
 
 def test_in_its_own_session_a_role_gets_only_those_that_changed(
@@ -100,7 +100,7 @@ def test_in_its_own_session_a_role_gets_only_those_that_changed(
     prompt = world.prompt(thread, 3)
     assert prompt.index("You continue this session") < prompt.index(HEADING)
     assert "The parser was rewritten." in prompt and "Short sentences." not in prompt
-    assert len(world.step(thread, 3)["skills"]) == 2, "the record has all that holds"
+    assert len(world.step(thread, 3)["attempt"]["skills"]) == 2, "the record has all that holds"
 
 
 def test_unchanged_ones_are_not_repeated_in_its_own_session(world: World) -> None:
@@ -148,7 +148,10 @@ def test_a_bundle_carries_them(tmp_path: Path, world: World) -> None:
     with other.client() as client:
         client.import_bundle(str(bundle))
         step = client.step(client.steps(thread)[1]["step"])
-        assert client.node(step["skills"][1]["text"])["payload"] == "The parser is fragile.\n"
+        assert (
+            client.node(step["attempt"]["skills"][1]["text"])["payload"]
+            == "The parser is fragile.\n"
+        )
         assert not client.verify()["problems"]
 
 
@@ -250,7 +253,10 @@ def test_an_agent_that_loads_skills_gets_their_names(project: Project, world: Wo
         )
         assert "Short sentences." not in client.prompt(step)
         assert "The parser is fragile." in client.prompt(step), "memory is nothing that it loads"
-        assert [each["given"] for each in client.step(step)["skills"]] == ["name", "text"]
+        assert [each["given"] for each in client.step(step)["attempt"]["skills"]] == [
+            "name",
+            "text",
+        ]
         assert client.replay(thread)["verdict"] == "same"
 
 
@@ -274,7 +280,7 @@ def test_a_known_secret_in_memory_is_redacted(project: Project) -> None:
     world = World(project)
     thread = world.run()
     assert "sk-very-secret-value" not in world.prompt(thread, 1)
-    assert "sk-very-secret-value" not in world.text(world.step(thread, 1)["skills"][1])
+    assert "sk-very-secret-value" not in world.text(world.step(thread, 1)["attempt"]["skills"][1])
     assert world.client.replay(thread)["verdict"] == "same"
     world.client.close()
 

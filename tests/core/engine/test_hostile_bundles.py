@@ -84,12 +84,28 @@ def test_a_hostile_bundle_is_refused_and_nothing_changes(
     assert [path.name for path in tmp_path.iterdir()] == ["hostile.tar"]
 
 
+def test_a_bundle_of_another_layout_is_rejected_in_one_line(
+    good: Path, victim: Client, tmp_path: Path
+) -> None:
+    file = tmp_path / "older.tar"
+    changed = exchanged(
+        *("title", "properties"),
+        change=lambda schema: schema.update(description="another form"),
+        every=True,
+    )
+    file.write_bytes(changed(Archive(good)))
+    with pytest.raises(BundleError) as refused:
+        victim.import_bundle(file)
+    assert "was written by another version of uwf" in refused.value.message
+    assert "'step'" in refused.value.message
+
+
 @pytest.mark.parametrize(
     "harmless",
     [
         line(lambda each: None),
-        exchanged("edgePrompt", "output", change=lambda _: None),
-        exchanged(change=set_to("cwd", "/elsewhere")),
+        exchanged("attempt", "output", change=lambda _: None),
+        exchanged(change=lambda step: step["attempt"].update(cwd="/elsewhere")),
         manifest(lambda document: None),
         exchanged("oneOf", change=lambda schema: schema.update(title="x"), type_=META),
     ],

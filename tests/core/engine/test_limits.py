@@ -61,7 +61,7 @@ def test_a_limit_reached_by_a_failed_attempt_does_not_forget_what_was_asked_for(
     assert (stopped.exit_code, uwf.show(thread)["suspendReason"]) == (5, "limit")
     assert uwf.resume(thread).document["status"] == "completed"
     step = uwf.step(uwf.steps(thread)[-1]["step"])
-    assert (step["replaces"], len(step["previousAttempts"])) == (poked, 1)
+    assert (step["attempt"]["replaces"], len(step["previousAttempts"])) == (poked, 1)
     asked = "Review it.\n\nA person asks you to redo your last reply:\n\nsure?"
     assert instruction(uwf, thread) == asked
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.step_parts import session_of
 
 from uwf_core.client import Client
 from uwf_core.errors import UsageError
@@ -105,7 +106,7 @@ def test_the_exit_code_is_the_status_and_the_output_the_fields(
     step = last(uwf, thread)
     assert {key: step["output"][key] for key in output} == output
     assert set(step["output"]) == {"$status", *output}
-    assert (step["role"], step["agent"], step["session"]) == ("tests", "program", None)
+    assert (step["role"], step["agent"], session_of(step)["id"]) == ("tests", "program", None)
     same(uwf, thread)
 
 

@@ -8,6 +8,7 @@ import pytest
 from tests.core.branching import FINE, PANEL, panel_script
 from tests.core.calling import INNER
 from tests.core.files.recorded import git, repository, write
+from tests.step_parts import workspace_of
 
 from uwf_core.client import Client
 from uwf_core.testing.project import Project
@@ -71,24 +72,24 @@ def test_a_step_has_the_files_before_and_after_it(edits):
     edits.trust()
     with edits.client() as uwf:
         edited, reviewed = nodes(uwf, run(uwf))
-    before, after = edited["workspace"]["before"], edited["workspace"]["after"]
-    assert edited["workspace"]["folder"] == str(edits.folder)
+    before, after = workspace_of(edited)["before"], workspace_of(edited)["after"]
+    assert workspace_of(edited)["folder"] == str(edits.folder)
     assert text_at(edits, before["tree"], "file") == "begin\n"
     assert text_at(edits, after["tree"], "file") == "changed\n"
     assert text_at(edits, after["tree"], "new/file") == "more\n"
     assert before["commit"] == after["commit"] == git(edits.folder, "rev-parse", "HEAD")
     assert after["files"] == before["files"] + 1
-    assert reviewed["workspace"] == {**edited["workspace"], "before": after}
+    assert workspace_of(reviewed) == {**workspace_of(edited), "before": after}
 
 
 def test_nothing_is_recorded_unless_it_is_wanted(edits):
     edits.workflow("edits", EDITS.replace("record: true\n", ""))
     with edits.client() as uwf:
-        assert [node["workspace"] for node in nodes(uwf, run(uwf))] == [None, None]
+        assert [workspace_of(node) for node in nodes(uwf, run(uwf))] == [None, None]
     assert not (edits.home / "files.git").exists()
     edits.config("workspace: {record: true}\n")
     with edits.client() as uwf:
-        assert all(node["workspace"]["after"]["tree"] for node in nodes(uwf, run(uwf)))
+        assert all(workspace_of(node)["after"]["tree"] for node in nodes(uwf, run(uwf)))
 
 
 def test_a_failed_attempt_has_its_files_too(edits):
@@ -96,7 +97,7 @@ def test_a_failed_attempt_has_its_files_too(edits):
     with edits.client() as uwf:
         thread = run(uwf)
         failed = uwf.thread(thread).pending[-1].node
-        before, after = failed["workspace"]["before"], failed["workspace"]["after"]
+        before, after = workspace_of(failed)["before"], workspace_of(failed)["after"]
         assert text_at(edits, before["tree"], "file") == "begin\n"
         assert text_at(edits, after["tree"], "file") == "half\n"
 
@@ -110,8 +111,10 @@ def test_after_a_kill_the_failed_step_has_the_files_before_it_alone(edits):
         uwf.exec(thread)
         (step,) = uwf.thread(thread).steps()
         (failed,) = step.attempts
-    assert failed.node["workspace"]["before"]["tree"] and failed.node["workspace"]["after"] is None
-    assert text_at(edits, step.node["workspace"]["before"]["tree"], "file") == "changed\n"
+    assert (
+        workspace_of(failed.node)["before"]["tree"] and workspace_of(failed.node)["after"] is None
+    )
+    assert text_at(edits, workspace_of(step.node)["before"]["tree"], "file") == "changed\n"
 
 
 def test_what_cannot_be_recorded_is_reported_once_and_the_thread_goes_on(edits):
@@ -121,9 +124,9 @@ def test_what_cannot_be_recorded_is_reported_once_and_the_thread_goes_on(edits):
     assert done.stderr.count("some files are not recorded: ") == 1
     with edits.client() as uwf:
         (edited, _) = nodes(uwf, done.document["thread"])
-    assert text_at(edits, edited["workspace"]["before"]["tree"], "file") == "begin\n"
-    assert text_at(edits, edited["workspace"]["after"]["tree"], "file") == "changed\n"
-    assert "GIT" in edited["workspace"]["after"]["reason"]
+    assert text_at(edits, workspace_of(edited)["before"]["tree"], "file") == "begin\n"
+    assert text_at(edits, workspace_of(edited)["after"]["tree"], "file") == "changed\n"
+    assert "GIT" in workspace_of(edited)["after"]["reason"]
 
 
 def test_a_record_of_files_replays_and_verifies(edits):
@@ -141,10 +144,10 @@ def test_calls_have_no_files_and_branches_of_one_role_have_those_of_their_workfl
         uwf.add_workflow(edits.folder / ".workflow" / "panel.yaml", allow_programs=True)
         thread = run(uwf, "panel")
         written, joined = nodes(uwf, thread)[:2]
-        assert written["workspace"]["after"]["tree"] and joined["workspace"] is None
-        branches = {each["name"]: each["thread"] for each in joined["branches"]}
-        assert nodes(uwf, branches["style"])[0]["workspace"]["after"]["tree"]
-        assert nodes(uwf, branches["facts"])[0]["workspace"] is None
+        assert workspace_of(written)["after"]["tree"] and workspace_of(joined) is None
+        branches = {each["name"]: each["thread"] for each in joined["call"]["branches"]}
+        assert workspace_of(nodes(uwf, branches["style"])[0])["after"]["tree"]
+        assert workspace_of(nodes(uwf, branches["facts"])[0]) is None
 
 
 def test_a_recorded_thread_leaves_the_git_folder_of_the_user_as_it_was(edits):

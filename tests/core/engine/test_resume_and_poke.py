@@ -2,6 +2,7 @@
 
 import pytest
 from tests.core.engine.conftest import APPROVED, DONE, LOOP, UNSURE
+from tests.step_parts import session_of
 
 from uwf_core.client import Client
 from uwf_core.errors import PayloadError, WrongStateError
@@ -28,7 +29,10 @@ def test_resume_after_a_role_asked_says_the_message_then_the_text(
     assert instruction(uwf, thread) == ASKED_AND_ANSWERED
     steps = uwf.steps(thread)
     assert [row["role"] for row in steps] == ["$START", "developer", "reviewer", "reviewer"]
-    assert uwf.step(steps[-1]["step"])["session"] == uwf.step(steps[-2]["step"])["session"]
+    assert (
+        session_of(uwf.step(steps[-1]["step"]))["id"]
+        == session_of(uwf.step(steps[-2]["step"]))["id"]
+    )
 
 
 def test_resume_after_a_failure_says_the_edge_prompt_never_the_error(
@@ -183,9 +187,9 @@ def test_poke_runs_the_head_again_and_replaces_it_without_forgetting(
     outcome = uwf.poke(thread, "count them")
     assert (outcome.exit_code, outcome.document["status"]) == (0, "idle")
     step = uwf.step(uwf.steps(thread)[-1]["step"])
-    assert (step["replaces"], step["prev"], step["number"]) == (old, None, 1)
+    assert (step["attempt"]["replaces"], step["prev"], step["number"]) == (old, None, 1)
     assert step["output"]["count"] == 2
-    assert step["session"] == uwf.step(old)["session"]
+    assert session_of(step)["id"] == session_of(uwf.step(old))["id"]
     assert instruction(uwf, thread) == (
         "Write it.\n\nA person asks you to redo your last reply:\n\ncount them"
     )

@@ -3,6 +3,7 @@
 import sys
 
 from tests.core.engine.conftest import APPROVED, DONE, REJECTED
+from tests.step_parts import session_of
 
 from uwf_core.client import Client
 from uwf_core.testing.project import Project
@@ -14,10 +15,15 @@ def test_a_role_that_is_entered_again_continues_its_own_session(
     project.script([DONE, REJECTED, DONE, APPROVED])
     uwf.exec(thread, until_done=True)
     steps = [uwf.step(row["step"]) for row in uwf.steps(thread)[1:]]
-    developer, reviewer = steps[0]["session"], steps[1]["session"]
+    developer, reviewer = session_of(steps[0])["id"], session_of(steps[1])["id"]
     assert developer != reviewer, "different roles never share a session"
-    assert [step["session"] for step in steps] == [developer, reviewer, developer, reviewer]
-    assert [step["continuation"] for step in steps] == ["new", "new", "continued", "continued"]
+    assert [session_of(step)["id"] for step in steps] == [developer, reviewer, developer, reviewer]
+    assert [session_of(step)["continuation"] for step in steps] == [
+        "new",
+        "new",
+        "continued",
+        "continued",
+    ]
     assert all(step["proof"] for step in steps[2:])
 
 
@@ -45,8 +51,10 @@ def test_a_fork_shares_the_chain_and_forks_the_session_on_first_re_entry(
     uwf.exec(fork, until_done=True)
     steps = [uwf.step(row["step"]) for row in uwf.steps(fork)[3:]]
     parent = [uwf.step(row["step"]) for row in uwf.steps(thread)[1:]]
-    assert [step["continuation"] for step in steps] == ["forked", "forked"]
-    assert {step["session"] for step in steps}.isdisjoint(step["session"] for step in parent)
+    assert [session_of(step)["continuation"] for step in steps] == ["forked", "forked"]
+    assert {session_of(step)["id"] for step in steps}.isdisjoint(
+        session_of(step)["id"] for step in parent
+    )
 
 
 def sessions_of(project: Project) -> dict[str, str]:
@@ -62,8 +70,8 @@ def test_a_fork_at_a_step_has_not_seen_later_steps(
     fork = uwf.fork(uwf.steps(thread)[2]["step"])["thread"]
     uwf.exec(fork)
     step = uwf.step(uwf.steps(fork)[-1]["step"])
-    known = sessions_of(project)[step["session"]]
-    assert step["continuation"] == "forked"
+    known = sessions_of(project)[session_of(step)["id"]]
+    assert session_of(step)["continuation"] == "forked"
     assert [f"BODY {number}" in known for number in range(3)] == [True, True, False]
     assert known.count("BODY 1") == 1, "only what the fork itself said"
 
@@ -99,7 +107,11 @@ def test_another_agent_gets_a_fresh_session_with_the_whole_history(
         answered = fresh.resume(thread, answer='{"$status": "done"}', agent="human")
     assert answered.exit_code == 0
     step = uwf.step(uwf.steps(thread)[-1]["step"])
-    assert (step["agent"], step["session"], step["continuation"]) == ("human", None, "new")
+    assert (step["agent"], session_of(step)["id"], session_of(step)["continuation"]) == (
+        "human",
+        None,
+        "new",
+    )
     assert "FIRST BODY" in uwf.prompt(step["step"])
 
 
@@ -120,7 +132,11 @@ def test_an_agent_that_could_continue_gets_no_session_of_another(
     with project.client() as fresh:
         assert fresh.exec(thread, agent="other").exit_code == 0
     step = uwf.step(uwf.steps(thread)[-1]["step"])
-    assert (step["model"], step["session"], step["continuation"]) == (None, "of-the-other", "new")
+    assert (step["model"], session_of(step)["id"], session_of(step)["continuation"]) == (
+        None,
+        "of-the-other",
+        "new",
+    )
 
 
 def test_an_agent_that_returns_to_its_role_continues_its_own_session(
@@ -137,7 +153,10 @@ def test_an_agent_that_returns_to_its_role_continues_its_own_session(
     assert [step["agent"] for step in steps if step["role"] == "developer"] == [
         *("mock", "human", "mock"),
     ]
-    assert (steps[4]["session"], steps[4]["continuation"]) == (steps[0]["session"], "continued")
+    assert (session_of(steps[4])["id"], session_of(steps[4])["continuation"]) == (
+        session_of(steps[0])["id"],
+        "continued",
+    )
     prompt = uwf.prompt(steps[4]["step"])
     assert "count: 17" in prompt
     assert "## Step 1:" not in prompt, "it knows that already"
@@ -156,7 +175,7 @@ def test_an_agent_whose_step_another_replaced_is_told_the_new_one(
     uwf.resume(thread, answer='{"$status": "done", "count": 17}')
     uwf.exec(thread, count=2)
     again = uwf.step(uwf.steps(thread)[-1]["step"])
-    assert (again["number"], again["continuation"]) == (3, "continued")
+    assert (again["number"], session_of(again)["continuation"]) == (3, "continued")
     assert "count: 17" in uwf.prompt(again["step"])
     assert uwf.verify()["problems"] == []
 
@@ -169,13 +188,13 @@ def test_each_agents_failed_session_stays_its_own(
     first = {"role": "developer", "outputs": [fail, {"$status": "done"}]}
     project.script([first, REJECTED, DONE])
     failed = uwf.exec(thread).document["steps"][0]["step"]
-    session = uwf.step(failed)["session"]
+    session = session_of(uwf.step(failed))["id"]
     assert session is not None
     uwf.exec(thread, agent="human")
     uwf.resume(thread, answer="$status=done")
     uwf.exec(thread, count=2)
     again = uwf.step(uwf.steps(thread)[-1]["step"])
-    assert (again["session"], again["continuation"]) == (session, "continued")
+    assert (session_of(again)["id"], session_of(again)["continuation"]) == (session, "continued")
     assert uwf.verify()["problems"] == []
 
 
@@ -188,7 +207,7 @@ def test_a_lost_session_is_replaced_by_a_fresh_one_with_the_whole_prompt_and_mar
         session.unlink()
     assert uwf.exec(thread).exit_code == 0
     step = uwf.step(uwf.steps(thread)[-1]["step"])
-    assert step["continuation"] == "restarted"
+    assert session_of(step)["continuation"] == "restarted"
     assert "FIRST BODY" in uwf.prompt(step["step"])
 
 
@@ -200,7 +219,7 @@ def test_ask_answers_from_a_fork_and_moves_nothing(
     before, step = uwf.show(thread), uwf.steps(thread)[1]["step"]
     answer = uwf.ask(step, "Why?")
     assert answer["continuation"] == "original"
-    assert answer["session"] != uwf.step(step)["session"]
+    assert answer["session"] != session_of(uwf.step(step))["id"]
     again = uwf.ask(step, "And why that?")
     assert again["session"] == answer["session"], "the fork is kept per step"
     assert uwf.show(thread) == before

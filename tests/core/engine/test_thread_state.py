@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 from tests.core.engine.conftest import APPROVED, DONE, ONE_ROLE, REJECTED, UNSURE
+from tests.step_parts import session_of
 
 from uwf_core.client import Client, ThreadDocument
 from uwf_core.testing.project import Project
@@ -86,8 +87,8 @@ def test_a_poked_step_still_counts_as_used_and_a_fork_counts_its_own_alone(
     uwf.exec(fork)
     assert (check(uwf, fork)["steps"], used_steps(uwf, fork)) == (3, 3)
     replaced, last = (uwf.step(row["step"]) for row in uwf.steps(fork)[2:])
-    assert replaced["continuation"] == "continued", "the first poke forked its session"
-    assert (last["role"], last["continuation"]) == ("developer", "forked")
+    assert session_of(replaced)["continuation"] == "continued", "the first poke forked its session"
+    assert (last["role"], session_of(last)["continuation"]) == ("developer", "forked")
     check(uwf, thread)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.step_parts import session_of
 
 from uwf_core.client import Client
 from uwf_core.errors import PayloadError, UsageError
@@ -76,7 +77,7 @@ def test_the_input_is_in_the_templates_in_the_prompts_and_in_what_shows_the_thre
     assert '"issue": 12' in first and first.index("# Task") < first.index("# Input")
     assert uwf.show(thread)["input"] == GIVEN
     assert '"issue": 12' in uwf.read(thread)
-    assert uwf.step(uwf.steps(thread)[1]["step"])["cwd"] == str(project.folder / "bug")
+    assert uwf.step(uwf.steps(thread)[1]["step"])["attempt"]["cwd"] == str(project.folder / "bug")
     parts = ("---", "Sort it.", '"issue": 12', "Sort 12.")
     assert sorted(parts, key=first.index) == list(parts)
     uwf.resume(thread, "Once more")
@@ -214,7 +215,7 @@ def test_a_called_workflow_gets_what_its_input_declares_of_the_output(
         _ = uwf.exec(thread) if issue == 12 else uwf.resume(thread, "Once more")
         project.script(STEPS * 2)
         assert uwf.exec(thread, until_done=True).exit_code == 0
-        child = uwf.step(uwf.steps(thread)[-1]["step"])["session"]
+        child = session_of(uwf.step(uwf.steps(thread)[-1]["step"]))["id"]
         assert child is not None
         assert uwf.show(child)["input"] == {"issue": issue, "labels": ["bug"]}
     prompts = _prompts(uwf, child)

@@ -37,7 +37,7 @@ class World:
             uwf.export_thread(self.one, root / "one.tar")
             store = uwf._engine.store
             step = store.get(self.second).payload
-            self.raw, self.prompt = step["raw"], step["prompt"]
+            self.raw, self.prompt = step["raw"], step["attempt"]["prompt"]
             self.workflow = uwf.show(self.one)["workflow"]
             self.type = store.get(self.second).type
             self.failed = uwf.steps(self.one) and next(

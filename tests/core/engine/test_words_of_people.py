@@ -115,14 +115,22 @@ def test_step_show_says_who_said_what(project: Project) -> None:
     say(project, "thread", "resume", thread, "-p", "Use main.")
     shown = project.uwf("step", "show", step_of(project, thread)).document
     person = {"user": getpass.getuser(), "host": socket.gethostname(), "via": "cli"}
-    assert (shown["said"], shown["answer"], shown["by"]) == ("Use main.", None, person)
+    asked = shown["attempt"]
+    assert (asked["said"], asked["answer"], asked["by"]) == (
+        "Use main.",
+        None,
+        person,
+    )
     text = project.uwf("step", "show", step_of(project, thread), "--format", "text").stdout
     assert "Use main." in text and f"{person['user']} on {person['host']} (cli)" in text
     first = project.uwf("step", "show", step_of(project, thread, 1)).document
-    assert (first["said"], first["by"]) == (None, None)
+    assert (first["attempt"]["said"], first["attempt"]["by"]) == (None, None)
     with project.client() as uwf:
         uwf.poke(thread, "Again.")
-        assert uwf.step(uwf.steps(thread)[-1]["step"])["by"] == {**person, "via": "python"}
+        assert uwf.step(uwf.steps(thread)[-1]["step"])["attempt"]["by"] == {
+            **person,
+            "via": "python",
+        }
 
 
 def test_cancel_and_a_granted_limit_say_who_did_it(project: Project) -> None:
@@ -161,7 +169,7 @@ def test_the_answer_to_an_agents_question_reaches_it_and_every_later_role(
     assert (answered["answer"], answered["parts"]["instruction"]) == ({"env": "prod"}, told)
     assert (again["answer"], again["parts"]["instruction"]) == ({"env": "prod"}, told), "not used"
     assert 'A person answered:\n\n````\n{"env": "prod"}\n````' in later["parts"]["history"]
-    assert (step["answer"], step["by"]["via"]) == ({"env": "prod"}, "python")  # type: ignore[index]
+    assert (step["attempt"]["answer"], step["attempt"]["by"]["via"]) == ({"env": "prod"}, "python")  # type: ignore[index]
 
 
 def test_the_reply_of_a_person_who_plays_a_role_is_shown_once(project: Project) -> None:

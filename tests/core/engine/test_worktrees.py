@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.core.branching import branch_threads, fan_out_of
 from tests.core.worktrees import finished, git, plan, worktree_project
+from tests.step_parts import session_of
 
 from uwf_core.client import Client
 from uwf_core.errors import UsageError
@@ -198,8 +199,8 @@ def test_a_called_workflow_works_apart_and_its_caller_merges(tmp_path):
         root = finished(uwf, "caller")
         call = uwf.step(uwf.steps(root)[1]["step"])
         assert call["output"] == {"$status": "done", "stdout": ""}
-        child = call["session"]
-        assert call["cwd"] == str(folder(uwf, child))
+        child = call["session"]["id"]
+        assert call["attempt"]["cwd"] == str(folder(uwf, child))
         assert (project.folder / "b.txt").read_text() == "b\n"
         assert is_replayed(uwf, root)
         assert is_sound(uwf)
@@ -221,8 +222,8 @@ def test_a_thread_that_is_called_again_keeps_its_worktree(tmp_path):
         assert uwf.exec(root, until_done=True).document["status"] == "completed"
         calls = [each for each in uwf.steps(root) if each["role"] == "work"]
         assert len(calls) == 2
-        assert {uwf.step(each["step"])["session"] for each in calls} == {
-            uwf.step(call["step"])["session"]
+        assert {session_of(uwf.step(each["step"]))["id"] for each in calls} == {
+            session_of(uwf.step(call["step"]))["id"]
         }
     assert (project.folder / "a.txt").read_text() == "theirs\n"
 
@@ -326,7 +327,7 @@ def test_why_and_read_know_the_worktree(tmp_path):
     project = worktree_project(tmp_path, "echo b > b.txt")
     with project.client() as uwf:
         root = finished(uwf, "caller")
-        child = uwf.step(uwf.steps(root)[1]["step"])["session"]
+        child = session_of(uwf.step(uwf.steps(root)[1]["step"]))["id"]
     why = project.uwf("thread", "why", child, "--format", "text").stdout
     assert f"git worktree {project.home}/worktrees/{child}" in " ".join(why.split())
     for words in (("thread", "read"), ("thread", "why"), ("thread", "diff", root)):

@@ -68,4 +68,4 @@ def errors_of(uwf: Client, step: str) -> Sequence[str]:
 
 def paths_of(uwf: Client, step: str) -> list[str]:
     """The paths of the files that a step delivered."""
-    return [each["path"] for each in uwf.step(step)["files"]]
+    return [each["path"] for each in uwf.step(step)["delivered"]]

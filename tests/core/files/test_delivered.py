@@ -35,7 +35,7 @@ def test_a_text_that_is_no_file_by_its_alternative_is_left_alone(
 ) -> None:
     step = run(project, uwf, {"report": None, "one": {"kind": "link", "place": "nowhere"}})
     assert (paths_of(uwf, step), errors_of(uwf, step)) == ([], [])
-    assert uwf._engine.store.payload(step)["artifacts"] is None  # type: ignore[arg-type]
+    assert uwf._engine.store.payload(step)["files"] is None  # type: ignore[arg-type]
 
 
 def test_the_same_file_of_two_steps_is_stored_once(project: Project, uwf: Client) -> None:
@@ -43,7 +43,7 @@ def test_the_same_file_of_two_steps_is_stored_once(project: Project, uwf: Client
     first = run(project, uwf, {"report": "a"})
     before = uwf.verify()["nodes"]
     second = run(project, uwf, {"report": "a"})
-    assert uwf.step(first)["files"] == uwf.step(second)["files"]
+    assert uwf.step(first)["delivered"] == uwf.step(second)["delivered"]
     assert uwf.verify()["nodes"] - before < 10  # no part again
 
 
@@ -119,7 +119,7 @@ def test_any_files_survive_the_store_and_a_bundle_to_an_empty_home(
         uwf.export_thread(thread, str(root / "t.tar"))
         empty.import_bundle(str(root / "t.tar"))
         assert empty.verify()["problems"] == []
-        assert empty.step(step)["files"] == uwf.step(step)["files"]
+        assert empty.step(step)["delivered"] == uwf.step(step)["delivered"]
     for number, each in enumerate((project, other)):
         out = root / str(number)
         written = each.uwf("step", "files", step, "-o", str(out))

@@ -115,8 +115,8 @@ class Recording:
             each.pop("usage", None)
         return {
             "role": (kind, payload["number"], payload["role"]),
-            "prompt": self._text(payload["prompt"], thread),
-            "location": payload["cwd"],
+            "prompt": self._text(payload["attempt"]["prompt"], thread),
+            "location": payload["attempt"]["cwd"],
             "correction": corrections,
             "output": None if node is None else store.payload(Ref(node)),
             "body": None if node is None else self._text(payload["body"], ""),

@@ -20,6 +20,7 @@ from tests.core.branching import (
     run,
 )
 from tests.core.calling import INNER, children, said
+from tests.step_parts import call_of
 
 from uwf_core.client import Client
 from uwf_core.testing.project import Project
@@ -303,6 +304,8 @@ def forge(uwf: Client, root: str, **fields: Any) -> str:
         schema = engine.store.get(step["output"]).type
         output = {**engine.store.payload(step["output"]), **fields.pop("output")}
         fields["output"] = engine.store.put(schema, output)
+    if "branches" in fields:
+        fields["call"] = {**step["call"], "branches": fields.pop("branches")}
     with engine.store.transaction():
         ref = engine.nodes.put("step", {**step, **fields})
         engine.store.set_variable(head.name, ref, head.tags, head)
@@ -326,7 +329,7 @@ def test_branches_that_are_not_those_of_their_threads_are_different(uwf: Client)
     root = uwf.start("tasks", "Make a poem.")["thread"]
     uwf.exec(root, count=4)
     step = uwf.node(uwf.show(root)["head"])["payload"]
-    first, second, third = step["branches"]
+    first, second, third = call_of(step)["branches"]
     forge(uwf, root, branches=[second, first, third])
     found = uwf.replay(root)
     assert found["verdict"] == "different"

@@ -35,9 +35,9 @@ def test_a_row_and_the_document_of_a_step_have_its_branches(uwf: Client, root: s
     assert [row["branches"] is None for row in rows] == [True, True, False, True]
     assert rows[2]["childThread"] is None
     shown = fan_out_of(uwf, root)
-    assert rows[2]["branches"] == shown["branches"]
+    assert rows[2]["branches"] == shown["call"]["branches"]
     for each, thread, end in zip(
-        shown["branches"], branch_threads(uwf, root), shown["children"], strict=True
+        shown["call"]["branches"], branch_threads(uwf, root), shown["call"]["children"], strict=True
     ):
         assert each == {"name": None, "role": "worker", "thread": thread, "status": "done"}
         assert uwf.show(thread)["head"] == end

@@ -15,6 +15,7 @@ from tests.core.calling import (
     child_of,
 )
 from tests.core.views.test_thread_list import ONLY_IN_SHOW
+from tests.step_parts import call_of
 
 from uwf_core.client import Client, ThreadFilter
 from uwf_core.testing.project import Project
@@ -259,9 +260,12 @@ def test_the_step_of_a_call_leads_to_the_thread_that_it_called(uwf: Client, root
     assert [row["childThread"] for row in rows] == [None, None, child, None]
     step = uwf.step(rows[2]["step"])
     assert (step["agent"], step["childThread"]) == ("workflow", child)
-    assert step["child"] == uwf.show(child)["head"]
-    assert step["calledUsage"] is not None
-    assert (step["calledUsage"]["steps"], step["calledUsage"]["usage"]["inputTokens"]) == (2, 20)
+    assert call_of(step)["child"] == uwf.show(child)["head"]
+    assert call_of(step)["usage"] is not None
+    assert (call_of(step)["usage"]["steps"], call_of(step)["usage"]["usage"]["inputTokens"]) == (
+        2,
+        20,
+    )
     text = uwf.read(root)
     assert text.count(f"`uwf thread read {child}`") == 1
     assert "roses are red" in text

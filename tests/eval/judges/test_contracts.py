@@ -22,7 +22,7 @@ def step(number, role, body=GOOD, **fields):
         "role": role,
         "output": {"$status": "done"},
         "body": body,
-        "edgePrompt": "Repair what the report names.",
+        "attempt": {"edgePrompt": "Repair what the report names."},
         "turns": [],
         "corrections": [],
         "failure": None,

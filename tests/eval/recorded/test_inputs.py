@@ -80,7 +80,7 @@ def test_a_session_is_forked_as_it_was_before_the_step_or_the_report_says_that_i
         thread = client.start("./loop.yaml", "A letter.", cwd=office.folder, agent="mock")["thread"]
         assert client.exec(thread, until_done=True).document["status"] == "completed"
         second = [each for each in client.thread(thread).steps() if each.role == "writer"][1]
-        assert second.node["ownSession"]
+        assert second.node["attempt"]["ownSession"]
     found = made(office, "--from-step", second.ref)
     assert (found["session"], found["prompt"]) == ("forked", True)
     office.write("other.sh", """echo '{"output": {"$status": "done", "text": "two"}}'\n""")

@@ -160,8 +160,8 @@ def _played_here(file: Path, work: Path, replies: list[tuple[str, str]]) -> list
             found.append(
                 {
                     "role": step["role"],
-                    "prompt": step["edgePrompt"],
-                    "folder": step["cwd"],
+                    "prompt": step["attempt"]["edgePrompt"],
+                    "folder": step["attempt"]["cwd"],
                     "output": step["output"],
                     "status": result["status"],
                 }

@@ -94,14 +94,18 @@ class _Trajectory:
     def _attempt(self, step: RecordedStep) -> None:
         node = step.node
         self._engine = node["engineVersion"]
-        begun = {"prompt": node["prompt"], "step": step.ref, "number": step.number}
+        begun = {"prompt": node["attempt"]["prompt"], "step": step.ref, "number": step.number}
         own = {**_about(step), "output": dict(step.output) or None}
         if step.calls:
             self._calls(step.calls, step, own)
         elif node["agent"] == "program":
             self._program(step, own)
         else:
-            begun |= {"role": step.role, "agent": node["agent"], "purpose": node["purpose"]}
+            begun |= {
+                "role": step.role,
+                "agent": node["agent"],
+                "purpose": node["attempt"]["purpose"],
+            }
             self._add("user", step.prompt, node["startedAtMs"], begun)
             self._replies(step, own)
         if step.failure is not None:
@@ -173,7 +177,7 @@ def _about(step: RecordedStep) -> dict[str, Any]:
         "number": step.number,
         "role": step.role,
         "status": step.status,
-        "failure": node["failure"],
+        "failure": step.failure and step.failure["kind"],
         "next": node["next"]["role"] or node["next"]["status"],
         "usage": dict(node["usage"]),
     }

@@ -118,9 +118,10 @@ class _Walk:
         if self._content:
             attributes |= _messages(step)
         attributes |= _about(step) | usage_attributes(node["usage"])
-        text = (step.failure or {}).get("message", "") if self._content else ""
+        failure = step.failure or {}
+        text = failure.get("message", "") if self._content else ""
         times = node["startedAtMs"], node["completedAtMs"]
-        yield SpanRecord(own, parent, name, *times, attributes, node["failure"], text)
+        yield SpanRecord(own, parent, name, *times, attributes, failure.get("kind"), text)
         turns = ((turn.index, turn.tool_calls) for turn in step.turns)
         yield from tool_spans(step.ref, turns, (own, *times), content=self._content)
 
@@ -130,7 +131,8 @@ class _Walk:
         if node["agent"] == "program":
             attributes = program_attributes(step.prompt)
             return f"execute_tool {attributes['gen_ai.tool.name']}", attributes
-        attributes = agent_attributes(step.role, node["agent"], node["session"])
+        session = node["session"]
+        attributes = agent_attributes(step.role, node["agent"], session and session["id"])
         models = {"gen_ai.request.model": node["model"], "gen_ai.response.model": node["model"]}
         attributes |= {**models, "gen_ai.agent.version": node["agentVersion"]}
         return f"invoke_agent {step.role}", attributes
@@ -150,7 +152,7 @@ def _about(step: RecordedStep) -> Attributes:
         "uwf.step": step.ref,
         "uwf.step.number": step.number,
         "uwf.role": step.role,
-        "uwf.purpose": node["purpose"],
+        "uwf.purpose": node["attempt"]["purpose"],
         "uwf.output.status": step.status,
         "uwf.corrections": len(step.corrections) or None,
     }

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from tests.step_parts import call_of
+
 from uwf_core.cas.walk import reachable
 from uwf_core.client import Client
 from uwf_core.ids import ThreadId
@@ -68,16 +70,16 @@ class Checks:
             return
         kinds = [each.kind for each in section.statements]
         step = self.node(section.step)
-        own = ("instruction", "worker") if step["branches"] is None else ()
+        own = ("instruction", "worker") if call_of(step)["branches"] is None else ()
         for kind in ("asked", "decided", "route", "cost", *own):
             assert kinds.count(kind) == 1, (kind, kinds)
-        assert kinds.count("delivered") == len(step["branches"] or ())
+        assert kinds.count("delivered") == len(call_of(step)["branches"] or ())
         assert kinds.count("correction") >= len(step["corrections"])
         assert kinds.count("attempt") >= len(step["previousAttempts"])
         if section.prompt:
-            prompt, at = self.store.text(step["prompt"]), 0
+            prompt, at = self.store.text(step["attempt"]["prompt"]), 0
             for part in section.prompt:
-                assert part.refs[-1] == step["prompt"]
+                assert part.refs[-1] == step["attempt"]["prompt"]
                 text = part.quote if part.quote is not None else self.shown_elsewhere(part, prompt)
                 assert prompt.startswith(text, at), part
                 at += len(text)
@@ -111,7 +113,11 @@ class Checks:
 
     def persons(self, each: Statement) -> None:
         """A person who is named caused what one of the nodes records, at the time that is shown."""
-        callers = [node for node in map(self.node, each.refs) if isinstance(node, Mapping)]
+        callers = [
+            {**node.get("attempt", {}), **node} if "startedAtMs" in node else node
+            for node in map(self.node, each.refs)
+            if isinstance(node, Mapping)
+        ]
         named = PERSON.search(each.text)
         assert named is not None
         times = ("startedAtMs", "completedAtMs", "atMs")
@@ -170,7 +176,9 @@ class Checks:
     def is_reopened(self, each: Statement, said: Any, call: Any = None) -> None:
         call = said if call is None else call
         assert self.node(call["prev"])["next"]["status"] == "completed"
-        assert each.quote == (None if call["said"] is None else self.store.text(call["said"]))
+        assert each.quote == (
+            None if call["attempt"]["said"] is None else self.store.text(call["attempt"]["said"])
+        )
 
     def is_result(self, each: Statement, step: Any, *nodes: Any) -> None:
         if "The last decision" in each.text:
@@ -185,8 +193,8 @@ class Checks:
         many = "only step" if self.thread.count == 1 else f"{count} of the {self.thread.count} "
         assert f"“{role}”" in each.text and many in each.text
         for step in steps:
-            by = "another run" if step["child"] else f"“{step['agent']}”"
-            assert by in each.text or step["answer"] is not None
+            by = "another run" if call_of(step)["child"] else f"“{step['agent']}”"
+            assert by in each.text or step["attempt"]["answer"] is not None
 
     def is_unknown(self, each: Statement, *nodes: Any) -> None:
         for node in nodes:
@@ -199,9 +207,8 @@ class Checks:
         assert each.refs[0] in [one["raw"] for one in step["corrections"]]
         assert raw.startswith(each.quote or "")
 
-    def is_attempt(self, each: Statement, step: Any, error: Any) -> None:
-        assert step["output"] == each.refs[1]
-        assert error["kind"] == step["failure"]
+    def is_attempt(self, each: Statement, step: Any) -> None:
+        error = step["failure"]
         assert f"“{error['kind']}”" in each.text
         assert each.quote == error["message"]
 
@@ -212,7 +219,7 @@ class Checks:
         assert isinstance(raw, str) and isinstance(prompt, str)
 
     def is_answer(self, each: Statement, answer: Any, step: Any) -> None:
-        assert step["answer"] == each.refs[0]
+        assert step["attempt"]["answer"] == each.refs[0]
         for name, value in json.loads(answer).items():
             assert f"{name}: {value}" in (each.quote or "")
 
@@ -224,15 +231,15 @@ class Checks:
         is_call = step["agent"] == "workflow"
         assert is_call == ("run, which" in each.text)
         named = f"the program “{step['agent']}”" in each.text
-        assert named or is_call or step["answer"] is not None
+        assert named or is_call or step["attempt"]["answer"] is not None
 
     def is_called(self, each: Statement, node: Any, other: Any = None) -> None:
         if other is None:  # in a fork of a called run
             assert self.node(node["prev"])["next"]["status"] == "completed"
-            assert node["purpose"] != "resume"
+            assert node["attempt"]["purpose"] != "resume"
             return
-        if "edgePrompt" in node and "atMs" not in node:  # the last step of a called run
-            assert other["child"] == each.refs[0]
+        if "attempt" in node and "atMs" not in node:  # the last step of a called run
+            assert call_of(other)["child"] == each.refs[0]
             assert each.command == f"uwf thread why {node['thread']}"
             assert f"“{self.node(node['output'])['$status']}”" in each.text
             assert other["output"] == node["output"]
@@ -249,17 +256,19 @@ class Checks:
 
     def is_delivered(self, each: Statement, output: Any, end: Any, step: Any) -> None:
         [one] = [
-            one for one in step["branches"] if each.command == f"uwf thread why {one['thread']}"
+            one
+            for one in call_of(step)["branches"]
+            if each.command == f"uwf thread why {one['thread']}"
         ]
-        at = step["branches"].index(one)
-        assert (step["output"], step["children"][at]) == each.refs[:2]
+        at = call_of(step)["branches"].index(one)
+        assert (step["output"], call_of(step)["children"][at]) == each.refs[:2]
         assert one["status"] == output["results"][at]["$status"]
         assert f"“{one['status']}”" in each.text or "was cancelled" in each.text
 
     def is_cost(self, each: Statement, step: Any) -> None:
-        dollars = (step["calledUsage"] or step)["usage"]["costUsd"]
+        dollars = (call_of(step)["usage"] or step)["usage"]["costUsd"]
         shown = "Cost: unknown" if dollars is None else f"${dollars:.2f}"
-        assert shown in each.text or step["answer"] is not None
+        assert shown in each.text or step["attempt"]["answer"] is not None
 
     def is_cancelled(self, each: Statement, event: Any) -> None:
         assert event["next"]["status"] == "cancelled"

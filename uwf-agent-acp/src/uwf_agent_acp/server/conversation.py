@@ -310,7 +310,7 @@ class Conversation:
             return
         step = self._client.step(self._client.steps(self.thread)[-1]["step"])
         title, id_ = f"{self.workflow}: {step['status']}", f"{self.thread}/result/{step['step']}"
-        for update in result_updates(id_, title, step["output"], step["body"]):
+        for update in result_updates(id_, title, step["output"] or {}, step["body"] or ""):
             self._editor.update(update)
 
     def _tell_state(self, shown: "ThreadDocument") -> None:

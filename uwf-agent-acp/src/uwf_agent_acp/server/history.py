@@ -31,8 +31,9 @@ def history(
 
 
 def _said(step: "StepDocument") -> str:
-    answer = step["answer"]
-    return "\n\n".join(filter(None, (step["said"], fields_text(answer) if answer else "")))
+    asked = step["attempt"]
+    answer = asked["answer"]
+    return "\n\n".join(filter(None, (asked["said"], fields_text(answer) if answer else "")))
 
 
 def _step(shown: RunUpdates, key: tuple[str, int], step: "StepDocument") -> Iterator[Update]:
@@ -42,5 +43,5 @@ def _step(shown: RunUpdates, key: tuple[str, int], step: "StepDocument") -> Iter
         calls: list[Mapping[str, Any]] = list(turn["toolCalls"])
         spoken = Spoken(turn["index"], turn["speaker"], turn["text"], turn["reasoning"], calls)
         yield from shown.spoken(key, spoken)
-    text = fields_text(step["output"]) + (f"\n\n{step['body']}" if step["body"] else "")
+    text = fields_text(step["output"] or {}) + (f"\n\n{step['body']}" if step["body"] else "")
     yield shown.end(key, "completed", str(step["status"] or ""), text)

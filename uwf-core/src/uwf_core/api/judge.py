@@ -45,9 +45,9 @@ class JudgeRequest:
             attempts that failed before it under `attempts`. The steps of called threads are among
             them, in the order in which they ended, each before the step of its call (which has
             `childThread`); their `role` is a path: `work/writer` where the role `work` called.
-            A step has the files that it delivered under `files` (`path`, `size`, `mode`, `file`: a
-            node that `uwf cas get` reads), and its recorded files under `workspace` (the trees
-            `before` and `after`); both are null or empty without any.
+            A step has the files that it delivered under `delivered` (`path`, `size`, `mode`,
+            `file`: a node that `uwf cas get` reads), and its recorded files in `files.workspace`
+            (the trees `before` and `after`); `files` is null without any.
             A trial of a recorded step has that one step, and the document of the recorded one under
             `recorded`.
         model: the model that `modelOverrides.judge` names, for judges that use one.

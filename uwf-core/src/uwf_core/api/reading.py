@@ -119,8 +119,9 @@ class RecordedStep(Protocol):
 
     @property
     def node(self) -> Mapping[str, Any]:
-        """The node's payload (`uwf cas get STEP`): plain fields such as `agent`, `model`,
-        `session`, `cwd`, `usage`, `denials`, `startedAtMs` and `next`; texts are references.
+        """The node's payload (`uwf cas get STEP`): plain fields such as `agent`, `model`, `usage`,
+        `denials`, `startedAtMs` and `next`, and the records `attempt` (what it was asked to do),
+        `session`, `call` and `files`, null if unused; texts are references.
         """
 
     @property
@@ -299,8 +300,9 @@ class RecordedEvent(Protocol):
 
     @property
     def call(self) -> Mapping[str, Any] | None:
-        """Of `asked`: the payload of the call that asked (`payload["attempt"]`), with the person
-        who made it (`by`) and the words of that person (`said`, a reference).
+        """Of `asked`: the payload of the call that asked (`payload["attempt"]`), whose record
+        `attempt` has the person who made it (`by`) and the words of that person (`said`, a
+        reference).
         """
 
     @property

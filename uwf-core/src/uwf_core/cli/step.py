@@ -10,6 +10,7 @@ from uwf_core.cli.render.table import Column, fields, table
 from uwf_core.cli.render.turns import GrowingTurns, turn_text
 from uwf_core.cli.session import Session
 from uwf_core.escape import clean_document
+from uwf_core.thread.decisions import call_of, session_of
 from uwf_core.workflow.yaml_text import yaml_text
 
 
@@ -64,7 +65,7 @@ def steps_text(document: Mapping[str, Any], screen: Screen) -> str:
 
 def step_text(document: Mapping[str, Any], screen: Screen) -> str:
     """`step show`."""
-    failure = document["failure"]
+    failure, asked = document["failure"], document["attempt"]
     head = fields(
         [
             ("step", f"{document['step']} (#{document['number']})"),
@@ -80,26 +81,26 @@ def step_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("took", None if document["answered"] else took(document)),
             ("answered", "by a person" if document["answered"] else None),
             ("used", None if document["answered"] else amounts.usage(_usage(document))),
-            ("folder", document["cwd"]),
+            ("folder", asked["cwd"]),
             ("files", recorded_files.recorded_text(document)),
-            ("skills", "\n".join(map(_guidance, document["skills"]))),
+            ("skills", "\n".join(map(_guidance, asked["skills"] or ()))),
             ("denied", "\n".join(document["denials"])),
-            ("notices", "\n".join(document["notices"])),
+            ("notices", "\n".join(document["notices"] or ())),
             ("attempts", "\n".join(document["previousAttempts"])),
-            ("replaces", document["replaces"]),
-            ("said", document["said"]),
-            ("answer", document["answer"] and yaml_text(document["answer"]).strip()),
-            ("by", _person(document["by"])),
+            ("replaces", asked["replaces"]),
+            ("said", asked["said"]),
+            ("answer", asked["answer"] and yaml_text(asked["answer"]).strip()),
+            ("by", _person(asked["by"])),
         ],
         screen,
     )
     parts = [head]
     if document["output"]:
         parts.append(_section("output", yaml_text(document["output"]).rstrip(), screen))
-    if document["body"].strip():
+    if (document["body"] or "").strip():
         parts.append(_section("text", document["body"].strip("\n"), screen))
-    if document["files"]:
-        lines = [f"{each['path']} ({each['size']:,} bytes)" for each in document["files"]]
+    if document["delivered"]:
+        lines = [f"{each['path']} ({each['size']:,} bytes)" for each in document["delivered"]]
         lines.append(f"next: uwf step files {document['step']} -o DIR")
         parts.append(_section("files", "\n".join(lines), screen))
     for correction in document["corrections"]:
@@ -136,9 +137,8 @@ def _person(by: Mapping[str, str] | None) -> str | None:
 
 
 def _session(document: Mapping[str, Any]) -> str | None:
-    if document["session"] is None:
-        return None
-    return f"{document['session']} ({document['continuation']})"
+    session = session_of(document)
+    return session["id"] and f"{session['id']} ({session['continuation']})"
 
 
 def _called(document: Mapping[str, Any]) -> str | None:
@@ -158,7 +158,7 @@ def _called_threads(row: Mapping[str, Any]) -> str | None:
 
 def _branches(document: Mapping[str, Any]) -> str | None:
     """A line for each branch: its name or number, thread and status."""
-    branches = document["branches"]
+    branches = call_of(document)["branches"]
     if branches is None:
         return None
     lines = [
@@ -171,7 +171,7 @@ def _branches(document: Mapping[str, Any]) -> str | None:
 
 def _usage(document: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the step used; for a call what the called thread used in it."""
-    called = document["calledUsage"]
+    called: Any = call_of(document)["usage"]
     is_call = document["agent"] == "workflow" and called is not None
     used: Mapping[str, Any] = called["usage"] if is_call else document["usage"]
     return used

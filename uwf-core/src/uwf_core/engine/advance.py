@@ -26,7 +26,7 @@ from uwf_core.fields.records import read_record
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import is_back
 from uwf_core.process import crash_points
-from uwf_core.thread.decisions import Event, waits
+from uwf_core.thread.decisions import Event, session_of, session_payload, waits
 from uwf_core.thread.head import Head, move_head
 from uwf_core.thread.history import is_answer
 from uwf_core.thread.lifecycle import INTERRUPTED_MESSAGE
@@ -146,14 +146,15 @@ def save_question(run: "Run", attempt: Attempt, question: NeedsAnswer) -> Attemp
             {"message": engine.store.put_text(message), "form": engine.store.put_text(form)},
         )
         crash_points.reach("question")
+        session = session_payload(attempt.session)
         attempt.head = save_event(
             engine,
             attempt.head,
             "asked",
-            attempt=save_end(engine, attempt, session=attempt.session, question=ref),
+            attempt=save_end(engine, attempt, session=session, question=ref),
             role=given["role"],
             agent=given["agent"],
-            session=attempt.session,
+            session=session,
             startedAtMs=given["startedAtMs"],
             completedAtMs=attempt.ended_ms,
             usage=usage_payload(attempt.total_usage()),
@@ -163,7 +164,7 @@ def save_question(run: "Run", attempt: Attempt, question: NeedsAnswer) -> Attemp
         StepAsked(
             thread=given["thread"],
             number=given["number"],
-            attempt=given["attempt"],
+            attempt=given["attempt"]["number"],
             role=given["role"],
             agent=given["agent"],
             message=message,
@@ -220,7 +221,7 @@ def failed_event(engine: "Engine", attempt: Attempt, failure: AgentFailure) -> S
     return StepFailed(
         thread=payload["thread"],
         number=payload["number"],
-        attempt=payload["attempt"],
+        attempt=payload["attempt"]["number"],
         step=attempt.step.ref,
         role=payload["role"],
         agent=payload["agent"],
@@ -242,7 +243,7 @@ def step_result(engine: "Engine", attempt: Attempt) -> "StepResult":
         alias = attempt.choice.alias if attempt.call is None else None
         duration = attempt.ended_ms - attempt.payload["startedAtMs"]
         usage = usage_payload(attempt.total_usage())
-        answered = is_answer(attempt.payload["answer"], usage)
+        answered = is_answer(attempt.payload["attempt"]["answer"], usage)
     return {
         "thread": attempt.head.thread,
         "step": attempt.step and attempt.step.ref,
@@ -298,8 +299,8 @@ def _interrupted_attempt(engine: "Engine", head: Head, name: str) -> Attempt:
     attempt = Attempt(head)
     attempt.variable = variable
     attempt.may_call = True
-    attempt.session = variable.tags.get("session", payload["session"])
-    attempt.payload = {**payload, "session": attempt.session}
+    attempt.session = variable.tags.get("session", session_of(payload)["id"])
+    attempt.payload = {**payload, "session": session_payload(attempt.session)}
     reported = variable.tags.get("usage")
     attempt.usage = read_record(Usage, json.loads(reported)).plus(Usage()) if reported else Usage()
     own = engine.store.variables(turns_prefix(head.thread, name))

@@ -14,6 +14,7 @@ from uwf_core.prompt.assemble import (
     prompt_parts,
     prompt_text,
 )
+from uwf_core.thread.decisions import session_of
 from uwf_core.thread.head import SESSION_HOSTS, session_rests
 from uwf_core.thread.history import guidance_at, read_step, text_at
 
@@ -65,7 +66,7 @@ def _rests(store: "Store", state: "RoleState", session: "RoleSession") -> bool:
     """Whether an inherited session holds nothing later than the step that the thread shares."""
     assert state.step is not None
     step = read_step(store, Ref(state.step))
-    return step.payload["session"] == session.id and session_rests(store, step)
+    return session_of(step.payload)["id"] == session.id and session_rests(store, step)
 
 
 def assemble(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> AgentRequest:
@@ -189,7 +190,9 @@ def situation(
 def known_guidance(store: "Store", position: "Position", task: "Task") -> "list[Guidance]":
     """What the role got at its last step."""
     last = position.state.role(task.role).step
-    return [] if last is None else guidance_at(store, position.step(last).payload["skills"])
+    return (
+        [] if last is None else guidance_at(store, position.step(last).payload["attempt"]["skills"])
+    )
 
 
 def _delivers_object(agent: "OpenAgent") -> bool:

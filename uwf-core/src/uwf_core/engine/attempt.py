@@ -10,7 +10,7 @@ from uwf_core.engine.results import forget_run
 from uwf_core.ids import Ref
 from uwf_core.process import crash_points
 from uwf_core.process.identity import ProcessId, hostname
-from uwf_core.thread.decisions import Event
+from uwf_core.thread.decisions import Event, session_payload, workspace_of
 from uwf_core.thread.head import move_head
 from uwf_core.thread.names import ALIAS_TAG, attempt_name, attempts_prefix
 from uwf_core.thread.state import fold
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from uwf_core.api.sums import ReservePayload
     from uwf_core.engine.context import Run, Task
     from uwf_core.engine.engine import Engine
-    from uwf_core.thread.types import GuidancePayload
+    from uwf_core.thread.types import AskedForPayload, FilesPayload, GuidancePayload
 
 
 def _is_free(run: "Run", attempt: Attempt) -> bool:
@@ -80,42 +80,30 @@ def save_prompt(run: "Run", attempt: Attempt) -> None:
     Raises:
         LimitReached: a limit leaves no room for it; nothing is stored.
     """
-    engine, head, task, request = run.engine, attempt.head, attempt.task, attempt.request
+    engine, head, task = run.engine, attempt.head, attempt.task
     store, opened, own = engine.store, attempt.opened, ProcessId.own()
     session = attempt.known.id if attempt.known and not attempt.known.inherited else None
-    workspace = None
+    files: FilesPayload | None = None
     if run.definition.record or engine.settings.workspace.record:
         from uwf_core.engine.recording import files_before  # not for every step
 
-        workspace = files_before(run, attempt)
+        files = {"artifacts": None, "workspace": files_before(run, attempt)}
     with _opening(run, attempt):
         reserved = _admit(run, attempt)
-        instruction = store.put_text(task.instruction)
         attempt.payload = {
             "thread": head.thread,
             "seq": head.state.seq,
             "number": task.number,
-            "attempt": opened.attempt,
             "role": task.role,
             "agent": attempt.choice.name,
-            "purpose": task.purpose,
             "prev": task.prev,
-            "replaces": task.replaces,
-            "edgePrompt": store.put_text(task.base),
-            "instruction": instruction,
-            "prompt": instruction if request is None else store.put_text(request.prompt),
-            "said": store.put_text(task.said) if task.said else None,
-            "answer": _answer(engine, task),
-            "by": task.by,
-            "cwd": task.cwd,
-            "session": session,
-            "ownSession": attempt.known is not None and attempt.known.knows_role,
             "startedAtMs": engine.now_ms(),
+            "session": session_payload(session),
+            "attempt": _asked_for(engine, attempt),
+            "files": files,
             "engine": {"pid": own.pid, "start": own.start, "host": hostname()},
             "marker": attempt.marker,
             "reserved": reserved,
-            "workspace": workspace,
-            "skills": _guidance(engine, attempt) if attempt.guidance else None,
             "step": None,
             "question": None,
         }
@@ -132,21 +120,40 @@ def save_prompt(run: "Run", attempt: Attempt) -> None:
     _announce(run, attempt)
 
 
+def _asked_for(engine: "Engine", attempt: Attempt) -> "AskedForPayload":
+    task, put, request = attempt.task, engine.store.put_text, attempt.request
+    instruction = str(put(task.instruction))
+    return {
+        "number": attempt.opened.attempt,
+        "purpose": task.purpose,
+        "replaces": task.replaces,
+        "edgePrompt": instruction if task.base == task.instruction else str(put(task.base)),
+        "instruction": instruction,
+        "prompt": instruction if request is None else str(put(request.prompt)),
+        "said": str(put(task.said)) if task.said else None,
+        "answer": _answer(engine, task),
+        "by": task.by,
+        "cwd": task.cwd,
+        "ownSession": attempt.known is not None and attempt.known.knows_role,
+        "skills": _guidance(engine, attempt) if attempt.guidance else None,
+    }
+
+
 def _guidance(engine: "Engine", attempt: Attempt) -> "list[GuidancePayload]":
     put = engine.store.put_text
-    return [{**each._asdict(), "text": put(each.text)} for each in attempt.guidance]  # type: ignore[typeddict-item]
+    return [{**each._asdict(), "text": str(put(each.text))} for each in attempt.guidance]  # type: ignore[typeddict-item]
 
 
-def _answer(engine: "Engine", task: "Task") -> Ref | None:
+def _answer(engine: "Engine", task: "Task") -> str | None:
     if task.answer is None:
         return None
-    return engine.store.put_text(json.dumps(task.answer, ensure_ascii=False))
+    return str(engine.store.put_text(json.dumps(task.answer, ensure_ascii=False)))
 
 
 def _announce(run: "Run", attempt: Attempt) -> None:
     """Report the start of the attempt, and with the first one that of the thread."""
     payload, state = attempt.payload, attempt.head.state
-    if attempt.head.at_start and payload["attempt"] == 1:
+    if attempt.head.at_start and payload["attempt"]["number"] == 1:
         run.watch.event(
             ThreadStarted(
                 thread=payload["thread"],
@@ -160,11 +167,11 @@ def _announce(run: "Run", attempt: Attempt) -> None:
         StepStarted(
             thread=payload["thread"],
             number=payload["number"],
-            attempt=payload["attempt"],
+            attempt=payload["attempt"]["number"],
             role=payload["role"],
             agent=payload["agent"],
             at_ms=payload["startedAtMs"],
-            answers=payload["answer"] is not None,
+            answers=payload["attempt"]["answer"] is not None,
             alias=attempt.choice.alias,
             label=attempt_label(run.engine, attempt),
             callers=callers_of(run.engine, state),
@@ -196,12 +203,13 @@ def record_files(run: "Run", attempt: Attempt) -> None:
 
         attempt.ended_ms = attempt.ended_ms or run.engine.now_ms()
         after_step(run, attempt)
-    if attempt.variable is None or attempt.payload["workspace"] is None:
+    if attempt.variable is None or workspace_of(attempt.payload) is None:
         return
     from uwf_core.engine.recording import files_after  # not for every step
 
     attempt.ended_ms = attempt.ended_ms or run.engine.now_ms()  # recording is not its time
-    attempt.payload = {**attempt.payload, "workspace": files_after(run, attempt)}
+    files: FilesPayload = {"artifacts": None, "workspace": files_after(run, attempt)}
+    attempt.payload = {**attempt.payload, "files": files}
     if run.head.is_queued:
         from uwf_core.engine.moving import save_files  # for threads of workers
 

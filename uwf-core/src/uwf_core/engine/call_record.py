@@ -17,8 +17,14 @@ from uwf_core.errors import AgentInterrupted, WrongStateError
 from uwf_core.ids import Ref
 from uwf_core.process import crash_points
 from uwf_core.process.identity import ProcessId, hostname
-from uwf_core.thread.calls import CALL_AGENT, CallResult, OpenCall
-from uwf_core.thread.decisions import OpenAttempt
+from uwf_core.thread.calls import CALL_AGENT, OpenCall
+from uwf_core.thread.decisions import (
+    NO_CALL,
+    OpenAttempt,
+    artifacts_of,
+    called_attempt,
+    session_payload,
+)
 from uwf_core.thread.head import Head, move_head, read_head
 from uwf_core.thread.history import body_of, read_step
 from uwf_core.thread.limits import ledger_since, ledger_sum
@@ -31,7 +37,7 @@ from uwf_core.workflow.variants import STATUS
 if TYPE_CHECKING:
     from uwf_core.engine.context import Run, Task
     from uwf_core.thread.state import ThreadState
-    from uwf_core.thread.types import AttemptPayload, BranchPayload, CalledPayload
+    from uwf_core.thread.types import AttemptPayload, BranchPayload, CalledPayload, CallPayload
     from uwf_core.workflow.definition import Role
 
 
@@ -47,11 +53,11 @@ def record_result(run: "Run", call: OpenCall, child: Head) -> Attempt:
         attempt = _attempt(run, call.number, called, child.thread)
         attempt.continuation = _continuation(child.state)
         attempt.output = store.payload(Ref(result.payload["output"]))
-        attempt.artifacts = result.payload["artifacts"]
+        attempt.artifacts = {**artifacts_of(result.payload)} or None
         attempt.body = body_of(store, result)
         attempt.mark = child.ref
         attempt.ended_ms = result.payload["completedAtMs"]
-        attempt.call = CallResult(child.ref, _used(run, called, child))
+        attempt.call = {**NO_CALL, "child": child.ref, "usage": _used(run, called, child)}
         crash_points.reach("return")
         _save_result(run, attempt, Ref(result.payload["output"]), [call])
     run.watch.event(finished_event(run.engine, attempt))
@@ -79,7 +85,7 @@ def record_empty(run: "Run", role: "Role", task: "Task") -> Attempt:
     """Record a fan-out over an empty list."""
     store, now = run.engine.store, run.engine.now_ms()
     with store.transaction():
-        said = store.put_text(task.said) if task.said else None
+        said = str(store.put_text(task.said)) if task.said else None
         called = {**task._asdict(), "said": said, "atMs": now}
         attempt = _attempt(run, task.number, called, None)
         attempt.ended_ms = now
@@ -102,7 +108,7 @@ def record_cancelled(run: "Run", call: OpenCall, child: Head) -> Attempt:
         attempt.continuation = _continuation(child.state)
         attempt.mark = None if child.at_start else child.ref
         attempt.ended_ms = attempt.payload["startedAtMs"]
-        attempt.call = CallResult(attempt.mark, _used(run, called, child))
+        attempt.call = {**NO_CALL, "child": attempt.mark, "usage": _used(run, called, child)}
         crash_points.reach("return")
         attempt.step = save_failed_step(engine, attempt, failure, keeps_session=False)
         ended = {**attempt.payload, "step": attempt.step.ref}
@@ -133,7 +139,7 @@ class _Ended:
             step = read_step(store, child.ref)
             output = store.payload(Ref(step.payload["output"]))
             status = output[STATUS]
-            self.artifacts = step.payload["artifacts"]
+            self.artifacts = {**artifacts_of(step.payload)} or None
             place = place_of(child.state)
             self.result = branch_result(index, status, body_of(store, step), output, place)
             self.ended_ms = step.payload["completedAtMs"]
@@ -145,14 +151,19 @@ class _Ended:
         }
 
 
-def _joined(ends: Sequence[_Ended]) -> CallResult:
+def _joined(ends: Sequence[_Ended]) -> "CallPayload":
     total, by_role = NOTHING_COUNTED, dict[str, LedgerPayload]()
     for each in ends:
         role = each.payload["role"]
         total = ledger_sum(total, each.ledger)
         by_role[role] = ledger_sum(by_role.get(role, NOTHING_COUNTED), each.ledger)
-    heads = [each.child.ref for each in ends]
-    return CallResult(None, total, heads, [each.payload for each in ends], by_role)
+    return {
+        **NO_CALL,
+        "children": [str(each.child.ref) for each in ends],
+        "branches": [each.payload for each in ends],
+        "usage": total,
+        "usageByRole": by_role,
+    }
 
 
 def _save_join(
@@ -214,37 +225,27 @@ def _attempt(run: "Run", number: int, called: Mapping[str, Any], session: str | 
     """
     store, state = run.engine.store, run.head.state
     if session is None:
-        blank = store.put_text("")
-        called = {**called, "edgePrompt": blank, "prompt": called["said"] or blank}
+        blank = str(store.put_text(""))
+        own = {"edgePrompt": blank, "prompt": called["said"] or blank, "cwd": run.folder}
+        called = {**called, **own}
     replaced = called["replaces"]
     prev = None if run.head.at_start else run.head.ref
-    own = ProcessId.own()
+    process = ProcessId.own()
     attempt = Attempt(run.head)
     payload: AttemptPayload = {
         "thread": run.head.thread,
         "seq": state.seq,
         "number": number,
-        "attempt": state.tries + 1,
         "role": called["role"],
         "agent": CALL_AGENT,
-        "purpose": called["purpose"],
         "prev": prev if replaced is None else read_step(store, Ref(replaced)).payload["prev"],
-        "replaces": replaced,
-        "edgePrompt": called["edgePrompt"],
-        "instruction": called["prompt"],
-        "prompt": called["prompt"],
-        "said": called["said"],
-        "answer": None,
-        "by": called["by"],
-        "cwd": called["cwd"] if session is not None else run.folder,
-        "session": session,
-        "ownSession": False,
         "startedAtMs": called["atMs"],
-        "engine": {"pid": own.pid, "start": own.start, "host": hostname()},
+        "session": session_payload(session),
+        "attempt": called_attempt(called, state.tries + 1),
+        "files": None,
+        "engine": {"pid": process.pid, "start": process.start, "host": hostname()},
         "marker": f"{run.head.thread}/{number}",
         "reserved": None,
-        "workspace": None,
-        "skills": None,
         "step": None,
         "question": None,
     }

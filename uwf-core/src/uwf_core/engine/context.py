@@ -21,12 +21,11 @@ if TYPE_CHECKING:
     from uwf_core.ids import Ref
     from uwf_core.process.cancel import Cancel
     from uwf_core.process.identity import ProcessId
-    from uwf_core.thread.calls import CallResult
     from uwf_core.thread.decisions import Event
     from uwf_core.thread.head import Head
     from uwf_core.thread.history import Guidance
     from uwf_core.thread.state import RoleSession
-    from uwf_core.thread.types import AttemptPayload, CorrectionPayload, PersonPayload
+    from uwf_core.thread.types import AttemptPayload, CallPayload, CorrectionPayload, PersonPayload
     from uwf_core.workflow.definition import Definition
 
 
@@ -229,7 +228,7 @@ class Attempt:
         self.step: Event | None = None
         self.files: tuple[Ref, dict[str, str]] | None = None
         self.failure: AgentFailure | None = None
-        self.call: CallResult | None = None
+        self.call: CallPayload | None = None
         self.may_call = False
         self.notices: list[str] = []
         self.outside: OutsideState | None = None

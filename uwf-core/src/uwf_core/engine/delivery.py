@@ -20,7 +20,7 @@ def deliver(
     fields = file_fields(schema, output)
     if not fields:
         return ()
-    files, problems = read_delivered(fields, attempt.payload["cwd"], engine.redactor)
+    files, problems = read_delivered(fields, attempt.payload["attempt"]["cwd"], engine.redactor)
     if not problems:
         attempt.artifacts = store_delivered(engine.store, engine.nodes.put, files)
     return problems

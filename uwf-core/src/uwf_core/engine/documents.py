@@ -6,11 +6,11 @@ Keys are camelCase and stable. Times are integer ms since 1970 (`…AtMs`, `unti
 
 from typing import Any, Literal, TypedDict
 
-from uwf_core.api.sums import LedgerPayload, UsagePayload
+from uwf_core.api.sums import UsagePayload
 from uwf_core.engine.file_documents import FileDocument
 from uwf_core.engine.worktree_documents import RemovedWorktree, WorktreeDocument
 from uwf_core.thread.names import Reason, Status
-from uwf_core.thread.types import BranchPayload, GuidancePayload, PersonPayload, WorkspacePayload
+from uwf_core.thread.types import BranchPayload, PersonPayload, StepPayload, TurnPayload
 
 
 class StartedDocument(TypedDict):
@@ -220,80 +220,29 @@ class StepRow(TypedDict):
     branches: list[BranchPayload] | None
 
 
-class CorrectionDocument(TypedDict):
-    """A reply that was rejected, and the correction."""
-
-    prompt: str
-    raw: str
-    errors: list[str]
-
-
-class TurnDocument(TypedDict):
-    """One message inside the agent's own loop; `step` is null while the step runs."""
+class TurnDocument(TurnPayload):
+    """One message inside the agent's own loop: its node with its texts. `step` is null while the
+    step runs.
+    """
 
     step: str | None
     number: int
     role: str
-    index: int
-    speaker: str
-    text: str
-    reasoning: str | None
-    toolCalls: list[dict[str, Any]]
-    usage: UsagePayload | None
 
 
-class StepDocument(TypedDict):
-    """A whole step, as `step show` gives it. `answered`: it is the answer of a person. `said` and
-    `answer` are a person's words to the role, `by` is that person. Of a call: `childThread`, the
-    last step `child` of that; `branches` and the last steps `children` of these. `called`: the
-    threads that the agent started. `calledUsage`: what all of these used. `files`: what it
-    delivered. `workspace`: the recorded files. `skills`: the skills, memory and rules that it got.
-    `toolList`: the node of the tools of its servers. `notices`: what else a person has to know.
+class StepDocument(StepPayload):
+    """A whole step, as `step show` gives it: its node, with texts and the output in place of their
+    references. `answered`: it is the answer of a person. `childThread`: the thread that it called.
+    `delivered`: the files that it delivered.
     """
 
     step: str
-    thread: str
-    number: int
-    role: str
-    agent: str
     alias: str | None
-    agentVersion: str | None
-    engineVersion: str
-    model: str | None
-    session: str | None
-    continuation: str
-    proof: str | None
-    stopReason: str | None
     status: str | None
-    output: dict[str, Any]
-    body: str
-    failure: FailureDocument | None
-    edgePrompt: str
-    said: str | None
-    answer: dict[str, Any] | None
-    by: PersonPayload | None
-    cwd: str
-    startedAtMs: int
-    completedAtMs: int
-    durationMs: int
-    usage: UsagePayload
-    denials: list[str]
-    corrections: list[CorrectionDocument]
-    previousAttempts: list[str]
-    prev: str | None
-    replaces: str | None
+    durationMs: int  # noqa: N815 - a key
     answered: bool
-    childThread: str | None
-    child: str | None
-    children: list[str] | None
-    branches: list[BranchPayload] | None
-    called: list[str] | None
-    calledUsage: LedgerPayload | None
-    files: list[FileDocument]
-    workspace: WorkspacePayload | None
-    skills: list[GuidancePayload]
-    toolList: str | None
-    notices: list[str]
+    childThread: str | None  # noqa: N815
+    delivered: list[FileDocument]
     turns: list[TurnDocument]
 
 

@@ -8,7 +8,7 @@ from uwf_core.engine.events import begin_thread, save_event
 from uwf_core.errors import RoutingFailed, WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import apply_edge
-from uwf_core.thread.decisions import runs
+from uwf_core.thread.decisions import runs, workspace_of
 from uwf_core.thread.head import read_head
 from uwf_core.thread.history import (
     Step,
@@ -131,7 +131,8 @@ def _keep_files(engine: "Engine", thread: ThreadId, step: "StepPayload") -> None
     """Keep the recorded files of the steps that a new thread shares."""
     from uwf_core.files.keeping import share  # only where files are recorded
 
-    after = step["workspace"] and step["workspace"]["after"]
+    workspace = workspace_of(step)
+    after = workspace and workspace["after"]
     share(engine.home, step["thread"], thread, after and after["tree"])
 
 

@@ -33,6 +33,7 @@ from uwf_core.files.worktree_place import is_worktree
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.git import GitFailed
 from uwf_core.process.identity import hostname
+from uwf_core.thread.decisions import workspace_of
 from uwf_core.thread.names import ANY_HOST, HOST, files_name, files_prefix
 from uwf_core.thread.session_hosts import worktree_host
 from uwf_core.thread.worktree import branch_of
@@ -57,7 +58,8 @@ def save_files(run: "Run", attempt: "Attempt") -> None:
     to them before `keep_files`. What cannot go there is a notice: then the thread stays here.
     """
     state = run.head.state
-    after = attempt.payload["workspace"] and attempt.payload["workspace"]["after"]
+    workspace = workspace_of(attempt.payload)
+    after = workspace and workspace["after"]
     if state.worktree is None or after is None or after["tree"] is None:
         return
     if state.caller is not None or run.definition.calls:

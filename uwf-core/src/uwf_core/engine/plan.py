@@ -10,6 +10,7 @@ from uwf_core.errors import RoutingFailed
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import Transition, apply_edge, apply_start_edge
 from uwf_core.prompt.step_text import step_markdown
+from uwf_core.thread.decisions import failure_kind
 from uwf_core.thread.history import (
     Saying,
     Step,
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
     from uwf_core.api.store import Variable
     from uwf_core.cas.store import Store
     from uwf_core.engine.context import Run
-    from uwf_core.thread.decisions import Suspension
+    from uwf_core.thread.decisions import Suspension, failure_kind
     from uwf_core.thread.head import Head
     from uwf_core.thread.state import ThreadState
     from uwf_core.thread.types import AttemptPayload, StepPayload
-    from uwf_core.workflow.definition import Definition
+from uwf_core.workflow.definition import Definition
 
 
 class Position(Protocol):
@@ -124,13 +125,13 @@ class HeadPosition:
         if variable is None:
             return None
         store, attempt = self._store, self._store.get(Ref(variable.value)).payload
-        question = attempt["question"]
-        given = text_at(store, attempt["answer"])
+        question, asked = attempt["question"], attempt["attempt"]
+        given = text_at(store, asked["answer"])
         return _recorded_task(store, attempt)._replace(
-            instruction=store.text(Ref(attempt["instruction"])),
+            instruction=store.text(Ref(asked["instruction"])),
             alias=variable.tags.get(ALIAS_TAG),
-            said=text_at(store, attempt["said"]),
-            by=attempt["by"],
+            said=text_at(store, asked["said"]),
+            by=asked["by"],
             answer=json.loads(given) if given is not None and self._takes_answer else None,
             last_failure=_last_failure(store, attempt),
             question=None if question is None else question_text(store, question),
@@ -177,15 +178,16 @@ class HeadPosition:
 
 def _recorded_task(store: "Store", node: "StepPayload | AttemptPayload") -> Task:
     """The task of a step or an attempt, without what a person said."""
-    base = store.text(Ref(node["edgePrompt"]))
+    asked = node["attempt"]
+    base = store.text(Ref(asked["edgePrompt"]))
     return Task(
         role=node["role"],
         base=base,
         instruction=base,
-        cwd=node["cwd"],
-        purpose=node["purpose"],
+        cwd=asked["cwd"],
+        purpose=asked["purpose"],
         prev=node["prev"],
-        replaces=node["replaces"],
+        replaces=asked["replaces"],
         number=node["number"],
         agent=node["agent"],
     )
@@ -335,7 +337,7 @@ def last_attempt(store: "Store", head: "Head") -> "Variable | None":
 def _last_failure(store: "Store", attempt: "AttemptPayload") -> str | None:
     if attempt["step"] is None:
         return None
-    return read_step(store, Ref(attempt["step"])).payload["failure"]
+    return failure_kind(read_step(store, Ref(attempt["step"])).payload)
 
 
 def question_text(store: "Store", question: str) -> str:

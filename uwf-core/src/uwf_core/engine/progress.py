@@ -171,7 +171,7 @@ def save_turn(engine: "Engine", index: int, turn: "Turn") -> Ref:
     ]
     payload: TurnPayload = {
         "index": index,
-        "role": turn.role,
+        "speaker": turn.role,
         "text": store.put_text(turn.text),
         "reasoning": None if turn.reasoning is None else store.put_text(turn.reasoning),
         "toolCalls": calls,

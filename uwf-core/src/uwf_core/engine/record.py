@@ -13,9 +13,9 @@ from uwf_core.ids import Ref
 from uwf_core.moderator.next import apply_edge
 from uwf_core.process import crash_points
 from uwf_core.thread.calls import started_by
-from uwf_core.thread.decisions import Event, waits
+from uwf_core.thread.decisions import NO_CALL, Event, session_payload, waits, workspace_of
 from uwf_core.thread.history import failed_steps, read_input, read_step
-from uwf_core.thread.types import ErrorPayload, NextPayload, StepPayload
+from uwf_core.thread.types import ATTEMPTED, ErrorPayload, NextPayload, StepPayload
 from uwf_core.workflow.definition import SUSPEND
 from uwf_core.workflow.variants import STATUS
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from uwf_core.api.agent import AgentReply
     from uwf_core.engine.context import Attempt, Run
     from uwf_core.engine.engine import Engine
+    from uwf_core.thread.types import CallPayload, FilesPayload, WorkspacePayload
 
 
 def record(run: "Run", attempt: "Attempt") -> Event:
@@ -52,10 +53,10 @@ def save_routed_step(run: "Run", attempt: "Attempt", output: Ref) -> Event:
         typed = definition.input is not None
         given = read_input(engine.store, attempt.head.state) if typed else None
         output_read = attempt.output
-        if attempt.call is not None and attempt.call.child is not None:
+        if attempt.call is not None and attempt.call["child"] is not None:
             from uwf_core.thread.worktree import place_in_step  # for calls
 
-            step = {**attempt.payload, "child": attempt.call.child}
+            step = {**attempt.payload, "call": attempt.call}
             output_read = {**output_read, **place_in_step(engine.store, step)}
         to = apply_edge(definition, role, output_read, attempt.body, given).decision()
     except RoutingFailed as failure:
@@ -76,7 +77,7 @@ def save_failed_step(
     }
     to = decision_of(engine, failure, attempt.payload["role"])
     kept = keeps_session and failure.kind.keeps_session
-    return _save_step(engine, attempt, engine.nodes.put("error", error), to, [], kept=kept)
+    return _save_step(engine, attempt, None, to, [], error=error, kept=kept)
 
 
 def decision_of(engine: "Engine", failure: AgentFailure, role: str) -> NextPayload:
@@ -107,48 +108,36 @@ def _save_output(engine: "Engine", output: Mapping[str, Any], schema: Ref) -> Re
 def _save_step(
     engine: "Engine",
     attempt: "Attempt",
-    output: Ref,
+    output: Ref | None,
     to: NextPayload,
     previous: list[Ref],
     *,
-    kept: bool | None = None,
+    error: ErrorPayload | None = None,
+    kept: bool = True,
 ) -> Event:
-    """Store the step node. `kept`, of a failed attempt: whether its session may be continued."""
+    """Store the step node. `kept`: whether its session may be continued."""
     store, given, reply, request = engine.store, attempt.payload, attempt.reply, attempt.request
-    failure, turns = None if kept is None else attempt.failure, [str(ref) for ref in attempt.turns]
+    turns = [str(ref) for ref in attempt.turns]
+    asked, workspace = given["attempt"], workspace_of(given)
+    if request is not None:
+        asked = {**asked, "prompt": str(store.put_text(request.prompt))}
     payload: StepPayload = {
-        "thread": given["thread"],
-        "seq": given["seq"],
+        **{name: given[name] for name in ATTEMPTED},  # type: ignore[literal-required,typeddict-item]
+        "session": session_payload(attempt.session, attempt.continuation, attempt.mark, kept=kept),
+        "attempt": asked,
+        "files": _files(attempt.artifacts, workspace),
         "start": attempt.head.state.start,
         "workflow": attempt.head.state.workflow,
-        "prev": given["prev"],
-        "replaces": given["replaces"],
-        "number": given["number"],
-        "role": given["role"],
-        "purpose": given["purpose"],
         "output": output,
         "raw": None if reply is None else store.put_text(raw_text(reply)),
         "body": store.put_text(attempt.body) if attempt.body else None,
         "detail": engine.nodes.put("detail", {"session": attempt.session, "turns": turns}),
-        "failure": None if failure is None else failure.kind.word,
-        "sessionKept": kept is not False,
+        "failure": error,
         "next": to,
-        "agent": given["agent"],
         "agentVersion": redacted(engine, reply and reply.agent_version),
         "engineVersion": __version__,
         "model": redacted(engine, reply and reply.model),
         "extractor": attempt.extractor,
-        "session": attempt.session,
-        "ownSession": given["ownSession"],
-        "continuation": attempt.continuation,  # type: ignore[typeddict-item]
-        "mark": attempt.mark,
-        "edgePrompt": given["edgePrompt"],
-        "prompt": given["prompt"] if request is None else store.put_text(request.prompt),
-        "said": given["said"],
-        "answer": given["answer"],
-        "by": given["by"],
-        "cwd": given["cwd"],
-        "startedAtMs": given["startedAtMs"],
         "completedAtMs": attempt.ended_ms,
         "usage": usage_payload(attempt.total_usage()),
         "denials": denials_of(engine, attempt),
@@ -156,68 +145,45 @@ def _save_step(
         "stopReason": redacted(engine, reply and reply.stop_reason),
         "corrections": list(attempt.corrections),
         "previousAttempts": [str(ref) for ref in previous],
+        "call": _call(engine, attempt) if attempt.call or attempt.may_call else None,
         "ancestors": _ancestors(engine, attempt),
-        **_more(engine, attempt),
-        "workspace": given["workspace"],
-        "skills": given["skills"],
         "toolList": _tool_list(engine, reply) if reply and reply.tool_list else None,
+        "notices": [engine.redactor.text(each) for each in attempt.notices] or None,
     }
     crash_points.reach("record")
     return Event("step", *engine.nodes.put_plain("step", payload))
 
 
-_UNUSED: Any = dict.fromkeys(
-    (
-        "child",
-        "children",
-        "branches",
-        "called",
-        "calledUsage",
-        "usageByRole",
-        "artifacts",
-        "workspace",
-        "skills",
-        "toolList",
-        "notices",
-    )
-)
-"""Fields of calls, files and skills, which few steps have."""
+def _files(
+    artifacts: dict[str, str] | None, workspace: "WorkspacePayload | None"
+) -> "FilesPayload | None":
+    if not artifacts and workspace is None:
+        return None
+    return {"artifacts": artifacts or None, "workspace": workspace}
 
 
 def _ancestors(engine: "Engine", attempt: "Attempt") -> list[str] | None:
     """Earlier steps at powers of two: those of the step that a poke replaces."""
-    replaced = attempt.payload["replaces"]
+    replaced = attempt.payload["attempt"]["replaces"]
     if replaced is not None:
         return read_step(engine.store, Ref(replaced)).payload["ancestors"]
     return [*attempt.head.state.ancestors] or None
 
 
-def _more(engine: "Engine", attempt: "Attempt") -> Any:
-    """The fields that few steps have."""
-    if not (attempt.call or attempt.may_call or attempt.artifacts or attempt.notices):
-        return _UNUSED
-    notices = [engine.redactor.text(each) for each in attempt.notices] or None
-    fields = _called_fields(engine, attempt)
-    return {**fields, "artifacts": attempt.artifacts, "notices": notices}
-
-
-def _called_fields(engine: "Engine", attempt: "Attempt") -> Any:
-    """The fields of a call, or of an attempt whose agent may have started threads. The names of
-    these calls are deleted with the loose ones of the attempt.
+def _call(engine: "Engine", attempt: "Attempt") -> "CallPayload | None":
+    """What a call, or the agent of an attempt, has called. The names of the calls of an agent are
+    deleted with the loose ones of the attempt.
     """
     if attempt.call is not None:
-        child, ledger, children, branches, by_role = attempt.call
-        fields = {"child": child, "calledUsage": ledger, "branches": branches}
-        heads = None if children is None else [str(ref) for ref in children]
-        return {**_UNUSED, **fields, "children": heads, "usageByRole": by_role}
+        return attempt.call
     calls = started_by(engine.store, attempt.head.thread, attempt.opened.name)
     if not calls:
-        return _UNUSED
+        return None
     attempt.loose = [*attempt.loose, *(call.variable for call in calls)]
     from uwf_core.engine.budget import used_by
 
     called = [str(call.child) for call in calls]
-    return {**_UNUSED, "called": called, "calledUsage": used_by(engine, calls)}
+    return {**NO_CALL, "called": called, "usage": used_by(engine, calls)}
 
 
 def _tool_list(engine: "Engine", reply: "AgentReply") -> Ref:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from uwf_core.files.snapshot import after_step, before_step
 from uwf_core.ids import Ref
+from uwf_core.thread.decisions import workspace_of
 from uwf_core.thread.history import read_step
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def files_before(run: "Run", attempt: "Attempt") -> "WorkspacePayload":
 
 def files_after(run: "Run", attempt: "Attempt") -> "WorkspacePayload":
     """Record the files after an attempt."""
-    before = attempt.payload["workspace"]
+    before = workspace_of(attempt.payload)
     assert before is not None
     workspace = after_step(run.engine.home, attempt.head.thread, before)
     assert workspace["after"] is not None
@@ -32,7 +33,7 @@ def _last(run: "Run", attempt: "Attempt") -> "SnapshotPayload | None":
     """The snapshot after the step before."""
     if attempt.task.prev is None:
         return None
-    workspace = read_step(run.engine.store, Ref(attempt.task.prev)).payload["workspace"]
+    workspace = workspace_of(read_step(run.engine.store, Ref(attempt.task.prev)).payload)
     return workspace and workspace["after"]
 
 

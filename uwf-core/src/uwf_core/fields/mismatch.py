@@ -191,11 +191,19 @@ NOT_BLANK: Final = Rule(
 )
 
 
-class To:
-    """Marks a field of a node as a reference to nodes of these kinds, of any kind without them."""
+def same(payload: Any) -> Any:
+    """A payload as it is, as `shown` of `To`."""
+    return payload
 
-    def __init__(self, *kinds: str) -> None:
+
+class To:
+    """Marks a field of a node as a reference to nodes of these kinds, of any kind without them.
+    `shown`: what a document has in place of the reference, made of the payload that it leads to.
+    """
+
+    def __init__(self, *kinds: str, shown: Callable[[Any], Any] | None = None) -> None:
         self.kinds = kinds
+        self.shown = shown
 
 
 class Names(NamedTuple):

@@ -20,7 +20,7 @@ from uwf_core.extract.split import split_reply
 from uwf_core.fields.records import write_record
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import apply_edge
-from uwf_core.thread.decisions import Event, cancels, ends, waits
+from uwf_core.thread.decisions import Event, asked_for, cancels, ends, session_payload, waits
 from uwf_core.thread.head import ORIGINAL, Head, move_head
 from uwf_core.thread.history import inherited_steps
 from uwf_core.thread.state import fold
@@ -36,11 +36,10 @@ ENGINE = "original"
 """What these steps record as the version of the engine."""
 
 _UNUSED: Mapping[str, Any] = {
-    **dict.fromkeys(("replaces", "agentVersion", "model", "session", "mark", "said", "answer")),
-    **dict.fromkeys(("by", "stopReason", "child", "children", "branches", "called", "calledUsage")),
-    **dict.fromkeys(("usageByRole", "artifacts", "workspace", "skills", "toolList", "notices")),
+    **dict.fromkeys(("session", "files", "call", "agentVersion", "model", "stopReason")),
+    **dict.fromkeys(("toolList", "notices", "failure", "output", "body")),
 }
-"""Fields that no such step has. Its session is named in the detail alone: it belongs to a service
+"""Fields that few such steps have. A session is named in the detail alone: it belongs to a service
 that uwf does not call.
 """
 
@@ -149,8 +148,6 @@ class ThreadWriter:
         return self._save(
             step,
             output=output,
-            failure=None,
-            sessionKept=True,
             next=self._decision(step.role, output, body),
             previousAttempts=failed,
             body=store.put_text(body) if body else None,
@@ -184,15 +181,12 @@ class ThreadWriter:
 
     def _failed(self, step: ImportedStep) -> Ref:
         failure = InvalidOutput(step.error or "the attempt failed")
-        error = {"kind": failure.kind.word, "message": failure.message, "until": None}
         return self._save(
             step,
-            output=self._engine.nodes.put("error", error),
-            failure=failure.kind.word,
-            sessionKept=False,
+            failure={"kind": failure.kind.word, "message": failure.message, "until": None},
+            session=session_payload(None, kept=False),
             next=waits("failure", step.role, failure.message, kind=failure.kind.word),
             previousAttempts=[],
-            body=None,
         )
 
     def _decision(self, role: str, output: Ref, body: str) -> "NextPayload":
@@ -207,8 +201,16 @@ class ThreadWriter:
         turns = [str(save_turn(self._engine, turn.index, turn)) for turn in step.turns]
         began = step.started_ms or step.ended_ms or state.started_ms
         ended, raw = max(step.ended_ms or began, began), _reply(step)
+        edge = put_text(step.edge_prompt)
         payload = {
             **_UNUSED,
+            "attempt": asked_for(
+                number=state.tries + 1,
+                edgePrompt=edge,
+                instruction=edge,
+                prompt=put_text(step.prompt),
+                cwd=step.cwd or state.cwd,
+            ),
             "thread": state.thread,
             "seq": state.seq,
             "number": state.steps + 1,
@@ -216,17 +218,11 @@ class ThreadWriter:
             "workflow": state.workflow,
             "prev": None if self._head.at_start else str(self._head.ref),
             "role": step.role,
-            "purpose": "run",
             "agent": step.agent,
             "extractor": "frontmatter",
             "raw": put_text(raw) if raw else None,
             "detail": nodes.put("detail", {"session": step.session, "turns": turns}),
             "engineVersion": ENGINE,
-            "ownSession": False,
-            "continuation": "new",
-            "edgePrompt": put_text(step.edge_prompt),
-            "prompt": put_text(step.prompt),
-            "cwd": step.cwd or state.cwd,
             "startedAtMs": began,
             "completedAtMs": ended,
             "usage": {**usage_payload(step.usage), "durationMs": ended - began},

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from uwf_core.api.store import LAYOUT_VERSION
 from uwf_core.cas.bundle import Bundle
 from uwf_core.cas.bundle_check import check_nodes, store_of
 from uwf_core.cas.codec import decode, encode
@@ -146,6 +147,7 @@ class CheckedBundle:
         return self.bundle.variables(REGISTRY)
 
     def _checked_heads(self) -> dict[ThreadId, Head]:
+        self._check_layout()
         self._check_kinds()
         threads = [ThreadId(each) for each in self.bundle.manifest.threads]
         self._check_names({*threads})
@@ -234,8 +236,8 @@ class CheckedBundle:
                 self.definition(Ref(record.ref))
             payload: Any = decode(record.data)
             wrong = self._wrong_target(kind, payload) or wrong_git_name(kind, payload)
-            if wrong is None and kind == "step" and not self._is_object(payload["output"]):
-                wrong = "the output of a step is not an object"
+            if wrong is None and kind == "step":
+                wrong = self._wrong_output(payload)
             if wrong is None and kind == "file":
                 wrong = content_problem(self.store, record.ref)
             if wrong is not None:
@@ -248,8 +250,24 @@ class CheckedBundle:
                 return f"the {field} of a {kind} points to {ref}, not to a {' or '.join(wanted)}"
         return None
 
-    def _is_object(self, ref: str) -> bool:
-        return isinstance(self.store.get(ref).payload, dict)
+    def _wrong_output(self, step: Mapping[str, Any]) -> str | None:
+        if (step["output"] is None) == (step["failure"] is None):
+            return "a step has either an output or a failure"
+        if step["output"] is None or isinstance(self.store.payload(step["output"]), dict):
+            return None
+        return "the output of a step is not an object"
+
+    def _check_layout(self) -> None:
+        """Reject kinds of nodes that another version of uwf describes otherwise."""
+        for record in self.bundle.records():
+            title = str(decode(record.data).get("title")) if record.type == META else ""
+            kind = title.removeprefix("uwf ")
+            if kind != title and kind in NODES and record.ref not in self._kinds:
+                raise BundleError(
+                    f"the bundle was written by another version of uwf (this one has layout "
+                    f"{LAYOUT_VERSION}): its nodes of the kind {kind!r} have another form",
+                    hint="export the thread again with this version",
+                )
 
     def _kind_of(self, ref: str) -> str | None:
         record = self.bundle.get(ref)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from uwf_core.ids import Ref
+from uwf_core.thread.decisions import workspace_of
 from uwf_core.thread.history import Step, failed_steps, newest_first, read_step
 from uwf_core.thread.names import attempts_prefix
 from uwf_core.thread.worktree import branch_of
@@ -36,9 +37,9 @@ def trees_of(store: "Store", head: "Head", seen: set[str]) -> list[RecordedTree]
     found = list[RecordedTree]()
     for variable in store.variables(attempts_prefix(head.thread)):
         attempt = store.payload(Ref(variable.value))
-        found += _trees(attempt["workspace"], f"attempt {variable.value}")
+        found += _trees(workspace_of(attempt), f"attempt {variable.value}")
     for step in steps_of(store, head, seen):
-        found += _trees(step.payload["workspace"], f"step {step.ref}")
+        found += _trees(workspace_of(step.payload), f"step {step.ref}")
     return found[::-1]
 
 
@@ -55,7 +56,7 @@ def gaps_of(store: "Store", heads: "Iterable[Head]") -> list[str]:
     gaps, seen = dict[str, str](), set[str]()
     for head in heads:
         for step in reversed([*steps_of(store, head, seen)]):
-            workspace = step.payload["workspace"]
+            workspace = workspace_of(step.payload)
             if workspace is None:
                 continue
             for moment, found in (("before", workspace["before"]), ("after", workspace["after"])):
@@ -85,7 +86,7 @@ def wrong_git_name(kind: str, payload: Mapping[str, Any]) -> str | None:
         return f"the branch of a worktree is {payload['branch']!r}"
     if kind in ("worktree", "called"):
         named = [(payload["base"], _COMMIT)]
-    elif kind in ("step", "attempt") and (workspace := payload["workspace"]) is not None:
+    elif kind in ("step", "attempt") and (workspace := workspace_of(payload)) is not None:
         snapshots = [each for each in (workspace["before"], workspace["after"]) if each is not None]
         named = [(each["tree"], _TREE) for each in snapshots]
         named += [(each["commit"], _COMMIT) for each in snapshots]

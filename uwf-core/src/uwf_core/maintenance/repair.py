@@ -214,7 +214,7 @@ def _proven_tags(engine: "Engine", row: Variable) -> dict[str, str] | None:
     if row.name.startswith(CALLS):
         return {} if _is_name_of(payload, row.name) else None
     if isinstance(payload, dict) and payload.get("thread") == thread and "marker" in payload:
-        own = attempt_name(thread, f"{payload['number']}.{payload['attempt']}")
+        own = attempt_name(thread, f"{payload['number']}.{payload['attempt']['number']}")
         return {} if own == row.name else None
     if isinstance(payload, dict) and payload.get("thread") == thread and "atMs" in payload:
         own = event_name(thread, payload["seq"], event_kind(row.name))

@@ -11,6 +11,7 @@ from uwf_core.api.store import Variable
 from uwf_core.errors import StoreError
 from uwf_core.maintenance.recorded_trees import steps_of, trees_of
 from uwf_core.maintenance.verify_calls import StoreProblem
+from uwf_core.thread.decisions import artifacts_of
 from uwf_core.thread.head import IMPORTED, head_of
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def delivered_problems(engine: "Engine", heads: Sequence[Variable]) -> Iterator[
     for row in heads:
         try:
             for step in steps_of(engine.store, head_of(row), steps):
-                files |= {ref: path for path, ref in (step.payload["artifacts"] or {}).items()}
+                files |= {ref: path for path, ref in artifacts_of(step.payload).items()}
         except StoreError:
             continue  # is another error
     if not files:

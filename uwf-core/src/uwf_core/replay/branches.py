@@ -43,7 +43,7 @@ def task_of(called: "CalledThread", tasks: Sequence[BranchTask]) -> BranchTask |
 
 def instruction_of(store: "Store", attempt: "Recorded", task: BranchTask) -> str:
     """The task of a branch with the words of a person to the fan-out."""
-    return with_text(task.prompt, text_at(store, attempt.payload["said"]))
+    return with_text(task.prompt, text_at(store, attempt.payload["attempt"]["said"]))
 
 
 def list_differences(attempt: "Recorded", tasks: Sequence[BranchTask]) -> Iterator[Difference]:

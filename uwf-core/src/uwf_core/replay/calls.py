@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.ids import Ref
 from uwf_core.replay.walk import Difference
+from uwf_core.thread.decisions import call_of, session_of
 from uwf_core.thread.history import Step, body_of, read_start, read_step
 from uwf_core.workflow.yaml_text import frontmatter
 
@@ -39,20 +40,19 @@ def difference_below(below: "Sequence[Replayed]") -> Iterator[Difference]:
 def result_differences(store: "Store", attempt: "Recorded") -> Iterator[Difference]:
     """Whether a step of a call has recorded what the last step of the called thread delivered."""
     payload: Any = attempt.payload
-    if payload["child"] is None:
+    child, thread = call_of(payload)["child"], session_of(payload)["id"]
+    if child is None:
         yield Difference("called", "a result", "the called thread delivered none")
         return
-    last = read_step(store, Ref(payload["child"]))
+    last = read_step(store, Ref(child))
     found: Any = last.payload
     if (found["output"], found["body"]) != (payload["output"], payload["body"]):
         recorded = _delivered(store, Step(Ref(attempt.ref), payload))
         yield Difference("called", recorded, _delivered(store, last))
-    if found["thread"] != payload["session"]:
-        yield Difference(
-            "called", f"thread {payload['session']}", f"the result is of {found['thread']}"
-        )
+    if found["thread"] != thread:
+        yield Difference("called", f"thread {thread}", f"the result is of {found['thread']}")
     if found["next"]["status"] != "completed":
-        recorded = f"step {last.ref} completed thread {payload['session']}"
+        recorded = f"step {last.ref} completed thread {thread}"
         yield Difference("called", recorded, f"it is {found['next']['status']} after that step")
 
 
@@ -82,17 +82,19 @@ def link_differences(
         yield Difference("called", call, "that thread has no record of it")
         return
     event = store.payload(Ref(ref))
-    head = payload["replaces"] or payload["prev"]
-    names = {"parent": "thread", "number": "number", "role": "role", "purpose": "purpose"}
+    asked = payload["attempt"]
+    head = asked["replaces"] or payload["prev"]
+    names = {"parent": "thread", "number": "number", "role": "role"}
     wrong = [name for name, own in names.items() if event[name] != payload[own]]
     own = {"plays": called.plays, "index": called.place, "branch": called.name}
+    own["purpose"] = asked["purpose"]
     wrong += [name for name, value in own.items() if event[name] != value]
     wrong += ["parentHead"] * (head is not None and event["parentHead"] != head)
     if prev == child.start:
         start = read_start(store, Ref(prev))
         wrong += ["start"] * (start["parent"] != event["parentHead"])
         wrong += ["task"] * (attempt.is_fan_out and start["prompt"] != event["prompt"])
-    wrong += ["prompt"] * (not attempt.is_fan_out and event["prompt"] != payload["prompt"])
+    wrong += ["prompt"] * (not attempt.is_fan_out and event["prompt"] != asked["prompt"])
     if wrong:
         yield Difference("called", call, f"{ref} is of another call: {', '.join(wrong)}")
 

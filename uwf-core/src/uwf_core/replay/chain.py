@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.calls import CALL_AGENT, open_calls
-from uwf_core.thread.decisions import Event
+from uwf_core.thread.decisions import (
+    NO_CALL,
+    Event,
+    call_of,
+    called_attempt,
+    session_of,
+    session_payload,
+)
 from uwf_core.thread.history import Step, failed_steps, newest_first, read_step, unordered_events
 from uwf_core.thread.summaries import compactions
 
@@ -46,19 +53,21 @@ class Recorded(NamedTuple):
     @property
     def is_fan_out(self) -> bool:
         """Whether branches are these threads."""
-        return self.payload.get("branches") is not None
+        return call_of(self.payload)["branches"] is not None
 
     @property
     def called(self) -> "Sequence[CalledThread]":
         """The threads that it called; of a fan-out in the order of the branches."""
         payload, ends = self.payload, self.kind in ("step", "replaced")
-        if not self.is_fan_out:
-            end = payload["child"] if ends else None
-            return [CalledThread(payload["session"], payload["role"], end)] if self.is_call else ()
-        heads = payload["children"] if ends else [None] * len(payload["branches"])
+        call = call_of(payload)
+        branches = call["branches"]
+        if branches is None:
+            thread = session_of(payload)["id"] or ""
+            return [CalledThread(thread, payload["role"], call["child"])] if self.is_call else ()
+        heads: Sequence[str | None] = (ends and call["children"]) or [None] * len(branches)
         return [
             CalledThread(each["thread"], each["role"], head, each["status"], place, each["name"])
-            for place, (each, head) in enumerate(zip(payload["branches"], heads, strict=True))
+            for place, (each, head) in enumerate(zip(branches, heads, strict=True))
         ]
 
 
@@ -165,13 +174,14 @@ def _calling(store: "Store", head: "Head") -> Iterator[Recorded]:
         "seq": head.state.seq,
         "prev": prev,
         "agent": CALL_AGENT,
-        "session": str(first.child),
-        "ownSession": False,
-        "answer": None,
+        "session": session_payload(str(first.child)),
+        "attempt": called_attempt(called, head.state.tries + 1),
+        "call": None,
     }
     if called["index"] is not None:
         branches = [_open_branch(store, call) for call in calls]
-        payload |= {"session": None, "prompt": called["said"], "branches": branches}
+        payload |= {"session": None, "call": {**NO_CALL, "branches": branches}}
+        payload["attempt"]["prompt"] = called["said"]
     yield Recorded("calling", event, payload, head.state.workflow)
 
 
@@ -228,7 +238,7 @@ def _events(store: "Store", threads: Iterable[str]) -> _Events:
         for event in unordered_events(store, ThreadId(thread)):
             if event.kind == "asked":
                 ref = event.payload["attempt"]
-                attempt = {**store.payload(Ref(ref)), **event.payload}
+                attempt = {**event.payload, "call": None, **store.payload(Ref(ref))}
                 questions.append(Recorded("asked", ref, attempt, ""))
             elif event.kind == "called":
                 calls.append(event)
@@ -240,8 +250,8 @@ def _attempts_at(
 ) -> Iterator[Recorded]:
     """The attempts that led to a step, oldest first, with those at the steps that it replaces."""
     payload = step.payload
-    if payload["replaces"] is not None:
-        replaced = read_step(store, Ref(payload["replaces"]))
+    if payload["attempt"]["replaces"] is not None:
+        replaced = read_step(store, Ref(payload["attempt"]["replaces"]))
         yield from _attempts_at(store, replaced, questions, "replaced")
     before = [
         _recorded("failed", read_step(store, Ref(each))) for each in payload["previousAttempts"]
@@ -256,8 +266,10 @@ def _attempts_at(
 
 def _led_to(question: Mapping[str, Any], step: Mapping[str, Any]) -> bool:
     """Whether a question was asked in an attempt at this step."""
-    fields = ("thread", "number", "prev", "replaces")
-    return question["seq"] < step["seq"] and all(question[each] == step[each] for each in fields)
+    fields = ("thread", "number", "prev")
+    is_same = question["attempt"]["replaces"] == step["attempt"]["replaces"]
+    is_same = is_same and all(question[each] == step[each] for each in fields)
+    return bool(is_same and question["seq"] < step["seq"])
 
 
 def _recorded(kind: Kind, step: Step) -> Recorded:

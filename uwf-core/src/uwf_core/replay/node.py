@@ -23,10 +23,11 @@ def changed_fields(
 ) -> list[str]:
     """The fields of the node that would be others, besides those of prompt and output."""
     payload, computed = attempt.payload, task._asdict()
-    changed = [name for name in _OF_TASK if payload[name] != computed[name]]
+    recorded = {**payload["attempt"], **payload}
+    changed = [name for name in _OF_TASK if recorded[name] != computed[name]]
     for name, now in (("edgePrompt", task.base), ("said", task.said)):
-        recorded = text_at(store, payload[name])
-        if recorded != now and not same_text(recorded or "", now or ""):
+        text = text_at(store, recorded[name])
+        if text != now and not same_text(text or "", now or ""):
             changed.append(name)
     # The message of a failure is that of the version that recorded it.
     if to["kind"] is None and not same_value(payload["next"], dict(to)):

@@ -8,7 +8,7 @@ from uwf_core.engine.context import Task
 from uwf_core.engine.plan import markdown_of, question_text, with_text
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import Transition, apply_start_edge
-from uwf_core.thread.decisions import Caller, Event, runs
+from uwf_core.thread.decisions import Caller, Event, failure_kind, runs
 from uwf_core.thread.history import (
     Saying,
     Step,
@@ -92,7 +92,7 @@ class ReplayPosition:
         `to` the decision with it.
         """
         payload = attempt.payload
-        task = task._replace(cwd=payload["cwd"], agent=payload["agent"])
+        task = task._replace(cwd=payload["attempt"]["cwd"], agent=payload["agent"])
         is_step = attempt.kind in ("step", "replaced")
         kind = "asked" if attempt.kind == "asked" else "step"
         self.state = after_step(self.state, Event(kind, attempt.ref, {**payload, "next": to}))
@@ -106,12 +106,12 @@ class ReplayPosition:
 
     def _task_again(self, attempt: "Recorded", task: Task) -> Task:
         payload, store = attempt.payload, self._store
-        given = text_at(store, payload["answer"])
+        given = text_at(store, payload["attempt"]["answer"])
         is_asked = attempt.kind == "asked"
         return task._replace(
-            said=text_at(store, payload["said"]),
+            said=text_at(store, payload["attempt"]["said"]),
             answer=None if given is None else json.loads(given),
-            last_failure=None if is_asked else payload["failure"],
+            last_failure=None if is_asked else failure_kind(payload),
             question=question_text(store, payload["question"]) if is_asked else None,
         )
 
@@ -154,7 +154,7 @@ class ReplayPosition:
 
     def steps_before(self, task: Task) -> Iterable[Step]:
         """The steps before that of the task, newest first."""
-        return reversed(self._chain.steps[: task.number - 1])
+        return self._chain.steps[: task.number - 1][::-1]
 
     def summary(self, task: Task) -> tuple[int, str] | None:
         """What its thread had stored, at the time, in place of steps before the task."""

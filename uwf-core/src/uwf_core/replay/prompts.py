@@ -12,6 +12,7 @@ from uwf_core.errors import RoutingFailed
 from uwf_core.prompt.assemble import prompt_parts, prompt_text
 from uwf_core.prompt.command import command_text
 from uwf_core.replay.compare import same_text
+from uwf_core.thread.decisions import session_of
 from uwf_core.thread.history import Guidance, guidance_at, text_at
 from uwf_core.thread.state import RoleSession
 from uwf_core.workflow.definition import PROGRAM
@@ -45,10 +46,10 @@ def prompt_again(store: "Store", position: "ReplayPosition", attempt: "Recorded"
     Raises:
         RoutingFailed: the graph leads nowhere.
     """
-    recorded = text_at(store, attempt.payload["prompt"]) or ""
+    recorded = text_at(store, attempt.payload["attempt"]["prompt"]) or ""
     first: Prompted | None = None
-    for intent in _intents(store, position, attempt.payload):
-        task = next_task(position, intent)._replace(cwd=attempt.payload["cwd"])
+    for intent in _intents(store, position, attempt.payload["attempt"]):
+        task = next_task(position, intent)._replace(cwd=attempt.payload["attempt"]["cwd"])
         if task.role != attempt.payload["role"]:
             first = first or Prompted(task, None, False)
             continue
@@ -69,17 +70,17 @@ def full_prompt(
 
 
 def _intents(
-    store: "Store", position: "ReplayPosition", payload: Mapping[str, Any]
+    store: "Store", position: "ReplayPosition", asked: Mapping[str, Any]
 ) -> Iterator[Intent]:
     """What a person can have asked for, the likeliest first."""
-    text, given = text_at(store, payload["said"]), text_at(store, payload["answer"])
+    text, given = text_at(store, asked["said"]), text_at(store, asked["answer"])
     answer = None if given is None else json.loads(given)
     pending = position.pending()
     if pending is None:
-        purpose: Any = payload["purpose"]
+        purpose: Any = asked["purpose"]
         yield GO_ON if purpose == "run" else Intent(purpose, text, answer)
         return
-    if payload["purpose"] == pending.purpose and text == pending.said:
+    if asked["purpose"] == pending.purpose and text == pending.said:
         yield GO_ON
     if pending.said is not None and text is not None:
         yield Intent("resume", text.removeprefix(f"{pending.said}\n\n"), answer)
@@ -103,7 +104,7 @@ def _prompts(
         yield from _commands(store, position, attempt, task)
         return
     typed = payload.get("extractor") is None and attempt.kind not in ("failed", "asked")
-    guidance: _Guided = (guidance_at(store, payload.get("skills")), ())
+    guidance: _Guided = (guidance_at(store, payload["attempt"]["skills"]), ())
     if guidance[0] or role.memory:
         guidance = (guidance[0], known_guidance(store, position, task))
     for session in _sessions(position, attempt):
@@ -144,20 +145,20 @@ def _prompt(
 def _sessions(position: "ReplayPosition", attempt: "Recorded") -> Iterator[RoleSession | None]:
     """The session that the agent continued, and none if it was lost or there was none."""
     payload = attempt.payload
-    if payload["ownSession"]:
+    if payload["attempt"]["ownSession"]:
         role = position.state.role(payload["role"])
         known = role.sessions.get(payload["agent"])
         yield known if known is not None and known.knows_role else _newest(position, payload)
-    if not payload["ownSession"] or _may_be_lost(attempt):
+    if not payload["attempt"]["ownSession"] or _may_be_lost(attempt):
         yield None
 
 
 def _may_be_lost(attempt: "Recorded") -> bool:
     """Whether the session was lost, or may have been: a failed attempt does not record that."""
-    continuation = attempt.payload.get("continuation")
+    continuation = session_of(attempt.payload)["continuation"]
     return continuation == "restarted" or (attempt.kind == "failed" and continuation == "new")
 
 
 def _newest(position: "ReplayPosition", payload: Mapping[str, Any]) -> RoleSession:
     """A session that knows all earlier steps, for a record whose thread is gone."""
-    return RoleSession(payload["session"] or "", max(1, payload["number"] - 1), False, None)
+    return RoleSession(session_of(payload)["id"] or "", max(1, payload["number"] - 1), False, None)

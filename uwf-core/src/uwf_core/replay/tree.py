@@ -246,7 +246,7 @@ class _Tree:
         prev, payload = self._prev_of(child), attempt.payload
         if prev is not None:
             place = payload["thread"], payload["number"], payload["role"], called.plays
-            cwd = payload["cwd"]
+            cwd = payload["attempt"]["cwd"]
             if attempt.is_fan_out:
                 cwd = self._folder_of(attempt, child, prev)
             self._entries[prev] = Entry(*place, instruction, cwd)

@@ -15,7 +15,7 @@ from uwf_core.replay.node import changed_fields
 from uwf_core.replay.position import ReplayPosition
 from uwf_core.replay.prompts import Prompted, full_prompt, prompt_again
 from uwf_core.replay.reply import correction_difference, extract_again, same_output
-from uwf_core.thread.decisions import waits
+from uwf_core.thread.decisions import call_of, waits
 from uwf_core.thread.history import Step, guidance_at, text_at
 from uwf_core.thread.inputs import RecordedInputs
 from uwf_core.thread.types import NextPayload
@@ -191,7 +191,7 @@ class Walk:
         if recorded != now:
             yield Difference("location", recorded, now)
         if not found.is_same:
-            text = text_at(self._engine.store, attempt.payload["prompt"])
+            text = text_at(self._engine.store, attempt.payload["attempt"]["prompt"])
             yield Difference("prompt", text or "", found.prompt or "")
 
     def _folders(self, attempt: "Recorded", edge: tuple[str, str]) -> tuple[str, str]:
@@ -200,7 +200,7 @@ class Walk:
         """
         position = self._position
         own = self._engine.definition(Ref(attempt.workflow))
-        is_routed = position.takes_edge() and attempt.payload["replaces"] is None
+        is_routed = position.takes_edge() and attempt.payload["attempt"]["replaces"] is None
         if not is_routed or own.ref == position.definition.ref:
             return "", ""
         try:
@@ -236,7 +236,7 @@ class Walk:
                     yield Difference("output", frontmatter(step.output, step.body), now)
                     return
                 output = reply.output
-                if payload["child"] is not None:
+                if call_of(payload)["child"] is not None:
                     output = {**output, **place_in_step(self._engine.store, payload)}
                 self._newest = step.role, output, reply.body
                 route, to = self._route(*self._newest)
@@ -259,7 +259,7 @@ class Walk:
         if not step.node["corrections"]:
             return
         position = self._position
-        guidance = guidance_at(self._engine.store, step.node["skills"])
+        guidance = guidance_at(self._engine.store, step.node["attempt"]["skills"])
         full = [full_prompt(position, found.task, guidance, typed=typed) for typed in (False, True)]
         schema = position.definition.roles[step.role].schema
         changed = correction_difference(step, schema, [found.prompt or "", *full])

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from uwf_core.api.sums import add_usage
 from uwf_core.errors import WrongStateError
+from uwf_core.thread.decisions import call_of
 from uwf_core.thread.state import RoleSession, RoleState, ThreadState
 from uwf_core.workflow.fan_out import CANCELLED
 
@@ -18,7 +19,8 @@ def with_sessions(role: RoleState, payload: Mapping[str, Any], *, inherited: boo
     """The role of a fan-out with the threads of its named branches; a cancelled one is not called
     again.
     """
-    for branch, child in zip(payload["branches"], payload["children"], strict=True):
+    call = payload["call"]
+    for branch, child in zip(call["branches"], call["children"], strict=True):
         if branch["name"] is not None:
             own = RoleSession(branch["thread"], payload["number"], inherited, child)
             goes_on = branch["status"] != CANCELLED
@@ -32,10 +34,10 @@ def check_no_branches(step: Mapping[str, Any], verb: str) -> None:
     Raises:
         WrongStateError: it is one; the message names its branches.
     """
-    branches = step["branches"]
+    branches, children = call_of(step)["branches"], call_of(step)["children"] or []
     if branches is None:
         return
-    each = enumerate(zip(branches, step["children"], strict=True))
+    each = enumerate(zip(branches, children, strict=True))
     shown = [
         f"{branch['name'] or number}: thread {branch['thread']}, step {step}"
         for number, (branch, step) in each
@@ -45,7 +47,7 @@ def check_no_branches(step: Mapping[str, Any], verb: str) -> None:
     raise WrongStateError(
         f"step {step['number']} is that of branches, so there is no agent to {verb}: "
         f"{'; '.join(shown[:_SHOWN]) or 'none, since the list was empty'}{more}",
-        hint=f"next: uwf {command} {step['children'][0]}" if branches else None,
+        hint=f"next: uwf {command} {children[0]}" if branches else None,
     )
 
 
@@ -54,8 +56,9 @@ _SHOWN: Final = 8
 
 def with_usage(state: ThreadState, payload: Mapping[str, Any]) -> ThreadState:
     """The state in which the roles that the branches played have used what these did."""
-    runs = [branch["role"] for branch in payload["branches"]]
-    for name, ledger in payload["usageByRole"].items():
+    call = payload["call"]
+    runs = [branch["role"] for branch in call["branches"]]
+    for name, ledger in call["usageByRole"].items():
         role = state.role(name)
         role = role._replace(
             runs=role.runs + runs.count(name),

@@ -7,7 +7,7 @@ thread.
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from uwf_core.errors import CorruptNodeError, UnknownIdError, WrongStateError
-from uwf_core.ids import Ref, ThreadId
+from uwf_core.ids import ThreadId
 from uwf_core.thread.head import PARENT, Head, read_head
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of
@@ -15,12 +15,10 @@ from uwf_core.thread.names import CALLS, FINISHED, HEADS, call_name, calls_prefi
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
-    from uwf_core.api.sums import LedgerPayload
     from uwf_core.cas.store import Store
     from uwf_core.thread.decisions import Suspension
     from uwf_core.thread.history import Step
     from uwf_core.thread.state import ThreadState
-    from uwf_core.thread.types import BranchPayload
     from uwf_core.workflow.definition import Definition
 
 
@@ -70,18 +68,6 @@ class NewCall(NamedTuple):
     place: int | None = None
     name: str | None = None
     commit: str | None = None
-
-
-class CallResult(NamedTuple):
-    """The last step of a called thread, None if it took none, and what the call used. Of a fan-out:
-    the heads of the branches, what the step records of them, and the part of each role.
-    """
-
-    child: Ref | None
-    ledger: "LedgerPayload"
-    children: "list[Ref] | None" = None
-    branches: "list[BranchPayload] | None" = None
-    by_role: "dict[str, LedgerPayload] | None" = None
 
 
 STARTED: Final = "start"

@@ -1,16 +1,22 @@
 """An event, the decisions that events store (which role runs next, the end, or why the thread
-waits), what they make of a thread (an open attempt, a call, a worktree), and the ancestors of a
-step.
+waits), what they make of a thread (an open attempt, a call, a worktree), the ancestors of a step,
+and its parts that few steps use, which are null in its node where they are unused.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from uwf_core.api.sums import ReservePayload
 from uwf_core.thread.names import Reason
 
 if TYPE_CHECKING:
-    from uwf_core.thread.types import NextPayload
+    from uwf_core.thread.types import (
+        AskedForPayload,
+        CallPayload,
+        NextPayload,
+        SessionPayload,
+        WorkspacePayload,
+    )
 
 
 class Event(NamedTuple):
@@ -130,3 +136,76 @@ _NOTHING: "NextPayload" = {
     "until": None,
     "question": None,
 }
+
+
+NO_SESSION: Final["SessionPayload"] = {
+    "id": None,
+    "kept": True,
+    "continuation": "new",
+    "mark": None,
+}
+NO_CALL: Final["CallPayload"] = {
+    "child": None,
+    "children": None,
+    "branches": None,
+    "called": None,
+    "usage": None,
+    "usageByRole": None,
+}
+
+
+def session_payload(
+    id_: str | None, continuation: Any = "new", mark: str | None = None, *, kept: bool = True
+) -> "SessionPayload | None":
+    """The session of a step, an attempt or a question; None if there is nothing to keep."""
+    found: SessionPayload = {"id": id_, "kept": kept, "continuation": continuation, "mark": mark}
+    return None if found == NO_SESSION else found
+
+
+def session_of(attempted: Mapping[str, Any]) -> "SessionPayload":
+    """The session of a step, an attempt or a question, also of one without."""
+    return attempted["session"] or NO_SESSION
+
+
+def call_of(step: Mapping[str, Any]) -> "CallPayload":
+    """What a step called, also of one that called nothing."""
+    return step["call"] or NO_CALL
+
+
+def workspace_of(attempted: Mapping[str, Any]) -> "WorkspacePayload | None":
+    """The recorded files of a step or an attempt."""
+    return None if attempted["files"] is None else attempted["files"]["workspace"]
+
+
+def artifacts_of(step: Mapping[str, Any]) -> Mapping[str, str]:
+    """The nodes of the files that a step delivered, by path."""
+    return (step["files"] and step["files"]["artifacts"]) or {}
+
+
+def failure_kind(step: Mapping[str, Any]) -> str | None:
+    """The kind of the failure of a failed attempt; None for a step that succeeded."""
+    return None if step["failure"] is None else step["failure"]["kind"]
+
+
+def asked_for(**fields: Any) -> "AskedForPayload":
+    """What an attempt was asked to do; the other fields are those of a plain run."""
+    return {**_PLAIN, **fields}  # type: ignore[typeddict-item]
+
+
+_PLAIN: Final[Mapping[str, Any]] = {
+    "number": 1,
+    "purpose": "run",
+    "replaces": None,
+    "said": None,
+    "answer": None,
+    "by": None,
+    "ownSession": False,
+    "skills": None,
+}
+
+
+def called_attempt(called: Mapping[str, Any], number: int) -> "AskedForPayload":
+    """What a call was asked to do, as the attempt at its step. `called`: its event."""
+    names = ("purpose", "replaces", "edgePrompt", "prompt", "said", "by", "cwd")
+    same = {name: called[name] for name in names}
+    return asked_for(number=number, instruction=called["prompt"], **same)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from uwf_core.api.sums import FIELDS, NOTHING_RESERVED, NOTHING_USED, UsagePayload
 from uwf_core.errors import CorruptNodeError, UnknownIdError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.thread.decisions import Caller, OpenAttempt, Suspension, Worktree
+from uwf_core.thread.decisions import Caller, OpenAttempt, Suspension, Worktree, session_of
 from uwf_core.thread.history import Step, state_of_thread
 from uwf_core.thread.names import HEADS, Status, head_name
 from uwf_core.thread.state import FOLD_VERSION, RoleSession, RoleState, ThreadState
@@ -163,7 +163,7 @@ def session_rests(store: "Store", step: Step) -> bool:
         head = read_head(store, ThreadId(step.payload["thread"]))
     except UnknownIdError:  # deleted, or of another store
         return False
-    is_imported = step.payload["session"] in head.imported_sessions
+    is_imported = session_of(step.payload)["id"] in head.imported_sessions
     return not is_imported and _rests_at(head.state, step)
 
 

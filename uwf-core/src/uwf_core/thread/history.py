@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from uwf_core.api.sums import UsagePayload
 from uwf_core.errors import CorruptNodeError, StoreError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.thread.decisions import Event
+from uwf_core.thread.decisions import Event, call_of
 from uwf_core.thread.names import attempts_prefix, event_kind, events_prefix
 from uwf_core.thread.state import ThreadState, begin, fold
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.thread.head import Head
-    from uwf_core.thread.types import ErrorPayload, GuidancePayload, StartPayload, StepPayload
+    from uwf_core.thread.types import GuidancePayload, StartPayload, StepPayload
 
 
 class Step(NamedTuple):
@@ -26,7 +26,7 @@ class Step(NamedTuple):
 
 def is_step(payload: Any) -> bool:
     """Whether a node's payload is that of a step (or failed attempt)."""
-    return isinstance(payload, dict) and "edgePrompt" in payload and "body" in payload
+    return isinstance(payload, dict) and "attempt" in payload and "body" in payload
 
 
 def is_start(payload: Any) -> bool:
@@ -126,9 +126,8 @@ def _read_ahead(store: "Store", ref: str, count: int) -> bool:
 
 
 def _refs_in(steps: Sequence[Step], fields: Sequence[str]) -> set[str]:
-    payloads: list[Any] = [step.payload for step in steps]
-    found = {payload[field] for payload in payloads for field in fields}
-    return found - {None}
+    parts: list[Any] = [part for _, step in steps for part in (step, step["attempt"])]
+    return {part.get(field) for part in parts for field in fields} - {None}
 
 
 _MOST_AT_ONCE = 256
@@ -157,22 +156,12 @@ def step_at(store: "Store", step: Step, number: int) -> Step:
 _VERIFY = "next: uwf cas verify"
 
 
-def failure_of(store: "Store", step: Step) -> "ErrorPayload | None":
-    """The error of a failed attempt, None for a step that succeeded."""
-    if step.payload["failure"] is None:
-        return None
-    payload = store.get(Ref(step.payload["output"])).payload
-    if isinstance(payload, dict) and "$status" not in payload and set(payload) == _ERROR_KEYS:
-        return payload  # type: ignore[return-value]
-    return None
-
-
 def output_of(store: "Store", step: Step) -> "Mapping[str, Any]":
     """The output of a step as templates read it. That of a call has further fields if the called
     thread worked in a worktree: they are not in the stored output, which is the called thread's.
     """
     output: Mapping[str, Any] = store.get(Ref(step.payload["output"])).payload
-    if step.payload["child"] is None:
+    if call_of(step.payload)["child"] is None:
         return output
     from uwf_core.thread.worktree import place_in_step  # for calls
 
@@ -220,13 +209,14 @@ def sayings(store: "Store", step: Step) -> list[Saying]:
     """What persons said for a step, oldest first: also for the replies that it replaces and for the
     attempts that failed.
     """
-    node = step.payload
-    if node["said"] is node["answer"] is node["replaces"] is None and not node["previousAttempts"]:
+    node, asked = step.payload, step.payload["attempt"]
+    is_alone = asked["said"] is asked["answer"] is asked["replaces"] is None
+    if is_alone and not node["previousAttempts"]:
         return []  # nearly all steps of a long thread
     found, replaced = list[Saying](), step
     line = [step]
-    while replaced.payload["replaces"] is not None:
-        replaced = read_step(store, Ref(replaced.payload["replaces"]))
+    while (ref := replaced.payload["attempt"]["replaces"]) is not None:
+        replaced = read_step(store, Ref(ref))
         line.append(replaced)
     for each in reversed(line):
         tries = (read_step(store, Ref(ref)) for ref in each.payload["previousAttempts"])
@@ -236,19 +226,16 @@ def sayings(store: "Store", step: Step) -> list[Saying]:
 
 
 def _own_sayings(store: "Store", step: Step) -> Iterator[Saying]:
-    payload = step.payload
-    if payload["answer"] is not None and not is_answer(payload["answer"], payload["usage"]):
-        yield Saying("answer", store.text(Ref(payload["answer"])))
-    if payload["said"] is not None:
-        yield Saying(payload["purpose"], store.text(Ref(payload["said"])))
+    asked = step.payload["attempt"]
+    if asked["answer"] is not None and not is_answer(asked["answer"], step.payload["usage"]):
+        yield Saying("answer", store.text(Ref(asked["answer"])))
+    if asked["said"] is not None:
+        yield Saying(asked["purpose"], store.text(Ref(asked["said"])))
 
 
 def is_answer(answer: str | None, usage: UsagePayload) -> bool:
     """Whether a step is the answer of a person, without a turn of the agent that asked."""
     return answer is not None and usage["turns"] == 0
-
-
-_ERROR_KEYS = {"kind", "message", "until"}
 
 
 def state_of_thread(store: "Store", thread: ThreadId, head: Ref) -> ThreadState:
@@ -315,7 +302,7 @@ def _own_steps(
             continue
         seen.add(ref)
         yield Event("step", ref, payload)
-        off_chain = [*payload["previousAttempts"], *filter(None, [payload["replaces"]])]
+        off_chain = [*payload["previousAttempts"], *filter(None, [payload["attempt"]["replaces"]])]
         waiting += [(Ref(each), read_step(store, Ref(each)).payload) for each in off_chain]
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.ids import Ref
 from uwf_core.thread.calls import STARTED, is_open
+from uwf_core.thread.decisions import call_of
 from uwf_core.thread.history import newest_first
 from uwf_core.thread.names import CALLS
 
@@ -29,10 +30,11 @@ def recorded_calls(store: "Store", head: "Head") -> Recorded:
     """What the steps of a thread record of those that it called."""
     found: dict[int, RecordedCalls] = {}
     for step in newest_first(store, head.ref, Ref(head.state.start)):
-        child, children = step.payload["child"], step.payload["children"]
+        call = call_of(step.payload)
+        child, children = call["child"], call["children"]
         if child is not None or children is not None:
             ends = [child] if child is not None else children or []
-            found[step.payload["number"]] = RecordedCalls(ends, step.payload["branches"])
+            found[step.payload["number"]] = RecordedCalls(ends, call["branches"])
     return found
 
 

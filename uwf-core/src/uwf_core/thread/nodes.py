@@ -6,7 +6,7 @@ The JSON Schema of a node and its references follow from the node's typed class.
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.fields.kinds import JsonSchema, Shape
+from uwf_core.fields.kinds import AnyOf, JsonSchema, ListOf, RecordOf, Shape
 from uwf_core.fields.records import payload_schema, shape_of
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.types import NODES
@@ -68,3 +68,23 @@ def _targets(shape: Shape | None, value: Any) -> Iterator[tuple[str, tuple[str, 
         return
     for inner, part in shape.parts(value):
         yield from _targets(inner, part)
+
+
+def shown(store: "Store", kind: str, payload: Mapping[str, Any]) -> Any:
+    """A node as documents have it: with what `To.shown` makes of a reference in its place."""
+    return _shown(store, shape_of(NODES[kind]), payload)
+
+
+def _shown(store: "Store", shape: Shape | None, value: Any) -> Any:
+    if isinstance(shape, AnyOf):
+        shape = shape.only
+    if value is None or shape is None:
+        return value
+    if shape.to is not None:
+        make = shape.to.shown
+        return value if make is None else make(store.payload(Ref(value)))
+    if isinstance(shape, ListOf):
+        return [_shown(store, shape.items[0], each) for each in value]
+    if isinstance(shape, RecordOf):
+        return {name: _shown(store, shape.at(name), each) for name, each in value.items()}
+    return value

@@ -32,6 +32,8 @@ from uwf_core.thread.decisions import (
     OpenAttempt,
     Suspension,
     Worktree,
+    call_of,
+    session_of,
     with_ancestor,
 )
 from uwf_core.thread.names import Status
@@ -39,7 +41,7 @@ from uwf_core.thread.names import Status
 if TYPE_CHECKING:
     from uwf_core.thread.types import NextPayload
 
-FOLD_VERSION: Final = 5
+FOLD_VERSION: Final = 6
 """Increased when `fold` gives another state for the same events; older tags are folded again."""
 
 CALL: Final = "call"
@@ -232,8 +234,9 @@ def _delivered(
     The sessions of other agents know the replaced step, so they get the new one.
     """
     payload, number = step.payload, step.payload["number"]
+    call, given = payload["call"], session_of(payload)
     state = state._replace(ancestors=with_ancestor(payload["ancestors"], number, str(step.ref)))
-    if inherited or not payload["replaces"]:
+    if inherited or not payload["attempt"]["replaces"]:
         role = role._replace(step=step.ref, visits=role.visits + 1)
     else:
         known = {
@@ -241,10 +244,10 @@ def _delivered(
             for agent, each in role.sessions.items()
         }
         role = role._replace(step=step.ref, sessions=known)
-    session = payload["session"]
-    own = None if session is None else RoleSession(session, number, inherited, payload["mark"])
+    session = given["id"]
+    own = None if session is None else RoleSession(session, number, inherited, given["mark"])
     role = role.with_session(payload["agent"], own)
-    if payload["branches"]:
+    if call is not None and call["branches"]:
         from uwf_core.thread.branches import with_sessions  # not for every step
 
         role = with_sessions(role, payload, inherited=inherited)
@@ -254,7 +257,7 @@ def _delivered(
 def _attempt_opened(state: ThreadState, event: Event) -> ThreadState:
     payload = event.payload
     opened = OpenAttempt(
-        payload["number"], payload["attempt"], payload["role"], payload["reserved"]
+        payload["number"], payload["attempt"]["number"], payload["role"], payload["reserved"]
     )
     return state._replace(attempt=opened)
 
@@ -287,23 +290,21 @@ def _compacted(state: ThreadState, event: Event) -> ThreadState:
 
 def _step(state: ThreadState, event: Event) -> ThreadState:
     payload = event.payload
-    called, number = payload["calledUsage"], payload["number"]
-    is_call = payload["child"] is not None or payload["children"] is not None
-    is_new = payload["failure"] is None and (
-        payload["replaces"] is None or number <= state.inherited_steps
-    )
+    call, number, replaces = call_of(payload), payload["number"], payload["attempt"]["replaces"]
+    called, is_call = call["usage"], call["child"] is not None or call["children"] is not None
+    is_new = payload["failure"] is None and (replaces is None or number <= state.inherited_steps)
     # A call is not a step itself.
     state, role = _spent(state, payload, runs=int(is_new), is_leaf=not is_call)
     if called is not None:
         state = state._replace(called_steps=state.called_steps + called["steps"])
         sums = called["steps"], called["runningMs"], called["usage"], called["largest"]
         state, role = _with_sums(state, role, *sums)
-    if payload["branches"]:
+    if call["branches"]:
         from uwf_core.thread.branches import with_usage
 
         state = with_usage(state, payload)
     if payload["failure"] is not None:
-        return _tried(state, role, payload, payload["sessionKept"])
+        return _tried(state, role, payload)
     state = _delivered(state, role, event)._replace(
         steps=number,
         inherited_steps=min(state.inherited_steps, number - 1),  # one may be replaced
@@ -315,20 +316,18 @@ def _step(state: ThreadState, event: Event) -> ThreadState:
 
 def _asked(state: ThreadState, event: Event) -> ThreadState:
     state, role = _spent(state, event.payload)
-    return _tried(state, role, event.payload, True)
+    return _tried(state, role, event.payload)
 
 
-def _tried(
-    state: ThreadState, role: RoleState, payload: Mapping[str, Any], kept: bool
-) -> ThreadState:
+def _tried(state: ThreadState, role: RoleState, payload: Mapping[str, Any]) -> ThreadState:
     """An attempt ended without a step. If it has no session, the one before it stays."""
-    agent = payload["agent"]
+    agent, given = payload["agent"], session_of(payload)
     session = role.sessions.get(agent)
-    if not kept:
+    if not given["kept"]:
         session = None
-    elif payload["session"] is not None and (session is None or session.id != payload["session"]):
+    elif given["id"] is not None and (session is None or session.id != given["id"]):
         number = session.number if session else 0
-        session = RoleSession(payload["session"], number, False, None)
+        session = RoleSession(given["id"], number, False, None)
     state = state.with_role(payload["role"], role.with_session(agent, session))
     return decided(state._replace(tries=state.tries + 1), payload["next"])
 

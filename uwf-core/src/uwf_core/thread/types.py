@@ -4,14 +4,17 @@ Evolution: a schema that changes is a new type; readers know every type ever rel
 value is null, never left out. Times are integer ms since 1970, durations ms.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypedDict
 
 from uwf_core.api.sums import LedgerPayload, ReservePayload, UsagePayload
-from uwf_core.fields.mismatch import To
+from uwf_core.fields.mismatch import To, same
 from uwf_core.thread.names import Reason
 
 Text = Annotated[str, To("string")]
+ShownText = Annotated[str, To("string", shown=same)]
+"""A text that documents have in place of its reference."""
 StepRef = Annotated[str, To("step")]
 HeadRef = Annotated[str, To("step", "start")]
 AnyRef = Annotated[str, To()]
@@ -62,11 +65,19 @@ class PersonPayload(TypedDict):
     via: str
 
 
+class ErrorPayload(TypedDict):
+    """Why an attempt failed; `kind` is a word of the table of failures."""
+
+    kind: str
+    message: str
+    until: int | None
+
+
 class CorrectionPayload(TypedDict):
     """A rejected reply: the prompt of the correction, the reply, its errors."""
 
-    prompt: Text
-    raw: Text
+    prompt: ShownText
+    raw: ShownText
     errors: list[str]
 
 
@@ -135,65 +146,122 @@ class GuidancePayload(TypedDict):
     text: Text
 
 
-class StepPayload(TypedDict):
-    """One turn of a role, or a failed attempt at one (then `output` is an error output).
+class AskedForPayload(TypedDict):
+    """What an attempt was asked to do. Its step embeds it as it ended.
 
     Attributes:
-        prev: null in the first step. replaces: the step that a poke replaced.
-        seq: its number among the events of its thread.
-        workflow: the workflow that chose the role and routed the output; a fork can have another.
-        failure: the kind of a failed attempt's failure, else null.
-        sessionKept: whether a later run of the role may continue `session`.
-        next: its decision.
-        body: the text beside the output, as the extractor gave it, null where there is none.
-        edgePrompt: the moderator's instruction. prompt: exactly what the agent got.
-        said: the text of a person. answer: a person's answer (JSON). by: that person.
+        number: which attempt at the step it is. replaces: the step that a poke replaces.
+        edgePrompt: the moderator's instruction. instruction: that with the text of a person.
+        prompt: exactly what the agent got.
+        said: the text of a person. answer: a person's answer. by: that person.
         ownSession: whether the prompt was for a session that knows the earlier steps.
+        skills: skills, memory and rules that the agent got.
+    """
+
+    number: int
+    purpose: str
+    replaces: StepRef | None
+    edgePrompt: ShownText
+    instruction: Text
+    prompt: Text
+    said: ShownText | None
+    answer: Annotated[Any, To("string", shown=json.loads)] | None
+    by: PersonPayload | None
+    cwd: str
+    ownSession: bool
+    skills: list[GuidancePayload] | None
+
+
+class FilesPayload(TypedDict):
+    """The files of a step: those that it delivered, by path, and the recorded ones."""
+
+    artifacts: dict[str, Annotated[str, To("file")]] | None
+    workspace: WorkspacePayload | None
+
+
+class SessionPayload(TypedDict):
+    """The session of a step.
+
+    Attributes:
+        id: as the agent names it; the called thread, of a call. None if it named none.
+        kept: whether a later run of the role may continue it.
         continuation: new, continued, forked, or restarted (the session asked for was lost).
-        mark: the end of the reply in its session, as the agent names it.
-        extractor: the extractor of the output, null for a typed object.
+        mark: the end of the reply in it, as the agent names it.
+    """
+
+    id: str | None
+    kept: bool
+    continuation: Literal["new", "continued", "forked", "restarted"]
+    mark: str | None
+
+
+class CallPayload(TypedDict):
+    """The threads that a step called.
+
+    Attributes:
         child, children: the last step of the thread, or of each branch, that it called (the start
             of a branch without one). branches: these branches, in the same order.
-        called: threads that its agent started. calledUsage: what all of these have used.
+        called: threads that its agent started. usage: what all of these have used.
         usageByRole: the part of the branches of each role.
-        ancestors: `[k]` is the newest earlier step whose number is a multiple of 2^k.
-        artifacts: files by path. workspace: the recorded files. skills: skills, memory and rules
-            that the agent got. toolList: the tools of its servers. notices: what else a person has
-            to know, such as work that is elsewhere. All null until used.
+    """
+
+    child: StepRef | None
+    children: list[HeadRef] | None
+    branches: list[BranchPayload] | None
+    called: list[str] | None
+    usage: LedgerPayload | None
+    usageByRole: dict[str, LedgerPayload] | None
+
+
+class _AttemptedPayload(TypedDict):
+    """What an attempt and its step have in common.
+
+    Attributes:
+        seq: the number of the event that ends the attempt. number: that of the step.
+        prev: the step before; null in the first one.
     """
 
     thread: str
     seq: int
-    start: Annotated[str, To("start")]
-    workflow: Annotated[str, To("workflow")]
-    prev: StepRef | None
-    replaces: StepRef | None
     number: int
     role: str
-    purpose: str
-    output: AnyRef
-    raw: Text | None
-    body: Text | None
-    detail: Annotated[str, To("detail")]
-    failure: str | None
-    sessionKept: bool
-    next: NextPayload
     agent: str
+    prev: StepRef | None
+    startedAtMs: int
+    session: SessionPayload | None
+    attempt: AskedForPayload
+    files: FilesPayload | None
+
+
+ATTEMPTED: Final = tuple(_AttemptedPayload.__annotations__)
+"""What a step takes over from its attempt."""
+
+
+class StepPayload(_AttemptedPayload):
+    """One turn of a role, or a failed attempt at one (then it has a `failure` and no output).
+
+    Attributes:
+        workflow: the workflow that chose the role and routed the output; a fork can have another.
+        next: its decision.
+        body: the text beside the output, as the extractor gave it, null where there is none.
+        extractor: the extractor of the output, null for a typed object.
+        ancestors: `[k]` is the newest earlier step whose number is a multiple of 2^k.
+        toolList: the tools of the agent's servers. notices: what else a person has to know, such as
+            work that is elsewhere.
+    """
+
+    start: Annotated[str, To("start")]
+    workflow: Annotated[str, To("workflow")]
+    output: Annotated[Any, To(shown=same)] | None
+    raw: Text | None
+    body: ShownText | None
+    detail: Annotated[str, To("detail")]
+    failure: ErrorPayload | None
+    next: NextPayload
     agentVersion: str | None
     engineVersion: str
     model: str | None
     extractor: str | None
-    session: str | None
-    ownSession: bool
-    continuation: Literal["new", "continued", "forked", "restarted"]
-    mark: str | None
-    edgePrompt: Text
-    prompt: Text
-    said: Text | None
-    answer: Text | None
-    by: PersonPayload | None
-    cwd: str
-    startedAtMs: int
     completedAtMs: int
     usage: UsagePayload
     denials: list[str]
@@ -201,16 +269,8 @@ class StepPayload(TypedDict):
     stopReason: str | None
     corrections: list[CorrectionPayload]
     previousAttempts: list[StepRef]
-    child: StepRef | None
-    children: list[HeadRef] | None
-    branches: list[BranchPayload] | None
-    called: list[str] | None
-    calledUsage: LedgerPayload | None
-    usageByRole: dict[str, LedgerPayload] | None
+    call: CallPayload | None
     ancestors: list[StepRef] | None
-    artifacts: dict[str, Annotated[str, To("file")]] | None
-    workspace: WorkspacePayload | None
-    skills: list[GuidancePayload] | None
     toolList: Text | None
     notices: list[str] | None
 
@@ -223,40 +283,18 @@ class ProcessPayload(TypedDict):
     host: str
 
 
-class AttemptPayload(TypedDict):
+class AttemptPayload(_AttemptedPayload):
     """The start of an attempt, stored before the agent starts; replaced when the attempt ends.
 
-    The variable `@uwf/attempt/<thread>/<number>.<try>` points to it. `seq` is the number of the
-    event that will end it. `instruction` is the edge prompt with the text of a person
-    (`said`); `engine` the process that runs it; `marker` is in the environment of everything it
-    starts (`UWF_ATTEMPT`). `reserved` counts against limits until it ends. `skills` as in a step.
-    `step` refers to its failed step, `question` to its question.
+    The variable `@uwf/attempt/<thread>/<number>.<attempt.number>` points to it. `engine` is the
+    process that runs it; `marker` is in the environment of everything it starts (`UWF_ATTEMPT`).
+    `reserved` counts against limits until it ends. `step` refers to its failed step, `question` to
+    its question.
     """
 
-    thread: str
-    seq: int
-    number: int
-    attempt: int
-    role: str
-    agent: str
-    purpose: str
-    prev: StepRef | None
-    replaces: StepRef | None
-    edgePrompt: Text
-    instruction: Text
-    prompt: Text
-    said: Text | None
-    answer: Text | None
-    by: PersonPayload | None
-    cwd: str
-    session: str | None
-    ownSession: bool
-    startedAtMs: int
     engine: ProcessPayload
     marker: str
     reserved: ReservePayload | None
-    workspace: WorkspacePayload | None
-    skills: list[GuidancePayload] | None
     step: StepRef | None
     question: Annotated[str, To("question")] | None
 
@@ -368,7 +406,7 @@ class AskedPayload(_EventPayload):
     attempt: Annotated[str, To("attempt")]
     role: str
     agent: str
-    session: str | None
+    session: SessionPayload | None
     startedAtMs: int
     completedAtMs: int
     usage: UsagePayload
@@ -446,7 +484,7 @@ class ToolCallPayload(TypedDict):
     id: str
     name: str
     arguments: str
-    result: Text | None
+    result: ShownText | None
     isError: bool
     startedAtMs: int | None
     endedAtMs: int | None
@@ -456,9 +494,9 @@ class TurnPayload(TypedDict):
     """One message inside the agent's own loop."""
 
     index: int
-    role: str
-    text: Text
-    reasoning: Text | None
+    speaker: str
+    text: ShownText
+    reasoning: ShownText | None
     toolCalls: list[ToolCallPayload]
     usage: UsagePayload | None
 
@@ -468,14 +506,6 @@ class DetailPayload(TypedDict):
 
     session: str | None
     turns: list[Annotated[str, To("turn")]]
-
-
-class ErrorPayload(TypedDict):
-    """The output of a failed attempt; `kind` is a word of the table of failures."""
-
-    kind: str
-    message: str
-    until: int | None
 
 
 NODES: Final[Mapping[str, Any]] = {
@@ -496,7 +526,6 @@ NODES: Final[Mapping[str, Any]] = {
     "cancelled": CancelledPayload,
     "turn": TurnPayload,
     "detail": DetailPayload,
-    "error": ErrorPayload,
     "file": FilePayload,
     "part": PartPayload,
 }

@@ -29,7 +29,7 @@ def place_of(state: "ThreadState") -> dict[str, str]:
 
 def place_in_step(store: "Store", step: "Mapping[str, Any]") -> dict[str, str]:
     """The same fields, from the step of a call, whose folder is that of the called thread."""
-    last = store.payload(Ref(step["child"]))
+    last = store.payload(Ref(step["call"]["child"]))
     if store.payload(Ref(last["workflow"]))["workspace"] is None:
         return {}
-    return {FOLDER: step["cwd"], GIT_BRANCH: branch_of(step["session"])}
+    return {FOLDER: step["attempt"]["cwd"], GIT_BRANCH: branch_of(step["session"]["id"])}

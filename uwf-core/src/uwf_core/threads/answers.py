@@ -13,6 +13,7 @@ from uwf_core.threads.agent_call import VARIABLE
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.head import Head
+    from uwf_core.thread.types import AskedForPayload
 
 HUMAN = "human"
 """The agent of roles that a person plays."""
@@ -110,9 +111,13 @@ def _answered(engine: "Engine", head: "Head") -> tuple[Any, str] | None:
     store, attempt = engine.store, last_attempt(engine.store, head)
     if attempt is not None:
         payload = store.payload(Ref(attempt.value))
-        if payload["answer"] is not None and payload["by"] is not None:
-            return payload["by"], f"step {payload['number']}"
+        if (by := _answerer(payload["attempt"])) is not None:
+            return by, f"step {payload['number']}"
     for step in islice(newest_first(store, head.ref, Ref(head.state.start)), _STEPS_BACK):
-        if step.payload["answer"] is not None and step.payload["by"] is not None:
-            return step.payload["by"], f"step {step.ref}"
+        if (by := _answerer(step.payload["attempt"])) is not None:
+            return by, f"step {step.ref}"
     return None
+
+
+def _answerer(asked: "AskedForPayload") -> Any:
+    return None if asked["answer"] is None else asked["by"]

@@ -20,6 +20,7 @@ from uwf_core.engine.watch import Watch
 from uwf_core.errors import NeedsAnswer, SessionLost, UsageError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.branches import check_no_branches
+from uwf_core.thread.decisions import call_of, session_of
 from uwf_core.thread.head import read_head
 from uwf_core.thread.names import ask_name, asked_name, head_name
 from uwf_core.views.read import read_step
@@ -69,8 +70,8 @@ def ask_step(
     if not options.text.strip():
         raise UsageError("the question is blank", hint="ask it with -p TEXT")
     step = open_step(engine, word)
-    while step.node["child"] is not None:  # a call: the step that gave its result answers
-        step = open_step(engine, step.node["child"])
+    while (last := call_of(step.node)["child"]) is not None:  # a call: who gave its result answers
+        step = open_step(engine, last)
     check_no_branches(step.node, "ask")
     choice = _choose(engine, step, options.agent)
     with opened_agent(engine, choice, None) as agent:
@@ -155,14 +156,14 @@ def _call(
         "thread": step.node["thread"],
         "role": step.role,
         "step_number": step.number,
-        "cwd": step.node["cwd"],
+        "cwd": step.node["attempt"]["cwd"],
         "model": model_of(engine, agent.capabilities, role and role.model),
         "options": agent.options,
         # a question allows no more than the step did
         "tools": role.tools if role and "tools" in agent.capabilities else None,
         "limits": run_limits(engine),
         "env": engine.agent_env(agent.env),
-        "trusted": engine.trusts(step.node["cwd"]),
+        "trusted": engine.trusts(step.node["attempt"]["cwd"]),
         "cancel": cancel,
     }
 
@@ -181,11 +182,12 @@ def _asked(question: _Question, watch: Watch, *, may_fork: bool) -> tuple[AgentR
 
 def _can_fork(question: _Question, watch: Watch) -> bool:
     """Whether the agent can fork its session so that the fork ends at the step."""
-    payload, agent = question.step.node, question.agent
-    is_its_own = payload["session"] is not None and payload["agent"] == agent.name
+    node, agent = question.step.node, question.agent
+    session = session_of(node)
+    is_its_own = session["id"] is not None and node["agent"] == agent.name
     if not is_its_own or "fork" not in agent.capabilities:
         return False
-    if payload["mark"] or question.step.session_rests:
+    if session["mark"] or question.step.session_rests:
         return True
     watch.notice(
         f"the session of the step holds later turns, and {agent.name} cannot fork it as of the "
@@ -200,11 +202,12 @@ def _forks(question: _Question) -> Iterator[tuple[bool, str]]:
     cached = store.variable(name)
     if cached is not None and cached.tags.get("agent") == question.agent.name:
         yield True, cached.tags["session"]
-    session = question.step.node["session"]
+    own = session_of(question.step.node)
+    session = own["id"]
     assert session is not None
     try:
         request = AgentRequest(**question.call, prompt="")
-        forked = fork_call(question.agent, session, request, question.step.node["mark"])
+        forked = fork_call(question.agent, session, request, own["mark"])
     except SessionLost:
         return
     if forked is None:  # a copy comes only with a prompt, which may change things

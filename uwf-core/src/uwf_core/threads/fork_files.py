@@ -24,6 +24,7 @@ from uwf_core.files.worktree_entries import prefix_conflict
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.folders import make_folder
 from uwf_core.process.git import GitFailed, user_git
+from uwf_core.thread.decisions import workspace_of
 from uwf_core.thread.history import is_start, read_start, read_step
 from uwf_core.thread.worktree import branch_of
 
@@ -91,7 +92,7 @@ def fork_with_files(
 
 def _recorded(engine: "Engine", ref: Ref) -> "tuple[WorkspacePayload, SnapshotPayload]":
     payload = engine.store.payload(ref)
-    workspace = None if is_start(payload) else read_step(engine.store, ref).payload["workspace"]
+    workspace = None if is_start(payload) else workspace_of(read_step(engine.store, ref).payload)
     after = workspace and workspace["after"]
     if workspace is None or after is None or after["tree"] is None:
         reason = after and after["reason"]
@@ -133,7 +134,7 @@ def _begin(
     with engine.store.transaction():
         step = read_step(engine.store, ref).payload
         begun = read_start(engine.store, Ref(step["start"]))
-        places = (place_in(origin, each) for each in (begun["cwd"], step["cwd"]))
+        places = (place_in(origin, each) for each in (begun["cwd"], step["attempt"]["cwd"]))
         inside = os.fsdecode(next((each for each in places if each is not None), b""))
         cwd = str(Path(target, inside))
         Path(cwd).mkdir(parents=True, exist_ok=True)

@@ -16,6 +16,7 @@ from uwf_core.engine.run import run_steps
 from uwf_core.errors import UsageError, WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.calls import CALL_AGENT
+from uwf_core.thread.decisions import call_of, session_of, workspace_of
 from uwf_core.thread.history import (
     Step,
     is_answer,
@@ -100,15 +101,15 @@ def step_input(engine: "Engine", word: str) -> StepInput:
             f"{ref} is the start of a thread, not a step", hint="next: uwf step list THREAD"
         )
     step = read_step(store, ref)
-    payload = step.payload
+    payload, asked = step.payload, step.payload["attempt"]
     _check_kind(store, step)
-    head = Ref(payload["replaces"] or payload["prev"] or payload["start"])
+    head = Ref(asked["replaces"] or payload["prev"] or payload["start"])
     start = read_start(store, Ref(payload["start"]))
     output, by_person = store.payload(Ref(payload["output"])), payload["agent"] == PERSON
     bound = (start["bindings"] or {}).get(payload["role"])
     base = _folder(store, step, start["cwd"])
     _check_folder(step, base)
-    imported, workspace = is_imported(store, payload["start"]), payload["workspace"]
+    imported, workspace = is_imported(store, payload["start"]), workspace_of(payload)
     summaries = [each.ref for each in _events(store, payload) if each.kind == "compacted"]
     return StepInput(
         step=ref,
@@ -120,15 +121,15 @@ def step_input(engine: "Engine", word: str) -> StepInput:
         intent=_intent(store, step, head),
         call=_call(store, payload, start["parent"]),
         base=base,
-        cwd=payload["cwd"],
+        cwd=asked["cwd"],
         top=base if workspace is None else workspace["folder"],
         tree=None if workspace is None else workspace["before"]["tree"],
         compacted=summaries[-1] if summaries else None,
         agent=None if imported else bound or (None if by_person else start["agent"]),
         by_person=by_person,
         is_imported=imported,
-        own_session=payload["ownSession"],
-        prompt=store.text(Ref(payload["prompt"])),
+        own_session=asked["ownSession"],
+        prompt=store.text(Ref(asked["prompt"])),
         status=str(output.get("$status")),
         output=output,
     )
@@ -138,19 +139,21 @@ def _check_kind(store: "Store", step: Step) -> None:
     payload: Any = step.payload
     role, thread = payload["role"], payload["thread"]
     if payload["failure"] is not None:
-        raise _unusable(step, f"is a failed attempt ({payload['failure']})",
+        raise _unusable(step, f"is a failed attempt ({payload['failure']['kind']})",
                         f"name the step after it; next: uwf step list {thread}")  # fmt: skip
-    if payload["branches"] is not None or payload["children"] is not None:
+    if call_of(payload)["children"] is not None:
         raise _unusable(step, f"is the joint result of the branches of {role}",
                         f"name steps of the branches; next: uwf thread show {thread}")  # fmt: skip
     if payload["agent"] == CALL_AGENT:
+        called = session_of(payload)["id"]
         raise _unusable(step, f"is a call: another workflow plays the role {role}",
-                        f"name a step of thread {payload['session']}, which it called")  # fmt: skip
+                        f"name a step of thread {called}, which it called")  # fmt: skip
     if payload["agent"] == PROGRAM:
         raise _unusable(step, f"was made by the program of the role {role}, which gets no prompt",
                         "name a step of an agent or a person")  # fmt: skip
-    is_reply = is_answer(payload["answer"], payload["usage"])
-    if payload["answer"] is not None and not (is_reply and payload["agent"] == PERSON):
+    answer = payload["attempt"]["answer"]
+    is_reply = is_answer(answer, payload["usage"])
+    if answer is not None and not (is_reply and payload["agent"] == PERSON):
         raise _unusable(step, "answers a question of its agent in the same step",
                         "name a step that was made without such a question")  # fmt: skip
 
@@ -161,19 +164,19 @@ def _unusable(step: Step, why: str, cure: str) -> WrongStateError:
 
 def _intent(store: "Store", step: Step, head: Ref) -> Intent:
     """What a person asked for; the person who plays the role is not one of them."""
-    payload = step.payload
-    said = text_at(store, payload["said"])
-    if payload["replaces"] is not None:
+    asked = step.payload["attempt"]
+    said = text_at(store, asked["said"])
+    if asked["replaces"] is not None:
         return Intent("poke", said)
     before = _next_of(store, head)
-    if before is not None and before["status"] == "completed" and payload["purpose"] != "resume":
+    if before is not None and before["status"] == "completed" and asked["purpose"] != "resume":
         raise _unusable(step, "begins a further call of its thread",
                         "name a later step of that call")  # fmt: skip
     waits = before is not None and before["status"] != "idle"
-    if waits and payload["answer"] is not None:
+    if waits and asked["answer"] is not None:
         raise _unusable(step, "is the answer of a person to a thread that waited",
                         "name a step whose role was next")  # fmt: skip
-    if payload["answer"] is not None or not (waits or said):
+    if asked["answer"] is not None or not (waits or said):
         return GO_ON
     return Intent("resume", said)
 
@@ -209,7 +212,7 @@ def _check_folder(step: Step, base: str) -> None:
     """Check that a copy of the thread's folder has the folder of the step."""
     from pathlib import PurePath
 
-    cwd = step.payload["cwd"]
+    cwd = step.payload["attempt"]["cwd"]
     if ".." in PurePath(cwd).parts or not PurePath(cwd).is_relative_to(base):
         raise _unusable(step, f"ran in {cwd}, outside of the folder of its thread ({base})",
                         "name a step that ran in the folder of its thread")  # fmt: skip

@@ -184,7 +184,7 @@ class Follower:
         )
         found = list(newest)
         replaced = next(record.newest_first(), None) if not found else None
-        if replaced is not None and seen.head and replaced.node["replaces"] is not None:
+        if replaced is not None and seen.head and replaced.node["attempt"]["replaces"] is not None:
             found = [replaced]  # by a poke
         seen.head, seen.number = record.head, record.count
         return found[::-1]
@@ -271,7 +271,7 @@ class Follower:
             len(turns),
             _tokens(turns),
             _activity(turns),
-            node["answer"] is not None,
+            node["attempt"]["answer"] is not None,
         )
 
 
@@ -309,7 +309,7 @@ def _activity(turns: Sequence[TurnRecord]) -> Activity:
     if not turns:
         return Activity()
     tools = [
-        (str(each["name"]), is_over(each["result"], each["startedMs"], each["endedMs"]))
+        (str(each["name"]), is_over(each["result"], each["startedAtMs"], each["endedAtMs"]))
         for each in turns[-1].tool_calls
     ]
     return activity_of(turns[-1].text, tools)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from uwf_core.markdown import fenced
 from uwf_core.prompt.step_text import input_text, said_markdown, step_markdown
+from uwf_core.thread.decisions import call_of
 from uwf_core.thread.lifecycle import state_words
 from uwf_core.workflow.definition import PROGRAM
 from uwf_core.workflow.variants import BODY
@@ -80,7 +81,7 @@ def read_step(step: "StepRecord", quota: int = QUOTA) -> str:
     parts = [_step_text(step), *([note] if left_out else []), *reversed(texts)]
     if step.child is not None:
         parts.append(f"(a call: `uwf thread read {step.child}` prints the steps of its thread)")
-    elif not turns and step.node["branches"] is None:
+    elif not turns and not step.calls:
         parts.append("(the agent reported no turns)")
     return "\n\n".join(parts) + "\n"
 
@@ -124,11 +125,10 @@ def _step_text(step: "StepRecord") -> str:
     facts = f"{step.ref} · {step.alias or step.node['agent']} · {took}"
     if step.child is not None:
         facts += f"\n\nThread {step.child}; next: `uwf thread read {step.child}`"
-    if step.node["artifacts"]:
-        count = len(step.node["artifacts"])
+    if count := len(step.files):
         files = "1 delivered file" if count == 1 else f"{count} delivered files"
         facts += f"\n\n{files}; next: `uwf step files {step.ref}`"
-    if step.node["branches"] is not None:
+    if call_of(step.node)["branches"] is not None:
         return _branches_text(step, facts)
     failure, said = step.failure, step.sayings
     if failure is not None:

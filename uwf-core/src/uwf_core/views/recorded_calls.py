@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.calls import CALL_AGENT, OpenCall, open_calls, state_below
+from uwf_core.thread.decisions import call_of, session_of
 from uwf_core.thread.history import Step, is_start, unordered_events
 
 if TYPE_CHECKING:
@@ -77,10 +78,11 @@ def calls_of_step(store: "Store", step: Step) -> list[CallRecord]:
     place = node["thread"], node["number"], node["role"]
     if node["agent"] != CALL_AGENT:
         return []
-    branches = node["branches"]
+    call = call_of(node)
+    branches = call["branches"]
     if branches is None:
-        thread = node["session"] or ""
-        return [CallRecord(store, thread, node["role"], place, end=node["child"])]
+        thread = session_of(node)["id"] or ""
+        return [CallRecord(store, thread, node["role"], place, end=call["child"])]
     return [
         CallRecord(
             *(store, each["thread"], each["role"], place),
@@ -89,7 +91,7 @@ def calls_of_step(store: "Store", step: Step) -> list[CallRecord]:
             status=each["status"],
             end=end,
         )
-        for index, (each, end) in enumerate(zip(branches, node["children"] or (), strict=True))
+        for index, (each, end) in enumerate(zip(branches, call["children"] or (), strict=True))
     ]
 
 

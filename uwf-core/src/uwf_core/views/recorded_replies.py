@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.ids import Ref
 from uwf_core.thread.history import text_at
+from uwf_core.thread.nodes import shown
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.thread.decisions import Event
-    from uwf_core.thread.types import CorrectionPayload, TurnPayload
+    from uwf_core.thread.types import CorrectionPayload, ToolCallPayload, TurnPayload
 
 
 class TurnRecord:
@@ -21,24 +22,29 @@ class TurnRecord:
         self.ref = ref
         self.node: TurnPayload = store.payload(Ref(ref))
         self.index = self.node["index"]
-        self.speaker = self.node["role"]
+        self.speaker = self.node["speaker"]
         self.usage = self.node["usage"]
+
+    @cached_property
+    def shown(self) -> "TurnPayload":
+        """The node with its texts."""
+        found: TurnPayload = shown(self._store, "turn", self.node)
+        return found
 
     @property
     def text(self) -> str:
         """The message."""
-        return self._store.text(Ref(self.node["text"]))
+        return self.shown["text"]
 
     @property
     def reasoning(self) -> str | None:
         """The model's reasoning."""
-        return text_at(self._store, self.node["reasoning"])
+        return self.shown["reasoning"]
 
     @property
-    def tool_calls(self) -> list[dict[str, Any]]:
+    def tool_calls(self) -> "list[ToolCallPayload]":
         """The uses of tools, with the text of each result."""
-        calls = self.node["toolCalls"]
-        return [{**call, "result": text_at(self._store, call["result"])} for call in calls]
+        return self.shown["toolCalls"]
 
 
 class CorrectionRecord:
@@ -90,4 +96,4 @@ class EventRecord:
     @property
     def said(self) -> str | None:
         """The words with which a person made that call."""
-        return None if self.call is None else text_at(self._store, self.call["said"])
+        return None if self.call is None else text_at(self._store, self.call["attempt"]["said"])

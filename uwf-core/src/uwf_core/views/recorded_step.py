@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.ids import Ref
 from uwf_core.thread.calls import CALL_AGENT
+from uwf_core.thread.decisions import artifacts_of, session_of
 from uwf_core.thread.head import session_rests
 from uwf_core.thread.history import (
     Saying,
     Step,
-    failure_of,
     is_answer,
     read_start,
     read_step,
     sayings,
     text_at,
 )
+from uwf_core.thread.nodes import shown
 from uwf_core.views.recorded_calls import CallRecord, calls_of_step
 from uwf_core.views.recorded_replies import CorrectionRecord, TurnRecord
 
@@ -39,6 +40,11 @@ class StepRecord:
         self.number, self.role = self.node["number"], self.node["role"]
 
     @property
+    def shown(self) -> Any:
+        """The node with texts and values in place of the references that documents resolve."""
+        return shown(self._engine.store, "step", self.node)
+
+    @property
     def workflow(self) -> "Definition":
         """The workflow that chose the role and routed the output."""
         return self._engine.definition(Ref(self.node["workflow"]))
@@ -46,7 +52,7 @@ class StepRecord:
     @property
     def child(self) -> str | None:
         """The thread that it called, if it is a call."""
-        return self.node["session"] if self.node["agent"] == CALL_AGENT else None
+        return session_of(self.node)["id"] if self.node["agent"] == CALL_AGENT else None
 
     @property
     def calls(self) -> list[CallRecord]:
@@ -66,14 +72,14 @@ class StepRecord:
     @property
     def failure(self) -> "ErrorPayload | None":
         """The error of a failed attempt."""
-        return None if self.node["failure"] is None else failure_of(self._engine.store, self._step)
+        return self.node["failure"]
 
     @property
     def output(self) -> Mapping[str, Any]:
         """The typed output; empty for a failed attempt."""
         if self._output is None:
-            failed = self.node["failure"] is not None
-            self._output = {} if failed else self._engine.store.payload(Ref(self.node["output"]))
+            ref = self.node["output"]
+            self._output = {} if ref is None else self._engine.store.payload(Ref(ref))
         return self._output
 
     @property
@@ -85,34 +91,32 @@ class StepRecord:
     @property
     def body(self) -> str:
         """The text beside the output."""
-        if self.node["body"] is None or self.node["failure"] is not None:
-            return ""
-        return self._engine.store.text(self.node["body"])
+        return text_at(self._engine.store, self.node["body"]) or ""
 
     @property
     def raw(self) -> str | None:
         """The whole reply."""
-        return self._text("raw")
+        return text_at(self._engine.store, self.node["raw"])
 
     @property
     def prompt(self) -> str:
         """Exactly what the agent got."""
-        return self._engine.store.text(Ref(self.node["prompt"]))
+        return self._engine.store.text(Ref(self.node["attempt"]["prompt"]))
 
     @property
     def edge_prompt(self) -> str:
         """The moderator's instruction."""
-        return self._engine.store.text(Ref(self.node["edgePrompt"]))
+        return self._engine.store.text(Ref(self.node["attempt"]["edgePrompt"]))
 
     @property
     def said(self) -> str | None:
         """The text of a person to the role."""
-        return self._text("said")
+        return text_at(self._engine.store, self.node["attempt"]["said"])
 
     @property
     def answer(self) -> Any:
         """A person's answer."""
-        answer = self._text("answer")
+        answer = text_at(self._engine.store, self.node["attempt"]["answer"])
         return None if answer is None else json.loads(answer)
 
     @property
@@ -123,7 +127,7 @@ class StepRecord:
     @property
     def is_answer(self) -> bool:
         """Whether the output is a person's answer."""
-        return is_answer(self.node["answer"], self.node["usage"])
+        return is_answer(self.node["attempt"]["answer"], self.node["usage"])
 
     @property
     def session_rests(self) -> bool:
@@ -149,12 +153,13 @@ class StepRecord:
     @property
     def replaced(self) -> "StepRecord | None":
         """The step that this one replaced."""
-        return None if self.node["replaces"] is None else self.other(self.node["replaces"])
+        replaced = self.node["attempt"]["replaces"]
+        return None if replaced is None else self.other(replaced)
 
     @property
     def files(self) -> "Sequence[FileRecord]":
         """The files that it delivered, by their paths."""
-        artifacts = self.node["artifacts"]
+        artifacts = artifacts_of(self.node)
         if not artifacts:
             return ()
         from uwf_core.files.content import FileRecord  # not for every step
@@ -170,7 +175,3 @@ class StepRecord:
     def other(self, ref: str) -> "StepRecord":
         """Another step of the store."""
         return StepRecord(self._engine, read_step(self._engine.store, Ref(ref)))
-
-    def _text(self, field: str) -> str | None:
-        fields: Mapping[str, Any] = self.node
-        return text_at(self._engine.store, fields[field])

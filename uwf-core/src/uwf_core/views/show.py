@@ -18,7 +18,7 @@ from uwf_core.thread.calls import (
     open_calls,
     state_below,
 )
-from uwf_core.thread.decisions import Suspension
+from uwf_core.thread.decisions import Suspension, session_of
 from uwf_core.thread.head import read_head
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import FINISHED
@@ -323,8 +323,8 @@ def _would_repeat(thread: ThreadRecord) -> bool:
     if not thread.pending or thread.pending[-1].node["agent"] == "program":
         return False
     *before, failed = [*thread.newest_first(), *thread.pending]
-    session = failed.node["session"]
-    return session is None or all(each.node["session"] != session for each in before)
+    session = session_of(failed.node)["id"]
+    return session is None or all(session_of(each.node)["id"] != session for each in before)
 
 
 def asks_to_install(message: str) -> bool:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, TypedDict
 from uwf_core.errors import WrongStateError
 from uwf_core.files.difference import PathChange, changed_paths, patch
 from uwf_core.thread.calls import CALL_AGENT
+from uwf_core.thread.decisions import workspace_of
 
 if TYPE_CHECKING:
     from uwf_core.thread.types import SnapshotPayload
@@ -67,7 +68,7 @@ def recorded_files(step: "StepRecord") -> "tuple[str, SnapshotPayload, SnapshotP
     Raises:
         WrongStateError: its files are not recorded; the message has the reason.
     """
-    workspace = step.node["workspace"]
+    workspace = workspace_of(step.node)
     if workspace is None:
         reason, hint = "its workflow does not record them", _CURE
         if step.node["agent"] == CALL_AGENT:

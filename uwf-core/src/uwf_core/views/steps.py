@@ -4,12 +4,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uwf_core.errors import UnknownIdError, UsageError
+from uwf_core.thread.decisions import call_of
 from uwf_core.views.turns import turns_of_step
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import StepDocument, StepRow
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.file_documents import FileDocument, FilesDocument
+    from uwf_core.thread.types import StepPayload
     from uwf_core.views.recorded import ThreadRecord
     from uwf_core.views.recorded_step import StepRecord
 
@@ -21,54 +23,16 @@ def list_steps(thread: "ThreadRecord") -> "list[StepRow]":
 
 def show_step(step: "StepRecord") -> "StepDocument":
     """A whole step, or failed attempt."""
-    node, failure = step.node, step.failure
+    node: StepPayload = step.shown
     return {
+        **node,
         "step": step.ref,
-        "thread": node["thread"],
-        "number": step.number,
-        "role": step.role,
-        "agent": node["agent"],
         "alias": step.alias,
-        "agentVersion": node["agentVersion"],
-        "engineVersion": node["engineVersion"],
-        "model": node["model"],
-        "session": node["session"],
-        "continuation": node["continuation"],
-        "proof": node["proof"],
-        "stopReason": node["stopReason"],
         "status": step.status,
-        "output": {**step.output},
-        "body": step.body,
-        "failure": None if failure is None else {**failure},
-        "edgePrompt": step.edge_prompt,
-        "said": step.said,
-        "answer": step.answer,
-        "by": node["by"],
-        "cwd": node["cwd"],
-        "startedAtMs": node["startedAtMs"],
-        "completedAtMs": node["completedAtMs"],
         "durationMs": step.duration_ms,
-        "usage": node["usage"],
-        "denials": node["denials"],
-        "corrections": [
-            {"prompt": each.prompt, "raw": each.raw, "errors": each.errors}
-            for each in step.corrections
-        ],
-        "previousAttempts": node["previousAttempts"],
-        "prev": node["prev"],
-        "replaces": node["replaces"],
         "answered": step.is_answer,
         "childThread": step.child,
-        "child": node["child"],
-        "children": node["children"],
-        "branches": node["branches"],
-        "called": node["called"],
-        "calledUsage": node["calledUsage"],
-        "files": files_of_step(step),
-        "workspace": node["workspace"],
-        "skills": node["skills"] or [],
-        "toolList": node["toolList"],
-        "notices": node["notices"] or [],
+        "delivered": files_of_step(step),
         "turns": turns_of_step(step),
     }
 
@@ -157,5 +121,5 @@ def _row(step: "StepRecord") -> "StepRow":
         "attempts": len(node["previousAttempts"]) + 1,
         "answered": step.is_answer,
         "childThread": step.child,
-        "branches": node["branches"],
+        "branches": call_of(node)["branches"],
     }

@@ -80,13 +80,8 @@ def turn_document(
 ) -> "TurnDocument":
     """A turn of a step or failed attempt, or (without `step`) of an open attempt."""
     return {
+        **turn.shown,
         "step": None if step is None else step.ref,
         "number": of.number,
         "role": of.role,
-        "index": turn.index,
-        "speaker": turn.speaker,
-        "text": turn.text,
-        "reasoning": turn.reasoning,
-        "toolCalls": turn.tool_calls,
-        "usage": turn.usage,
     }

@@ -8,6 +8,7 @@ from uwf_core.engine.find import find_thread
 from uwf_core.errors import StoreError, UnknownIdError, UsageError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.calls import descendants_of
+from uwf_core.thread.decisions import NO_CALL
 from uwf_core.thread.head import TRIAL, Head, head_of, read_head
 from uwf_core.thread.history import own_events
 from uwf_core.thread.names import HEADS, asked_prefix
@@ -112,7 +113,8 @@ def _parts(engine: "Engine", head: Head) -> Iterator[_Part]:
     workflow = head.state.workflow_name
     for event in own_events(engine.store, head.thread, head.ref):
         payload = event.payload
-        called = payload.get("child") or payload.get("children")
+        call = payload.get("call") or NO_CALL
+        called = call["child"] or call["children"]
         is_summary = event.kind == "compacted" and payload["usage"] != NOTHING_USED
         if is_summary:
             payload = {**payload, "role": COMPACT}

@@ -170,8 +170,8 @@ def _record_of(item: CalibrationItem) -> dict[str, Any]:
     steps: list[dict[str, Any]] = [
         {
             "number": number, "role": "worker" if number == len(bodies) else "before",
-            "status": "done", "output": {"$status": "done"}, "body": body, "edgePrompt": "",
-            "turns": [], "attempts": [],
+            "status": "done", "output": {"$status": "done"}, "body": body,
+            "attempt": {"edgePrompt": ""}, "turns": [], "attempts": [],
         }
         for number, body in enumerate(bodies, 1)
     ]  # fmt: skip

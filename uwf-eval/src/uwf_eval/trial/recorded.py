@@ -140,7 +140,8 @@ def begun(given: "StepInput", files: Files) -> StepTrial:
 
 
 def _session(given: "StepInput", node: Mapping[str, Any]) -> Literal["new", "forked", "fresh"]:
-    if node["ownSession"] and node["continuation"] != "restarted":
+    restarted = node["session"] is not None and node["session"]["continuation"] == "restarted"
+    if node["attempt"]["ownSession"] and not restarted:
         return "forked"
     return "fresh" if given.own_session else "new"
 

@@ -111,7 +111,7 @@ def summary_of(
 
 def _is_leaf(step: "RecordedStep") -> bool:
     """Whether an agent, a person or a program made it."""
-    return step.child is None and step.node["branches"] is None
+    return bool(step.node["agent"] != "workflow")
 
 
 def steps_by_path(

@@ -72,7 +72,7 @@ def named_texts(
 def _read(step: str | None, client: Client, kinds: Sequence[Kind]) -> Mapping[Kind, RoleText]:
     if step is None:
         raise NamingError("the agent named no roles")
-    output = client.step(step)["output"]
+    output = client.step(step)["output"] or {}
     texts = dict(ROLES)
     for kind in kinds:
         texts[kind] = RoleText(**output[kind])

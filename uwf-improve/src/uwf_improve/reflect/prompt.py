@@ -70,10 +70,10 @@ def _steps(client: Client, refs: Any) -> Iterator[dict[str, Any]]:
         yield {
             "step": ref,
             "role": step["role"],
-            "instruction": step["edgePrompt"][:_MOST],
+            "instruction": step["attempt"]["edgePrompt"][:_MOST],
             "output": json.dumps(step["output"], ensure_ascii=False)[:_MOST],
-            "text": step["body"][:_MOST],
+            "text": (step["body"] or "")[:_MOST],
             "rejected": [each["errors"] for each in step["corrections"]],
             "failure": step["failure"],
-            "person": step["said"],
+            "person": step["attempt"]["said"],
         }

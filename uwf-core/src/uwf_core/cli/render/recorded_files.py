@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from uwf_core.cli.render import amounts
+from uwf_core.thread.decisions import workspace_of
 
 
 def recorded_text(document: Mapping[str, Any]) -> str | None:
     """Whether the files of a step are recorded; None if that was not wanted."""
-    workspace = document["workspace"]
+    workspace = workspace_of(document)
     if workspace is None:
         return None
     after = workspace["after"]

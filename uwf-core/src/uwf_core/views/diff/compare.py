@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.sums import FIELDS, NOTHING_USED, UsagePayload, add_usage, is_exact
+from uwf_core.thread.decisions import artifacts_of, call_of, failure_kind, session_of, workspace_of
 from uwf_core.views.diff.align import Key, align
 from uwf_core.views.diff.documents import (
     ComparedStep,
@@ -164,7 +165,7 @@ def _end(thread: "ThreadRecord") -> str:
     if state.suspension is not None:
         words += f" ({state.suspension.kind or state.suspension.reason})"
         words += f": {state.suspension.message}" if not state.suspension.kind else ""
-    failed = [each.node["failure"] or "" for each in thread.pending]
+    failed = [failure_kind(each.node) or "" for each in thread.pending]
     return words + (f", after failed attempts: {', '.join(failed)}" if failed else "")
 
 
@@ -202,15 +203,15 @@ def _side(step: "StepRecord", *, is_whole: bool) -> ComparedStep:
         "agent": node["agent"],
         "alias": step.alias,
         "model": node["model"],
-        "session": node["session"],
+        "session": session_of(node)["id"],
         "workflow": node["workflow"],
-        "cwd": node["cwd"],
+        "cwd": node["attempt"]["cwd"],
         "startedAtMs": node["startedAtMs"],
         "durationMs": _duration(step),
         "usage": _usage(step),
         "attempts": failures_of(step),
         "corrections": len(node["corrections"]),
-        "files": node["artifacts"] or {},
+        "files": {**artifacts_of(node)},
         "tree": _tree_after(step),
         "instruction": step.edge_prompt if is_whole else None,
         "output": dict(step.output) if is_whole else None,
@@ -219,7 +220,7 @@ def _side(step: "StepRecord", *, is_whole: bool) -> ComparedStep:
 
 
 def _tree_after(step: "StepRecord") -> str | None:
-    workspace = step.node["workspace"]
+    workspace = workspace_of(step.node)
     after = workspace and workspace["after"]
     return after and after["tree"]
 
@@ -237,7 +238,7 @@ def _duration(step: "StepRecord") -> int:
 
 def _used(step: "StepRecord") -> tuple[UsagePayload, int]:
     """What a step used and how long it took; for a call what the called thread did."""
-    called = step.node["calledUsage"]
+    called = call_of(step.node)["usage"]
     if called is None:
         return step.node["usage"], step.duration_ms
     return called["usage"], called["runningMs"]
@@ -245,7 +246,7 @@ def _used(step: "StepRecord") -> tuple[UsagePayload, int]:
 
 def _attempts(step: "StepRecord") -> "list[StepRecord]":
     """What was paid for beside the step: failed attempts, and the steps that it replaced."""
-    if not (step.node["previousAttempts"] or step.node["replaces"]):
+    if not (step.node["previousAttempts"] or step.node["attempt"]["replaces"]):
         return []  # nearly all steps of a long thread
     found, line = list(step.attempts), step.replaced
     while line is not None:

@@ -66,9 +66,10 @@ def prompt_differences(
     said = [[f"{each.kind}: {each.text}" for each in step.sayings] for step in (a, b)]
     if not sides.same(*said):
         yield _difference("person", "\n".join(said[0]), "\n".join(said[1]), sides)
-    if a.node["prompt"] != b.node["prompt"] and _can_differ(a, b, after=after):
+    one, two = a.node["attempt"], b.node["attempt"]
+    if one["prompt"] != two["prompt"] and _can_differ(a, b, after=after):
         yield from _parts(prompt_parts(a.prompt), prompt_parts(b.prompt), sides, after=after)
-    if a.node["edgePrompt"] != b.node["edgePrompt"]:
+    if one["edgePrompt"] != two["edgePrompt"]:
         mine, other = a.edge_prompt, b.edge_prompt
         if not sides.same(mine, other):
             yield _difference("instruction", mine, other, sides)
@@ -79,7 +80,7 @@ def _can_differ(a: "StepRecord", b: "StepRecord", *, after: bool) -> bool:
     each step would be most of the time of a comparison.
     """
     # Which session answers is chance, and one that knows its role gets a shorter prompt.
-    if a.node["ownSession"] != b.node["ownSession"]:
+    if a.node["attempt"]["ownSession"] != b.node["attempt"]["ownSession"]:
         return False
     return not after or a.node["workflow"] != b.node["workflow"]
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from uwf_core.thread.decisions import artifacts_of, failure_kind
 from uwf_core.views.diff.documents import StepDifference
 from uwf_core.views.diff.neutral import Sides, within
 from uwf_core.views.diff.prompts import prompt_differences
@@ -29,7 +30,7 @@ def route_of(decision: "NextPayload") -> str:
 
 def failures_of(step: "StepRecord") -> list[str]:
     """The kinds of failure of the attempts before a step."""
-    return [each.node["failure"] or "" for each in step.attempts] if _has_attempts(step) else []
+    return [failure_kind(each.node) or "" for each in step.attempts] if _has_attempts(step) else []
 
 
 def step_differences(
@@ -81,7 +82,7 @@ def _has_attempts(step: "StepRecord") -> bool:
 
 
 def _folder(a: "StepRecord", b: "StepRecord", folders: tuple[str, str]) -> Iterator[StepDifference]:
-    mine, other = a.node["cwd"], b.node["cwd"]
+    mine, other = a.node["attempt"]["cwd"], b.node["attempt"]["cwd"]
     inside = within(mine, folders[0]), within(other, folders[1])
     # A folder outside of both threads is the same if its path is.
     if mine != other and inside[0] != inside[1]:
@@ -97,7 +98,10 @@ def _guidance(a: "StepRecord", b: "StepRecord") -> Iterator[StepDifference]:
 
 
 def _texts(step: "StepRecord") -> dict[str, str]:
-    texts = {f"{each['kind']} {each['name']}": each["text"] for each in step.node["skills"] or ()}
+    texts = {
+        f"{each['kind']} {each['name']}": each["text"]
+        for each in step.node["attempt"]["skills"] or ()
+    }
     tools = step.node["toolList"]
     return texts if tools is None else {**texts, "tools of servers": tools}
 
@@ -119,7 +123,7 @@ def _status_first(output: Mapping[str, Any]) -> dict[str, Any]:
 
 def _delivered(a: "StepRecord", b: "StepRecord") -> Iterator[StepDifference]:
     """The delivered files of one side, and those with other bytes or permissions."""
-    mine, other = a.node["artifacts"] or {}, b.node["artifacts"] or {}
+    mine, other = artifacts_of(a.node), artifacts_of(b.node)
     if mine == other:
         return
     for path in sorted({*mine, *other}):

@@ -51,13 +51,14 @@ def call_of(event: RecordedEvent) -> PersonCall:
 
 def reopened(call: PersonCall) -> Statement:
     """Who opened a run again that had ended."""
-    if call.node["purpose"] != "resume":  # a fork knows the steps of a called run, not its calls
+    asked = call.node["attempt"]
+    if asked["purpose"] != "resume":  # a fork knows the steps of a called run, not its calls
         return Statement("called", "The run was called again, after it had ended.", (call.ref,))
-    text = f"{on(call.node['startedAtMs'], call.node['by'])} opened the run again, which had ended"
+    text = f"{on(call.node['startedAtMs'], asked['by'])} opened the run again, which had ended"
     if call.said is None:
         return _person("reopened", f"{text}.", (call.ref,))
     text = f"{text}, with these words:"
-    return _person("reopened", text, (call.node["said"], call.ref), call.said)
+    return _person("reopened", text, (call.node["attempt"]["said"], call.ref), call.said)
 
 
 def _person(kind: str, text: str, refs: tuple[str, ...], quote: str | None = None) -> Statement:
@@ -67,7 +68,7 @@ def _person(kind: str, text: str, refs: tuple[str, ...], quote: str | None = Non
 
 def history(step: RecordedStep, around: Surroundings) -> Iterator[Statement]:
     """What happened before the step was delivered, and what persons said for it."""
-    told = {first_call(step, around).node["said"]} if around.is_reopened else set()
+    told = {first_call(step, around).node["attempt"]["said"]} if around.is_reopened else set()
     for happened in _in_order(step, around):
         if isinstance(happened, _Failure):
             yield from _untold(said_statements(happened.step), told)
@@ -79,7 +80,7 @@ def history(step: RecordedStep, around: Surroundings) -> Iterator[Statement]:
             call = call_of(happened) if happened.kind == "asked" else None
             if call is not None and call.said is not None:
                 yield from _untold((_wrote(call),), told)
-                told.add(call.node["said"])
+                told.add(call.node["attempt"]["said"])
             yield event_statement(happened)
     yield from _untold(said_statements(step), told)
 
@@ -152,14 +153,14 @@ def _untold(
 
 
 def _wrote(call: PersonCall) -> Statement:
-    text = f"{on(call.node['startedAtMs'], call.node['by'])} wrote:"
-    return _person("said", text, (call.node["said"], call.ref), call.said)
+    text = f"{on(call.node['startedAtMs'], call.node['attempt']['by'])} wrote:"
+    return _person("said", text, (call.node["attempt"]["said"], call.ref), call.said)
 
 
 def said_statements(step: RecordedStep) -> Iterator[Statement]:
     """What a person said for this call, and the answer that the agent had asked for."""
-    node = step.node
-    who = on(node["startedAtMs"], node["by"])
+    node = step.node["attempt"]
+    who = on(step.node["startedAtMs"], node["by"])
     if (said := step.said) is not None:
         redo = node["purpose"] == "poke"
         text = f"{who} asked to redo the reply:" if redo else f"{who} wrote:"
@@ -178,7 +179,7 @@ def _lines_of(answer: object) -> str:
 def attempt_statement(attempt: RecordedStep, number: int) -> Statement:
     """A failed attempt."""
     node, failure = attempt.node, attempt.failure
-    kind = str(node["failure"])
+    kind = "" if failure is None else str(failure["kind"])
     who, why = f"The {ordinal(number)} attempt of the {attempt.role}", FailureKind.of(kind).meaning
     text = (
         f"{who} ({program(node['agent'])}) began on {moment(node['startedAtMs'])} and failed after "
@@ -187,7 +188,7 @@ def attempt_statement(attempt: RecordedStep, number: int) -> Statement:
     )
     message = "" if failure is None else str(failure["message"])
     brief = f"{who} failed: {why} ({quoted(kind)})."
-    return Statement("attempt", text, (attempt.ref, node["output"]), message, brief=brief)
+    return Statement("attempt", text, (attempt.ref,), message, brief=brief)
 
 
 def _replaced_statement(step: RecordedStep) -> Statement:

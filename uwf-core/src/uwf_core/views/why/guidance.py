@@ -24,7 +24,7 @@ def guidance_statements(step: RecordedStep, around: Surroundings) -> Iterator[St
 
 def texts_of(step: RecordedStep) -> dict[str, str]:
     """The texts that a step got, by kind and name."""
-    found = step.node["skills"] or ()
+    found = step.node["attempt"]["skills"] or ()
     texts = {f"{each['kind']} {each['name']}": each["text"] for each in found}
     tools = step.node["toolList"]
     return texts if tools is None else {**texts, "tools of servers": tools}

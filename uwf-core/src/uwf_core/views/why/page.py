@@ -98,7 +98,7 @@ def _step_sections(
         )
         if wanted is None or wanted in _nodes(step):
             yield step_section(step, around)
-        if step.node["skills"] or step.node["toolList"]:
+        if step.node["attempt"]["skills"] or step.node["toolList"]:
             guided[step.role] = step.number, texts_of(step)
         summary.add(step)
         earlier.append(step.ref)

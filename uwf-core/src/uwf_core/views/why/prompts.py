@@ -49,7 +49,7 @@ def prompt_statements(step: RecordedStep, around: Surroundings) -> Iterator[Stat
 def _prompt_part(
     step: RecordedStep, around: Surroundings, part: PromptPart, place: str
 ) -> Statement:
-    prompt = step.node["prompt"]
+    prompt = step.node["attempt"]["prompt"]
     first, last = part.first, part.last
     if first is not None and last is not None and last <= len(around.earlier):
         several = f"here the replies of the steps {first} to {last} are repeated."
@@ -72,16 +72,16 @@ def _origins(step: RecordedStep, around: Surroundings, kind: str) -> tuple[str, 
     node = step.node
     origins: Mapping[str, tuple[str | None, ...]] = {
         FORM: (step.workflow.ref,),
-        GUIDANCE: tuple(each["text"] for each in node["skills"] or ()),
+        GUIDANCE: tuple(each["text"] for each in node["attempt"]["skills"] or ()),
         TASK: (around.task_ref,),
         CALLER: (node["start"],),
         REMINDER: (step.workflow.ref,),
         PROGRESS: (),
         HISTORY: (),
-        REPLACED: (node["replaces"],),
+        REPLACED: (node["attempt"]["replaces"],),
         SAID: tuple(node["previousAttempts"]),
-        INSTRUCTION: (node["edgePrompt"],),
-        PERSON: (node["said"], node["answer"]),
+        INSTRUCTION: (node["attempt"]["edgePrompt"],),
+        PERSON: (node["attempt"]["said"], node["attempt"]["answer"]),
         END: (step.workflow.ref,),
     }
     return tuple(filter(None, origins.get(kind, ())))

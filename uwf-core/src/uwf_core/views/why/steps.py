@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from uwf_core.api.reading import RecordedStep
 from uwf_core.thread.calls import CALL_AGENT
+from uwf_core.thread.decisions import call_of, session_of
 from uwf_core.views.why.branches import (
     asked_branches,
     branch_statements,
@@ -135,8 +136,8 @@ def _asked(step: RecordedStep, around: Surroundings) -> Iterator[Statement]:
     elif _was_asked(step, around):
         first, again = first_call(step, around), f"the role {role} worked again."
         asked = f"Step {previous.number} ({previous.role}) had stopped to ask a person."
-        if first.said is None and first.node["answer"] is None:
-            who = on(first.node["startedAtMs"], first.node["by"])
+        if first.said is None and first.node["attempt"]["answer"] is None:
+            who = on(first.node["startedAtMs"], first.node["attempt"]["by"])
             nothing = f"{who} let the run continue without an answer."
             text = f"{asked} {nothing} Then {again}"
             yield Statement("unanswered", text, (previous.ref, first.ref), brief=nothing)
@@ -165,43 +166,46 @@ def _instruction(step: RecordedStep, around: Surroundings) -> Statement:
     text = f"The {step.role} got this instruction:"
     if _was_asked(step, around):
         text = "The question to the person had been:"
-    return Statement("instruction", text, (step.node["edgePrompt"],), step.edge_prompt)
+    return Statement("instruction", text, (step.node["attempt"]["edgePrompt"],), step.edge_prompt)
 
 
 def _worker(step: RecordedStep, cwd: str) -> Statement:
-    node = step.node
-    where = "" if node["cwd"] == cwd else f" It worked in the folder {node['cwd']}."
+    node, asked = step.node, step.node["attempt"]
+    where = "" if asked["cwd"] == cwd else f" It worked in the folder {asked['cwd']}."
     if step.is_answer:
-        who = person(node["by"])
+        who = person(asked["by"])
         text = f"The result of this step was given by {who}; no model was used."
         brief = f"On {moment(node['completedAtMs'])} the result was given by {who}."
         return Statement("worker", text + where, (step.ref,), brief=brief)
     if node["agent"] == CALL_AGENT:
-        return Statement("worker", f"{_CALLS[node['continuation']]}{where}", (step.ref,))
+        return Statement(
+            "worker", f"{_CALLS[session_of(node)['continuation']]}{where}", (step.ref,)
+        )
     if node["agent"] == PROGRAM:
         text = f"The work was done by a program, without a model.{where} The command was:"
-        return Statement("worker", text, (node["prompt"], step.ref), step.prompt)
+        return Statement("worker", text, (asked["prompt"], step.ref), step.prompt)
     model = f"with the model {quoted(node['model'])}."
     if node["model"] is None:
         model = "which model it used was not recorded."
     done = f"The work was done by {program(node['agent'])}{';' if node['model'] is None else ''}"
-    text = f"{done} {model} {_SESSIONS[node['continuation']]}{where}"
+    text = f"{done} {model} {_SESSIONS[session_of(node)['continuation']]}{where}"
     return Statement("worker", text, (step.ref,))
 
 
 def _called(step: RecordedStep) -> Iterator[Statement]:
     """The run that the step called, and what it came back with."""
     node = step.node
-    if node["child"] is not None:
-        count = node["calledUsage"]["steps"]
+    call = call_of(node)
+    if call["child"] is not None and call["usage"] is not None:
+        count = call["usage"]["steps"]
         took = f"{count} step{'' if count == 1 else 's'}"
         text = (
-            f"The run {node['session']} took {took} and ended. Its last decision was "
+            f"The run {step.child} took {took} and ended. Its last decision was "
             f"{quoted(step.status)}, which is the result of this step. To read why it went as it "
             "did:"
         )
-        command = f"uwf thread why {node['session']}"
-        yield Statement("called", text, (node["child"], step.ref), command=command)
+        command = f"uwf thread why {step.child}"
+        yield Statement("called", text, (call["child"], step.ref), command=command)
 
 
 def _denied(step: RecordedStep) -> Iterator[Statement]:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from uwf_core.thread.calls import CALL_AGENT
+from uwf_core.thread.decisions import call_of
 from uwf_core.workflow.definition import PROGRAM
 
 
@@ -73,7 +74,7 @@ def program(agent: str) -> str:
 
 def used(node: Mapping[str, Any]) -> Mapping[str, Any]:
     """What a step used; that of a call is what the called run used for it."""
-    called = node["calledUsage"]
+    called = call_of(node)["usage"]
     found: Mapping[str, Any] = node["usage"] if called is None else called["usage"]
     return found
 

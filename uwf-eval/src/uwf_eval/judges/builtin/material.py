@@ -15,7 +15,7 @@ def leaf_steps(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def is_call(step: Mapping[str, Any]) -> bool:
     """Whether it is the step of a call, or of branches."""
-    return step.get("childThread") is not None or step.get("branches") is not None
+    return bool(step.get("childThread") or (step.get("call") or {}).get("branches") is not None)
 
 
 def delivered(step: Mapping[str, Any]) -> str:
@@ -42,9 +42,14 @@ def results(step: Mapping[str, Any]) -> str:
     return "\n".join(f"{call.get('name')} gave: {call.get('result') or ''}" for call in calls)
 
 
+def asked(step: Mapping[str, Any]) -> str:
+    """The moderator's instruction of a step."""
+    return str((step.get("attempt") or {}).get("edgePrompt") or "")
+
+
 def told(record: Mapping[str, Any], steps: Sequence[Mapping[str, Any]], at: int) -> str:
     """The input of a step: the task, its prompt, and the outputs of earlier steps."""
-    parts = [str(record.get("prompt") or ""), str(steps[at].get("edgePrompt") or "")]
+    parts = [str(record.get("prompt") or ""), asked(steps[at])]
     parts += [f"{step['role']} delivered:\n{delivered(step)}" for step in steps[:at]]
     return "\n\n".join(part for part in parts if part.strip())
 

@@ -16,7 +16,7 @@ from uwf_eval.judges.builtin.ask_model import (
     Question,
     quote_problem,
 )
-from uwf_eval.judges.builtin.material import delivered, is_call, results, told, worked
+from uwf_eval.judges.builtin.material import asked, delivered, is_call, results, told, worked
 from uwf_eval.judges.failed import JudgeFailed
 
 Step = Mapping[str, Any]
@@ -193,7 +193,7 @@ def _upstream_sections(
     if at == 0 or not delivered(steps[at - 1]):
         return None
     before, step = steps[at - 1], steps[at]
-    handed = f"{step.get('edgePrompt') or ''}\n\n{before['role']} delivered:\n{delivered(before)}"
+    handed = f"{asked(step)}\n\n{before['role']} delivered:\n{delivered(before)}"
     return {"handed": handed, "answer": f"{worked(step)}\n{results(step)}\n\n{delivered(step)}"}
 
 
