@@ -130,7 +130,7 @@ def _played_there(
     run(place, *built, home, work, file.parent / "scenario.json", out)
     played = json.loads(out.read_text())["out"]
     statuses = [each["result"][0]["status"] for each in played if each["op"] == "exec"]
-    from uwf_core.original.home import OriginalHome
+    from uwf_import_original.home import OriginalHome
 
     nodes, found = OriginalHome(str(home)), []
     for step, status in zip(played[-1]["result"]["steps"][1:], statuses, strict=False):

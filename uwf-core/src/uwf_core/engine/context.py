@@ -90,7 +90,7 @@ class RunOptions(NamedTuple):
             not run here: they have dispatch rows as well.
     """
 
-    count: int | None = None
+    count: int | None = None  # type: ignore[assignment]  # as the option is called
     until_done: bool = False
     agent: str | None = None
     cwd: str | None = None
