@@ -69,7 +69,7 @@ def test_a_prompt_ends_at_the_timeout_and_its_session_is_continued(tmp_path, of_
         attempt = client.step(failed["step"])
     assert failed["failure"]["kind"] == "timeout"
     assert 5.9 <= seconds < 60
-    assert attempt["session"] == "s1", "it is kept"
+    assert attempt["session"]["id"] == "s1", "it is kept"
     assert place.running() == []
     place.use("", timeout=600)
     with place.project.client(default_agent="me") as client:

@@ -9,7 +9,7 @@ import click
 import pytest
 from cli_kit import ASKS, WROTE
 
-from uwf_core.cli.params import Moment
+from uwf_core.cli.operation import Moment
 
 
 def task_of(uwf) -> str:

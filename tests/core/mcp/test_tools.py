@@ -60,7 +60,7 @@ def test_a_workflow_is_run_read_and_answered(project):
         assert [each["role"] for each in rows] == ["$START", "writer", "person"]
         written = uwf("step", step=rows[1]["step"])
         assert written["output"]["text"] == "Hello."
-        assert uwf("step", step=rows[2]["step"])["by"]["via"] == "mcp"
+        assert uwf("step", step=rows[2]["step"])["attempt"]["by"]["via"] == "mcp"
         assert "Hello." in uwf("read", thread=thread)["text"]
         assert "Write." in uwf("read", step=rows[1]["step"], prompt=True)["text"]
         assert uwf("why", thread=thread)["sections"][0]["title"] == "Summary"

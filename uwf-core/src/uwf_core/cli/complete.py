@@ -112,7 +112,7 @@ def options_of(entry: Entry) -> Mapping[str, Mapping[str, Any] | None]:
         for each in _arguments(entry)
         if each.get("options") and not each.get("hidden")
     }
-    return {**own, **{name.partition("=")[0]: own.get(name) for name in EVERYWHERE}}
+    return {**dict.fromkeys(name.partition("=")[0] for name in EVERYWHERE), **own}
 
 
 def _value_kind(entry: Entry, option: str) -> Mapping[str, Any] | None:
