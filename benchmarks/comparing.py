@@ -12,9 +12,9 @@ from benchmarks.figures import Figure
 def thread_diff(folder: Path, rounds: int, steps: int) -> Iterator[Figure]:
     """Two threads of so many steps: with equal steps in two folders, and with none in common."""
     from uwf_core.testing.project import Project
-    from uwf_core.views.diff.compare import compare
-    from uwf_core.views.diff.page import diff_page
     from uwf_core.views.recorded import open_thread
+    from uwf_explain.comparison.compare import compare
+    from uwf_explain.comparison.page import diff_page
     from uwf_testing.exporter_threads import WORKFLOW
 
     project = Project(folder / "diff")

@@ -7,8 +7,8 @@ from pathlib import Path
 from benchmarks.figures import Figure
 from benchmarks.world import User
 from uwf_core.client import Client
-from uwf_core.views.why.html import why_html
-from uwf_core.views.why.page import why_page
+from uwf_explain.explanation.html import why_html
+from uwf_explain.explanation.page import why_page
 
 STEPS = 1_000
 

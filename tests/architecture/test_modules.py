@@ -17,6 +17,7 @@ SAYS_MORE = {
     "uwf_agent_claude_code": set(),
     "uwf_agent_hermes": set(),
     "uwf_eval": set(),
+    "uwf_explain": {"typing"},
     "uwf_export": set(),
     "uwf_import_original": set(),
     "uwf_improve": set(),

@@ -6,8 +6,8 @@ import pytest
 from chromium import Browser
 from test_report_page import FAINT, OVERFLOWING
 
-from uwf_core.views.why.html import why_html
-from uwf_core.views.why.page import why_page
+from uwf_explain.explanation.html import why_html
+from uwf_explain.explanation.page import why_page
 from uwf_testing.exporter_threads import ExporterThreads
 
 NAMES = ("rich", "hostile", "empty")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from builtin_kit import DONE, turn, use
 
+import uwf_explain
 from uwf_agent_builtin.options import BuiltinOptions, McpServer
 from uwf_core.api import AgentInterrupted, Cancel, Unavailable
 from uwf_core.errors import ConfigError
@@ -282,7 +283,7 @@ def test_the_list_is_recorded_and_a_changed_one_is_a_notice(tmp_path):
             listed = json.loads(uwf.node(steps[2]["toolList"])["payload"])
             assert list(listed) == ["mcp__s__new", "mcp__s__ok"]
             assert steps[0]["toolList"] == steps[1]["toolList"] != steps[2]["toolList"]
-            assert "the tools of servers had changed" in str(uwf.why(thread))
+            assert "the tools of servers had changed" in str(uwf_explain.why(uwf, thread))
             assert uwf.replay(thread)["verdict"] == "same"
 
 

@@ -4,8 +4,8 @@ from tests.mutants.mutant import Mutant
 
 _REPLAY = "tests/core/replay/test_branches.py"
 _STORED = "tests/core/engine/test_bundles_of_branches.py"
-_DIFF = "tests/core/views/test_diff_of_branches.py"
-_WHY = "tests/core/views/why/test_branches.py"
+_DIFF = "tests/explain/test_diff_of_branches.py"
+_WHY = "tests/explain/why/test_branches.py"
 
 RECORDED_BRANCHES = (
     Mutant(
@@ -75,7 +75,7 @@ RECORDED_BRANCHES = (
     Mutant(
         "recorded branches",
         "a diff calls a divergence in a branch one of another branch",
-        "views/diff/placed.py",
+        "uwf-explain/src/uwf_explain/comparison/placed.py",
         'f"{path}/{call.key}/"',
         'f"{path}/"',
         f"{_DIFF}::test_the_first_divergence_is_found_in_its_branch",
@@ -83,7 +83,7 @@ RECORDED_BRANCHES = (
     Mutant(
         "recorded branches",
         "a page hides open calls",
-        "views/why/page.py",
+        "uwf-explain/src/uwf_explain/explanation/page.py",
         "    statements += open_statements(thread)\n",
         "",
         f"{_WHY}::test_an_open_call_of_a_workflow_is_shown",
@@ -91,7 +91,7 @@ RECORDED_BRANCHES = (
     Mutant(
         "recorded branches",
         "a page gives no reason for a cancelled branch",
-        "views/why/branches.py",
+        "uwf-explain/src/uwf_explain/explanation/branches.py",
         "    if cancelled:\n",
         "    if False:\n",
         f"{_WHY}::test_a_cancelled_branch_and_open_branches_are_shown",

@@ -354,18 +354,18 @@ RUNS = (
     Mutant(
         "thread diff",
         "a divergence below a call is called one of the call",
-        "views/diff/compare.py",
+        "uwf-explain/src/uwf_explain/comparison/compare.py",
         "return place, _below(a, b, place, found, sides) or _divergence(",
         "return place, _divergence(",
-        "tests/core/views/test_diff_of_calls.py::test_the_first_divergence_is_found_in_the_called_threads",
+        "tests/explain/test_diff_of_calls.py::test_the_first_divergence_is_found_in_the_called_threads",
     ),
     Mutant(
         "thread why",
         "a call of a run is explained as opened again by a person",
-        "views/why/calls.py",
+        "uwf-explain/src/uwf_explain/explanation/calls.py",
         'if asked["purpose"] != "resume":',
         "if False:",
-        "tests/core/views/why/test_calls.py::test_a_copy_of_a_called_run_is_not_explained_as_reopened_by_a_person",
+        "tests/explain/why/test_calls.py::test_a_copy_of_a_called_run_is_not_explained_as_reopened_by_a_person",
     ),
     Mutant(
         "replay",

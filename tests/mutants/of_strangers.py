@@ -344,10 +344,10 @@ STRANGERS = (
     Mutant(
         "exports",
         "a fence of another length ends a part of a prompt",
-        "views/why/prompt_parts.py",
+        "uwf-explain/src/uwf_explain/explanation/prompt_parts.py",
         '    found = prompt.find(f"\\n{ticks}\\n", at)',
         '    found = prompt.find("\\n````", at)',
-        "tests/core/views/why/test_prompt_parts.py",
+        "tests/explain/why/test_prompt_parts.py",
     ),
     # -- programs of roles
     Mutant(

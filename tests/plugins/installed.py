@@ -136,7 +136,6 @@ def _core(folder: Path) -> Path:
         "console_scripts": {"uwf": "uwf_core.__main__:main"},
         "uwf.agents": {"mock": "uwf_core.testing.mock", "human": "uwf_core.agents.human"},
         "uwf.extractors": {"frontmatter": "uwf_core.extract.plugin"},
-        "uwf.exporters": dict.fromkeys(("html", "markdown"), "uwf_core.views.plugin"),
     }
     files = {"uwf_tests.pth": f"{source}\n{libraries}\n"}
     return build_wheel(

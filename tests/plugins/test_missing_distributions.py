@@ -16,6 +16,9 @@ MISSING = {
     "acp": "uwf-agent-acp",
     "plugin new agent x": "uwf-testing",
     "setup --protocol gemini --base-url http://localhost:1/v1 --model m": "uwf-llm",
+    "thread why {thread}": "uwf-explain",
+    "thread diff {thread} {thread}": "uwf-explain",
+    "thread export {thread} -o x --format html": "uwf-explain",
     "thread export {thread} -o x --format atif": "uwf-export",
     "thread export {thread} -o x --format otlp-json": "uwf-export",
 }

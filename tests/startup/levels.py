@@ -81,6 +81,11 @@ LEVELS = {
         _CLICK | _STORE_AND_CONFIG | _VALIDATION | _PLUGINS_AND_LIVE_DISPLAY | _CHECKS,
         frozenset({"asyncio", "multiprocessing"}),
     ),
+    6: Level(
+        "no discovery, and what explains and compares threads",
+        _CLICK | _STORE_AND_CONFIG | {"uwf_explain"},
+        SLOW_STANDARD_LIBRARY | NETWORK | PLUGINS_AND_AGENTS | {"email"} | _TESTS,
+    ),
     5: Level(
         "what writes a plugin, and none of the kits",
         _CLICK | _STORE_AND_CONFIG | _PLUGINS_AND_LIVE_DISPLAY | {"uwf_testing"},
@@ -117,9 +122,9 @@ LEVEL_OF = {
     "watch": 1,
     "thread show": 0,
     "thread read": 0,
-    "thread diff": 0,
+    "thread diff": 6,
     "usage": 0,
-    "thread why": 0,
+    "thread why": 6,
     "thread stop": 0,
     "thread wait": 0,
     "step list": 0,

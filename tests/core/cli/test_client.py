@@ -3,6 +3,7 @@
 import pytest
 from cli_kit import APPROVED, WORKFLOW, WROTE
 
+import uwf_explain
 from uwf_core import client
 from uwf_core.client import Client
 from uwf_core.errors import UnknownIdError, UsageError
@@ -25,9 +26,12 @@ def test_views_of_threads_are_those_of_the_commands(uwf, opened, threads):
     step = opened.steps(first)[1]["step"]
     for document, words in (
         (opened.show(first), ("thread", "show", first)),
-        (opened.diff(first, second), ("thread", "diff", first, second)),
-        (opened.why(first), ("thread", "why", first, "--format", "json")),
-        (opened.why(first, step), ("thread", "why", first, "--step", step, "--format", "json")),
+        (uwf_explain.diff(opened, first, second), ("thread", "diff", first, second)),
+        (uwf_explain.why(opened, first), ("thread", "why", first, "--format", "json")),
+        (
+            uwf_explain.why(opened, first, step),
+            ("thread", "why", first, "--step", step, "--format", "json"),
+        ),
         (opened.usage(first), ("usage", first)),
         (opened.usage(workflow="pair", by="agent"), ("usage", "--workflow", "pair", "--by=agent")),
         (opened.step_files(step), ("step", "files", step)),

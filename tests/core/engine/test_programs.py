@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.step_parts import session_of
 
+import uwf_explain
 from uwf_core.client import Client
 from uwf_core.errors import UsageError
 from uwf_core.testing.project import Project
@@ -77,7 +78,7 @@ def same(uwf: Client, thread: str) -> None:
     """The record replays, and can be explained."""
     found = uwf.replay(thread)
     assert found["verdict"] == "same", found["first"]
-    told = json.dumps(uwf.why(thread), ensure_ascii=False)
+    told = json.dumps(uwf_explain.why(uwf, thread), ensure_ascii=False)
     assert "is played by a program" in told and "“program”" not in told
 
 

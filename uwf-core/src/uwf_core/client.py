@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from uwf_core.threads.queued import QueuedThreads
     from uwf_core.threads.rerun import StepInput
     from uwf_core.threads.unattended import Unattended
-    from uwf_core.views.diff.documents import ThreadDiffDocument
     from uwf_core.views.form import FormDocument, FormField, FormVariant, answer_of, form_of
     from uwf_core.views.inbox import InboxItem
     from uwf_core.views.step_files import StepDiffDocument
@@ -63,7 +62,7 @@ __all__ = [
     "FormVariant", "GraphDocument", "ImportDocument", "InboxItem", "Name", "NodeStore", "Outcome",
     "ProblemsDocument", "RemovedDocument", "ReplayDocument", "StartedDocument",
     "StepDiffDocument", "StepDocument", "StepInput", "StepResult", "StepRow",
-    "ThreadDiffDocument", "ThreadDocument", "ThreadFilter", "ThreadRow", "TurnDocument",
+    "ThreadDocument", "ThreadFilter", "ThreadRow", "TurnDocument",
     "UsageDocument", "VerifyDocument", "WorkflowDiffDocument", "WorkflowRow",
     "WorktreeDiffDocument", "answer_of", "form_of",
 ]  # fmt: skip
@@ -82,7 +81,6 @@ _HOME = {
     "ReplayDocument": "uwf_core.replay.replay",
     "StepDiffDocument": "uwf_core.views.step_files",
     "StepInput": "uwf_core.threads.rerun",
-    "ThreadDiffDocument": "uwf_core.views.diff.documents",
     "ThreadFilter": "uwf_core.views.thread_list",
     "WorkflowDiffDocument": "uwf_core.views.workflow_diff",
     "WorkflowRow": "uwf_core.views.workflows",
@@ -291,12 +289,6 @@ class Client(Operations):
         from uwf_core.views import step_files
 
         return step_files.patch_of_step(self._engine.home, open_step(self._engine, step))
-
-    def diff(self, a: str, b: str) -> ThreadDiffDocument:
-        """Two threads, aligned, with their first divergence. Errors as `uwf thread diff`."""
-        from uwf_core.views.diff.compare import compare
-
-        return compare(open_thread(self._engine, a), open_thread(self._engine, b))
 
     def worktree_diff(self, thread: str) -> tuple[WorktreeDiffDocument, str]:
         """What a thread has changed in its git worktree: the files, and a patch.

@@ -24,6 +24,7 @@ from uwf_core.cli.params import file_or_text
 from uwf_core.cli.render.amounts import ago, count, duration, moment, usage
 from uwf_core.cli.render.colours import Screen, is_terminal, screen_of
 from uwf_core.cli.render.findings import problem_lines
+from uwf_core.cli.render.lines import changed_lines
 from uwf_core.cli.render.table import Column, fields, table
 from uwf_core.cli.session import Session, working_folder
 from uwf_core.cli.shutdown import cancel_on_signals, end_process
@@ -42,6 +43,7 @@ __all__ = [
     "Session",
     "ago",
     "cancel_on_signals",
+    "changed_lines",
     "clean",
     "clean_document",
     "command",

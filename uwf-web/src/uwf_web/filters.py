@@ -50,14 +50,14 @@ def node_anchor(role: str) -> str:
 
 def thread_diff(document: Mapping[str, Any]) -> Markup:
     """Two compared threads."""
-    from uwf_core.views.diff.page import diff_markup
+    from uwf_explain.comparison.page import diff_markup
 
     return Markup(diff_markup(document))
 
 
 def value_diff(a: Any, b: Any) -> Markup:
     """The lines of two values that differ."""
-    from uwf_core.views.diff.page import lines_markup
+    from uwf_explain.comparison.page import lines_markup
 
     return Markup(lines_markup(a, b))
 

@@ -1,14 +1,13 @@
 """The base of all commands: lazy groups, common options, examples, suggestions."""
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import Any, Final, cast
 
 import click
 
 from uwf_core.cli.session import Session
 from uwf_core.errors import UsageError
-from uwf_core.operations.rows import RETIRED, Noun
+from uwf_core.operations.rows import RETIRED, Noun, function_of
 
 FORMATS = ("text", "json", "yaml")
 COLOURS = ("auto", "always", "never")
@@ -210,17 +209,10 @@ class Group(click.Group):
             from uwf_core.cli.operation import command_of
 
             return command_of(cmd_name, entry.operation)
-        module, _, attribute = entry.target.partition(":")
+        target = entry.target if entry.operation else f"{self.package}.{entry.target}"
         owner = (entry.operation or {}).get("owner", "")
-        try:
-            found = import_module(module if entry.operation else f"{self.package}.{module}")
-        except ModuleNotFoundError as error:
-            if error.name != owner.replace("-", "_"):
-                raise
-            from uwf_core.plugins.repair import not_installed  # for errors only
-
-            raise not_installed(f"`uwf {' '.join((*self.path, cmd_name))}`", owner) from error
-        return cast(click.Command, getattr(found, attribute))
+        what = f"`uwf {' '.join((*self.path, cmd_name))}`"
+        return cast(click.Command, function_of(target, owner, what))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Show the help if no command is given; this is not an error."""

@@ -15,6 +15,8 @@ from uwf_core.errors import UsageError
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.plugins.scan import EntryPoint
+    from uwf_core.views.recorded import ThreadRecord
+    from uwf_core.views.recorded_step import StepRecord
 
 
 _READER_LEFT = (errno.EPIPE, errno.EIO)
@@ -162,6 +164,34 @@ class Session:
             OSError: writing failed for another reason, such as a full disk.
         """
         self._print((text if text.endswith("\n") or not text else text + "\n",))
+
+    def recorded_thread(self, word: str) -> "ThreadRecord":
+        """A thread as it is stored. Raises UnknownIdError."""
+        from uwf_core.views.recorded import open_thread
+
+        return open_thread(self.engine, word)
+
+    def recorded_step(self, word: str) -> "StepRecord":
+        """A step as it is stored. Raises UnknownIdError."""
+        from uwf_core.views.recorded import open_step
+
+        return open_step(self.engine, word)
+
+    def write_file(self, name: str, what: str, content: bytes) -> str:
+        """Write or replace a file, seen from the current folder; returns its path. `what` is its
+        content, for messages.
+
+        Raises:
+            UsageError: it cannot be written; what was there is unchanged.
+        """
+        from pathlib import Path
+
+        from uwf_core.maintenance.replaced_file import replaced_file
+
+        target = Path(working_folder(), name)
+        with replaced_file(target, what) as file:
+            file.write(content)
+        return str(target)
 
     def write_parts(self, parts: Iterable[bytes]) -> None:
         """Print bytes as they are; on a terminal as text, with what it would obey escaped.

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from uwf_core.errors import UsageError
 from uwf_core.fields.records import shape_of
+from uwf_core.operations.rows import function_of
 
 MOST_CHARACTERS = 32_000
 """The length of a document as JSON: as many as a role gets of its history."""
@@ -57,7 +58,9 @@ def text_page(text: str, offset: int) -> Page:
 
 
 def page_schema(document: Any, *, is_run: bool) -> dict[str, Any]:
-    """The JSON Schema of an answer that contains a document of this class."""
+    """The JSON Schema of an answer that contains a document of this class, or of that name."""
+    if isinstance(document, str):
+        document = function_of(document)
     properties: dict[str, Any] = {
         "about": {"type": "string"},
         "recorded": shape_of(document).schema(),

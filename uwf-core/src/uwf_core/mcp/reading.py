@@ -8,6 +8,7 @@ from uwf_core.mcp import arguments as given
 from uwf_core.mcp.driver import ToolDriver
 from uwf_core.mcp.page import Page, text_page
 from uwf_core.mcp.places import checked_place
+from uwf_core.operations.rows import function_of
 from uwf_core.process.cancel import Cancel
 from uwf_core.views.inbox import InboxItem
 from uwf_core.views.thread_list import ThreadFilter
@@ -100,12 +101,14 @@ def read(uwf: ToolDriver, wanted: given.ReadArguments) -> Page:
 
 def why(uwf: ToolDriver, wanted: given.WhyArguments) -> Page:
     """Why a thread went as it did."""
-    return Page(uwf.why(wanted.thread, wanted.step), "sections", wanted.offset)
+    explain = function_of("uwf_explain:why")
+    return Page(explain(uwf, wanted.thread, wanted.step), "sections", wanted.offset)
 
 
 def diff(uwf: ToolDriver, wanted: given.DiffArguments) -> Page:
     """Two threads, compared."""
-    return Page(uwf.diff(wanted.a, wanted.b), "rows", wanted.offset)
+    compare = function_of("uwf_explain:diff")
+    return Page(compare(uwf, wanted.a, wanted.b), "rows", wanted.offset)
 
 
 def check(uwf: ToolDriver, wanted: given.CheckArguments) -> Page:

@@ -335,20 +335,6 @@ class Operations(OperationCaller):
         """
         return self._call('uwf_core.views.show:show_thread', '', thread=thread)
 
-    def why(self, thread: str, step: str | None = None) -> Any:
-        """Explain why a thread went as it did, in sentences.
-
-        For each step: what the role was asked and by which rule, what it delivered, rejected replies,
-        failed attempts, what persons said, costs, and the prompt with the origin of each part. Each
-        sentence ends with the references of the nodes that prove it. A page contains all texts, is one
-        file and requests nothing.
-
-        $ uwf thread why @last
-        $ uwf thread why @last -o why.html
-        $ uwf thread why @last --step 3FQ8
-        """
-        return self._call('uwf_core.views.why.document:explain_thread', '', thread=thread, step=step)
-
     def usage(self, thread: str | None = None, *, workflow: str | None = None, since_ms: int | None = None, by: Literal['role', 'agent', 'model', 'workflow'] = 'role') -> UsageDocument:
         """Show what threads have used: steps, time, tokens and cost, with all that they called.
 

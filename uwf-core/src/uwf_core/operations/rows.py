@@ -64,10 +64,25 @@ def own_commands() -> Noun:
     return Noun("Workflows in which LLM agents check each other", root)
 
 
-def function_of(target: str) -> Callable[..., Any]:
-    """The function that a text names, imported now."""
+def function_of(target: str, owner: str = "", what: str = "") -> Callable[..., Any]:
+    """The function that a text names, imported now.
+
+    Args:
+        target: `module:function`. owner: its distribution, if that may be missing.
+        what: what needs it then, for the message.
+
+    Raises:
+        PluginError: the owner is not installed.
+    """
     module, _, attribute = target.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), attribute)
+    try:
+        found: Callable[..., Any] = getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        if error.name != owner.replace("-", "_"):
+            raise
+        from uwf_core.plugins.repair import not_installed  # for errors only
+
+        raise not_installed(what, owner) from error
     return found
 
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 from uwf_core.operations.declare import Kind
 from uwf_core.operations.kinds import (
-    CLI,
     MOMENT,
     ONE_OR_MORE,
     OUTPUT,
@@ -180,25 +179,7 @@ def thread_show(thread: Thread) -> "ThreadDocument":
     """
 
 
-@operation(
-    "thread.why", "views.why.document:explain_thread", run="why:why", document=True, client="why",
-)  # fmt: skip
-def thread_why(
-    thread: Thread,
-    step: Annotated[Step | None, Kind(options=("--step",)), "Explain only this step."] = None,
-    output: Annotated[str | None, CLI, OUTPUT, "Write a whole page: FILE.html or FILE.md."] = None,
-) -> Any:
-    """Explain why a thread went as it did, in sentences.
-
-    For each step: what the role was asked and by which rule, what it delivered, rejected replies,
-    failed attempts, what persons said, costs, and the prompt with the origin of each part. Each
-    sentence ends with the references of the nodes that prove it. A page contains all texts, is one
-    file and requests nothing.
-
-    $ uwf thread why @last
-    $ uwf thread why @last -o why.html
-    $ uwf thread why @last --step 3FQ8
-    """
+command("thread.why", "uwf_explain.commands:why", owner="uwf-explain")
 
 
 @operation("replay", "", run="replay:replay", formats=("junit",))

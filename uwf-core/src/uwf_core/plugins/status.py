@@ -155,7 +155,7 @@ RESERVED: Mapping[str, Mapping[str, str]] = {
     AGENTS: dict.fromkeys(("human", "mock"), CORE),
     EXTRACTORS: {"frontmatter": CORE},
     EXPORTERS: {
-        **dict.fromkeys(("html", "markdown"), CORE),
+        **dict.fromkeys(("html", "markdown"), "uwf-explain"),
         **dict.fromkeys(("atif", "otlp-json", "otlp-json-content"), "uwf-export"),
     },
     IMPORTERS: {"original": "uwf-import-original"},

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import uwf_explain
 from uwf_core.client import ThreadFilter
 from uwf_core.errors import UsageError
 from uwf_web.page import Document, Page, Visit
@@ -19,12 +20,12 @@ def read_compare(visit: Visit) -> Document:
 
 def read_diff(visit: Visit) -> Document:
     """Two threads, aligned."""
-    return {**visit.client.diff(visit.path["thread"], visit.path["other"])}
+    return {**uwf_explain.diff(visit.client, visit.path["thread"], visit.path["other"])}
 
 
 def read_why(visit: Visit) -> Document:
     """Why a thread went as it did."""
-    return {**visit.client.why(visit.path["thread"])}
+    return {**uwf_explain.why(visit.client, visit.path["thread"])}
 
 
 def read_usage(visit: Visit) -> Document:

@@ -1,5 +1,6 @@
 """A step: what was asked, by which prompt, what came back; and the nodes behind every statement."""
 
+import uwf_explain
 from uwf_core.errors import UnknownIdError
 from uwf_core.ids import Ref
 from uwf_web.page import Document, Page, Visit
@@ -8,7 +9,7 @@ from uwf_web.page import Document, Page, Visit
 def read_step(visit: Visit) -> Document:
     """The documents of `step show`, and of `thread why`, which knows the parts of the prompt."""
     step = visit.client.step(visit.path["step"])
-    return {"step": step, "why": visit.client.why(visit.path["thread"], step["step"])}
+    return {"step": step, "why": uwf_explain.why(visit.client, visit.path["thread"], step["step"])}
 
 
 def read_diff(visit: Visit) -> Document:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from uwf_core.cli.render.colours import Screen
-from uwf_core.views.diff.lines import line_diff
+from uwf_core.views.lines import line_diff
 
 _MOST = 12
 _STYLES = {"-": "broken", "+": "ok"}

@@ -1,0 +1,87 @@
+"""`uwf thread why` and `uwf thread diff` of two threads."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from uwf_core.commands import Screen, Session, clean, command
+from uwf_core.errors import ExitCode, UsageError
+from uwf_explain.explanation.document import why_document
+from uwf_explain.explanation.page import why_page
+from uwf_explain.explanation.statements import WhyPage
+
+
+@command(
+    "why", "uwf thread why @last", "uwf thread why @last -o why.html",
+    "uwf thread why @last --step 3FQ8", document=True,
+)  # fmt: skip
+@click.argument("thread", metavar="THREAD")
+@click.option("--step", metavar="STEP", help="Explain only this step.")
+@click.option("-o", "--output", metavar="FILE", help="Write a whole page: FILE.html or FILE.md.")
+def why(session: Session, thread: str, step: str | None, output: str | None) -> None:
+    """Explain why a thread went as it did, in sentences.
+
+    For each step: what the role was asked and by which rule, what it delivered, rejected replies,
+    failed attempts, what persons said, costs, and the prompt with the origin of each part. Each
+    sentence ends with the references of the nodes that prove it. A page contains all texts, is one
+    file and requests nothing.
+    """
+    suffix = "" if output is None else _suffix(output)
+    found = session.recorded_thread(thread)
+    page = why_page(found, None if step is None else session.recorded_step(step).ref)
+    if output is not None:
+        _write(session, page, output, suffix)
+    elif session.format == "text":
+        from uwf_explain.explanation.text import why_text
+
+        session.write(clean(why_text(page)))
+    else:
+        session.emit(why_document(page), lambda *_: "")
+
+
+def thread_diff(session: Session, a: str, b: str, quota: int, output: str | None) -> int:
+    """Compare two threads for `uwf thread diff`."""
+    from uwf_explain.comparison.compare import compare
+    from uwf_explain.comparison.text import thread_diff_text
+
+    document = compare(session.recorded_thread(a), session.recorded_thread(b))
+    if output is not None:
+        from uwf_explain.comparison.page import diff_page
+
+        session.write_file(output, "the page", diff_page(document).encode())
+        session.note(f"written: {output}")
+    session.emit(document, lambda each, screen: thread_diff_text(each, screen, quota))
+    return ExitCode.DONE if document["same"] else ExitCode.FAILED
+
+
+def _suffix(output: str) -> str:
+    suffix = Path(output).suffix.lower()
+    if suffix not in (".html", ".md"):
+        raise UsageError(
+            f"the name of the page ends with {suffix!r}" if suffix else "the page has no suffix",
+            where=output,
+            hint="end it with .html or .md",
+        )
+    return suffix
+
+
+def _write(session: Session, page: WhyPage, output: str, suffix: str) -> None:
+    from uwf_explain.explanation.html import why_html
+    from uwf_explain.explanation.markdown import why_markdown
+
+    content = (why_html(page) if suffix == ".html" else why_markdown(page)).encode()
+    document = {
+        "thread": page.thread,
+        "head": page.head,
+        "format": "html" if suffix == ".html" else "markdown",
+        "bytes": len(content),
+        "file": session.write_file(output, "the page", content),
+    }
+    session.emit(document, _written)
+
+
+def _written(document: Mapping[str, Any], _screen: Screen) -> str:
+    size = f"{document['format']}, {document['bytes']} bytes"
+    return f"{document['file']}: thread {document['thread']}, {size}\nhead {document['head']}"
