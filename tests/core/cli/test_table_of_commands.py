@@ -94,6 +94,14 @@ def test_every_command_says_what_it_does_and_what_each_option_means(path):
     assert silent == []
 
 
+@pytest.mark.parametrize("path", ["run", "thread start", "thread resume", "thread poke",
+                                  "thread compact", "step ask", "schedule add"])  # fmt: skip
+def test_an_option_that_reads_stdin_and_files_says_so(path):
+    texts = [each for each in load(path.split()).params if each.metavar == "TEXT"]
+    assert texts
+    assert all("`-` reads stdin, `@file` a file." in each.help for each in texts)
+
+
 def test_no_command_is_called_by_a_name_of_the_past():
     assert set(RETIRED) & set(ALL) == set()
 

@@ -56,7 +56,7 @@ class _Argument:
         row = {
             "name": self.name,
             "options": options,
-            "help": self.help,
+            "help": self.help + (_TEXTS if kind.name == "text" else ""),
             "metavar": "" if is_flag or (choices and not kind.metavar) else metavar,
             "kind": kind.name,
             "words": "" if is_flag else kind.words or _WORDS.get(metavar.strip("[]…"), ""),
@@ -79,6 +79,7 @@ class _Argument:
 
 
 _NO_DEFAULT: Final = (_EMPTY, None, False, True)
+_TEXTS: Final = " `-` reads stdin, `@file` a file."
 _SEQUENCES: Final = (Sequence, list, tuple)
 _REPEATED: Final = ("tags", "fields", "answer", "texts", "bindings")
 _WORDS: Final = {

@@ -64,7 +64,7 @@ def thread_compact(
         str | None,
         TEXT,
         Kind(options=("--text",)),
-        "The summary. `-` reads stdin, `@file` a file.",
+        "The summary.",
     ] = None,
     *,
     agent: Annotated[
