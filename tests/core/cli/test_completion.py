@@ -33,6 +33,7 @@ def test_the_value_of_an_option_is_completed_and_not_taken_for_an_argument():
     assert "suspended" in words_of("thread list --status")
     assert words_of("thread start --cwd") == [":dir"]
     assert words_of("workflow add") == [":file"]
+    assert words_of("cas put string") == [":file"]
     assert words_of("completion --debug") == ["bash", "zsh", "fish"]
     assert find_place(["--format", "json", "thread", "exec", "-c", "3"]).arguments == 0
 

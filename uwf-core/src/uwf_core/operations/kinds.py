@@ -25,7 +25,7 @@ File = Annotated[str | os.PathLike[str], Kind("path", "FILE")]
 Key = Annotated[str, Kind("", "KEY", "setting")]
 Node = Annotated[str, Kind("", "REF")]
 Type = Annotated[str, Kind("", "TYPE")]
-Payload = Annotated[Any, Kind("payload", "[FILE|-]")]
+Payload = Annotated[Any, Kind("payload", "[FILE|-]", "file")]
 Url = Annotated[str | None, Kind("", "[URL]")]
 
 Prompt = Annotated[str, Kind("text", "TEXT", options=("-p", "--prompt"))]
