@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from uwf_core.errors import MissingNodeError, UsageError
+from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.testing.project import Project
 
 TOUCH = """
@@ -179,7 +179,7 @@ def test_a_permission_is_kept_as_long_as_its_workflow(touching: Project) -> None
         assert uwf.exec(thread).document["status"] == "completed"
         uwf.remove(thread)
         assert uwf.collect_garbage(-1)["dropped"] == [f"@uwf/programs/{workflow}"]
-        with pytest.raises(MissingNodeError):
+        with pytest.raises(UnknownIdError):
             uwf.node(workflow)
 
 

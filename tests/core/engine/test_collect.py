@@ -5,7 +5,7 @@ from tests.core.engine.conftest import DONE
 from tests.core.running import running
 
 from uwf_core.client import Client
-from uwf_core.errors import MissingNodeError
+from uwf_core.errors import UnknownIdError
 from uwf_core.testing.project import Project
 
 LATER_SECONDS = 100
@@ -22,5 +22,5 @@ def test_what_a_run_has_put_since_it_began_stays_however_long_it_takes(
         uwf.collect_garbage(-LATER_SECONDS)
         assert uwf.node(ref)
     assert uwf.collect_garbage(-LATER_SECONDS)["freed"]
-    with pytest.raises(MissingNodeError):
+    with pytest.raises(UnknownIdError):
         uwf.node(ref)

@@ -330,7 +330,7 @@ def test_the_request_says_all_that_is_known(command: Command) -> None:
     assert set(request["parts"]) == {
         *("instructions", "guidance", "task", "progress", "history", "instruction", "form"),
     }
-    assert "comments: no" in request["parts"]["history"]
+    assert 'comments: "no"' in request["parts"]["history"]
     assert set(request) >= {"options", "limits", "cwd", "tools", "answer", "model"}
     assert set(request["limits"]) == {"seconds", "idleSeconds", "graceSeconds", "replyBytes"}
     assert call["cwd"] == request["cwd"] == str(command.project.folder)

@@ -422,6 +422,13 @@ class Client(Operations):
         source = str(Path(self._engine.cwd, path))
         return import_source.import_source(self._engine, source, dry_run=dry_run)
 
+    @staticmethod
+    def verify_bundle(file: str | os.PathLike[str]) -> BundleDocument:
+        """Verify a bundle; needs no client and no store. Errors as `uwf bundle verify`."""
+        from uwf_core.maintenance import import_bundle
+
+        return import_bundle.verify_bundle(file)
+
     def export_thread(
         self, thread: str, file: str | os.PathLike[str], *, with_files: bool = False
     ) -> BundleDocument:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from uwf_core.operations.caller import OperationCaller
 
 if TYPE_CHECKING:
-    from uwf_core.engine.bundle_documents import BundleDocument
     from uwf_core.engine.bundle_documents import ImportDocument
     from uwf_core.engine.documents import AnswerDocument
     from uwf_core.engine.documents import CollectDocument
@@ -195,18 +194,6 @@ class Operations(OperationCaller):
         $ uwf cas verify --repair --from thread.tar
         """
         return self._call('uwf_core.maintenance.repair:verify_store', '', word=word, repair=repair, bundle=bundle)
-
-    def verify_bundle(self, file: str | os.PathLike[str]) -> BundleDocument:
-        """Verify that a bundle is complete and unchanged; needs no store and writes nothing.
-
-        Checks every reference, every SHA-256, each node against its type, that all nodes of the thread
-        are present and no others, and that the index agrees with the steps; in the same way the objects
-        of recorded files, if the bundle has them. Compare the root with the
-        one that the sender gave you. Exit code 4 if the bundle has an error.
-
-        $ uwf bundle verify thread.tar
-        """
-        return self._call('uwf_core.maintenance.import_bundle:verify_bundle', '', file=file)
 
     def run(self, workflow: str, prompt: str, *, queue: bool = False, cwd: str | os.PathLike[str] | None = None, agent: str | None = None, bindings: Mapping[str, str] | None = None, input: Mapping[str, Any] | str | None = None, limits: Mapping[str, float] | None = None, tags: Mapping[str, str] | None = None, thread: str | None = None, wait_limits: float | None = None, until_done: bool = False, background: bool = False, cancel: Cancel | None = None) -> Outcome:
         """Start a workflow and run it until it ends or suspends.

@@ -239,10 +239,7 @@ def cas_walk(ref: Node) -> Any:
     """
 
 
-@operation(
-    "bundle.verify", "maintenance.import_bundle:verify_bundle", text="bundle:verified_text",
-    client="verify_bundle",
-)  # fmt: skip
+@operation("bundle.verify", "maintenance.import_bundle:verify_bundle", text="bundle:verified_text")
 def bundle_verify(file: File) -> "BundleDocument":
     """Verify that a bundle is complete and unchanged; needs no store and writes nothing.
 
