@@ -121,7 +121,7 @@ def test_a_thread_waits_for_the_machine_of_its_session_and_then_runs_anywhere(
             False,
         )
         assert "This is a new session: your earlier replies are below." in uwf.nodes.get(
-            step["prompt"]
+            step["attempt"]["prompt"]
         )
     assert any(
         each.startswith(f"session_lost: the session of role planner is on {HERE}") for each in notes

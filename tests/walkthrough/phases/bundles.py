@@ -38,7 +38,7 @@ def a_bundle_contains_the_branches(uwf: Uwf) -> None:
     uwf("thread rm", thread)
     uwf("cas import survey.tar", has={"imported": True, "thread": thread})
     joint = uwf("step list", thread)["steps"][2]["step"]
-    branch = uwf("step show", joint)["branches"][0]["thread"]
+    branch = uwf("step show", joint)["call"]["branches"][0]["thread"]
     uwf("thread read --format text", branch, says=["Part 0: roads"])
 
 

@@ -26,9 +26,13 @@ def each_step_keeps_its_prompt_turns_and_output(uwf: Uwf) -> None:
     first, third = steps[1]["step"], steps[3]["step"]
     uwf("step show", first, has={
         "output.text": "Dear all", "turns.#": 2, "turns.1.text": "A draft", "agent": "mock",
-        "usage.inputTokens": 10, "usage.outputTokens": 5, "continuation": "new",
+        "usage.inputTokens": 10, "usage.outputTokens": 5, "session.continuation": "new",
     })  # fmt: skip
-    uwf("step show", third, has={"continuation": "continued", "output.text": "Dear neighbours"})
+    uwf(
+        "step show",
+        third,
+        has={"session.continuation": "continued", "output.text": "Dear neighbours"},
+    )
     uwf("step read --format text", third, says=["## Step 3: writer, written", "Dear neighbours"])
     uwf("step read --prompt", third, says=["Once more: Who is all?"])
     uwf("step turns", thread, has={"turns.#": 5, "turns.0.text": "Thinking of a greeting"})
@@ -112,9 +116,9 @@ def a_branch_is_read_like_any_thread(uwf: Uwf) -> None:
     uwf("thread show --format text", thread, says=["editor/written", "owner", "suspended (role)"])
     joint = uwf("step list", thread, has={"steps.2.role": "planner/planned"})["steps"][2]["step"]
     shown = uwf("step show", joint, has={
-        "output.$status": "answered", "output.results.2.answer": "It depends", "branches.#": 3,
+        "output.$status": "answered", "output.results.2.answer": "It depends", "call.branches.#": 3,
     })  # fmt: skip
-    branch = shown["branches"][1]["thread"]
+    branch = shown["call"]["branches"][1]["thread"]
     uwf("thread read --format text", branch, says=["Part 1: trains", "It depends"])
     uwf("step turns", branch, has={"turns.0.text": "Reading a map"})
     step = uwf("step list", branch)["steps"][1]["step"]

@@ -72,7 +72,7 @@ def a_poke_replaces_the_last_step(uwf: Uwf) -> None:
     poked = uwf("thread poke -p Shorter", thread, has={"status": "idle"})["steps"][0]["step"]
     uwf.expect(poked != first, "the step is the same as before")
     uwf("thread show", thread, has={"head": poked, "steps": 1, "currentRole": "reader"})
-    uwf("step show", poked, has={"replaces": first, "said": "Shorter"})
+    uwf("step show", poked, has={"attempt.replaces": first, "attempt.said": "Shorter"})
 
 
 @check("thread wait")
