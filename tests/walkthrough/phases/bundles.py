@@ -45,8 +45,9 @@ def a_bundle_contains_the_branches(uwf: Uwf) -> None:
 @check("cas import", "thread read", "thread fork")
 def a_home_of_the_original_is_imported_and_forked(uwf: Uwf) -> None:
     write_home(uwf.folder / "original")
-    uwf("cas import no-such-folder", code=2, fails="no-such-folder")
-    uwf("cas import .workflow", code=2, fails="neither a bundle nor a folder")
+    uwf("cas import no-such-folder", code=4, fails="no-such-folder")
+    (uwf.folder / "empty").mkdir()
+    uwf("cas import empty", code=2, fails="neither a bundle nor a folder")
     uwf("cas import --dry-run original", has={"dryRun": True, "threads.#": len(THREADS)})
     rows = uwf("cas import original", has={"workflows.#": 2})["threads"]
     again = uwf("cas import original")["threads"]
