@@ -118,7 +118,9 @@ class Killer:
     def _ended(self, process: "subprocess.Popen[str]") -> int:
         _, err = process.communicate(timeout=SECONDS)
         assert "Traceback" not in err, err
-        assert process.returncode in (0, -9, 1, 75, 130), (process.returncode, err)
+        # One beside the root may begin when the branch is done, and its result is recorded.
+        is_late = process.returncode == 2 and "is recorded in step" in err
+        assert is_late or process.returncode in (0, -9, 1, 75, 130), (process.returncode, err)
         return process.returncode
 
     def _look(self, root: str, before: set[str], codes: list[int]) -> None:
@@ -202,6 +204,6 @@ def test_when_the_root_is_killed_its_branches_and_their_agents_end_and_exec_reco
         for branch in call_of(joined(uwf, root))["branches"]:
             first = uwf.steps(branch["thread"])[1]["step"]
             [failed] = uwf._engine.store.payload(first)["previousAttempts"]
-            assert uwf._engine.store.payload(failed)["failure"] == "interrupted"
+            assert uwf._engine.store.payload(failed)["failure"]["kind"] == "interrupted"
         assert miscounted(uwf, root) is None
         assert uwf.verify()["valid"]

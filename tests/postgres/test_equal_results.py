@@ -15,12 +15,8 @@ OWN = {
     *("thread", "start"),  # the id of the thread, and its start, which names the time
     *("startedAtMs", "completedAtMs", "usage"),  # times and durations
     "usageByRole",  # the same of branches
-    *(
-        "session",
-        "id",
-        "mark",
-        "detail",
-    ),  # the session of the agent, and its turns with their times
+    *("id", "mark", "detail"),  # the session of the agent, and its turns with their times
+    *("session", "call", "attempt"),  # their fields stand beside those of the step
 }
 """The fields of a step that say when and where it ran; all others are its result."""
 
