@@ -55,6 +55,7 @@ class Environment:
                 "HOME": str(self.folder / "home"),
                 "PYTEST_DEBUG_TEMPROOT": str(self.folder),
                 "PYTHONSAFEPATH": "1",
+                "UWF_POSTGRES": "",  # whether its tests load is what is tried
             },
             stdin=subprocess.DEVNULL,
             capture_output=True,
