@@ -182,7 +182,7 @@ def test_a_reply_that_was_received_is_kept_whatever_its_program_does_then(
     assert done.document["status"] == "completed", done
     step = step_of(project)
     assert step["output"]["text"] == "forty-two"
-    notices = [each for each in step["notices"] if each.startswith("agent-ended-badly: ")]
+    notices = [each for each in step["notices"] or () if each.startswith("agent-ended-badly: ")]
     assert len(notices) == (words is not None)
     if words is not None:
         assert words in notices[0]
