@@ -1,9 +1,9 @@
 """`python -m benchmarks.doors`: what one distribution takes of another outside its public doors.
 
 A name is a module or what is imported from it, counted once for each pair of distributions. The
-doors are `api`, `client`, `commands`, `importers`, `operations` and `testing`, with the errors, ids
-and typed fields that go through them. Below them, how many lines of the tests import what lies
-behind the doors of the core; `--names` lists both.
+doors are `api`, `client`, `commands`, `operations` and `testing`, with the errors, ids and typed
+fields that go through them. Below them, how many lines of the tests import what lies behind the
+doors of the core; `--names` lists both.
 """
 
 import argparse
@@ -22,7 +22,6 @@ DOORS = {
     "errors",
     "fields",
     "ids",
-    "importers",
     "operations",
     "testing",
 }
