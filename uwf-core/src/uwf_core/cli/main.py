@@ -59,7 +59,9 @@ class Root(Group):
     """The command `uwf`, with the commands of plugins after its own."""
 
     def __init__(self) -> None:
-        super().__init__("uwf", (), own_commands())
+        own = own_commands()
+        super().__init__("uwf", (), own)
+        self.sections = own.sections
         self.params.append(
             click.Option(
                 ("-V", "--version"), is_flag=True, is_eager=True, expose_value=False,
@@ -87,15 +89,12 @@ class Root(Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by what they are for, then those of other plugins."""
-        from uwf_core.operations.rows import own_rows
-
         known = self.list_commands(ctx)
         width = max(map(len, known))
-        sections = own_rows()["sections"]
-        for title, names in sections.items():
+        for title, names in self.sections.items():
             lines = [(each, self.help_of(each)) for each in names if each in known]
             _write_section(formatter, title, lines, width)
-        listed = {each for names in sections.values() for each in names}
+        listed = {each for names in self.sections.values() for each in names}
         others = [(each, self.help_of(each)) for each in known if each not in listed]
         _write_section(formatter, "Of plugins", others, width)
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -13,10 +13,9 @@ import click
 from uwf_core.cli.command import Command, format_or_name
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.errors import ExitCode
-from uwf_core.operations.rows import CONTEXT, call, function_of, own_rows
+from uwf_core.operations.rows import CONTEXT, Context, call, function_of, own_rows
 
 if TYPE_CHECKING:
-    from uwf_core.process.cancel import Cancel
     from uwf_core.threads.start import StartOptions
 
 
@@ -132,53 +131,32 @@ def _report(session: Session, target: Callable[..., Any], given: dict[str, Any])
 
     reporter = Reporter(session.write)
     with cancel_on_signals(session) as cancel:
-        outcome = call(target, _CallContext(session, reporter, cancel), given)
+        outcome = call(target, _context_of(session, reporter, cancel), given)
     reporter.outcome(session.engine, outcome)
     code: int = outcome.exit_code
     return code
 
 
-class _CallContext:
-    """What a target asks for besides its arguments; the engine is opened when it is asked for."""
-
-    def __init__(self, session: Session, watch: Any = None, cancel: "Cancel | None" = None) -> None:
-        self._session = session
-        self.watch = watch
-        self.cancel = cancel
-
-    @property
-    def engine(self) -> Any:
-        """The engine."""
-        return self._session.engine
-
-    @property
-    def home(self) -> str:
-        """uwf's own folder."""
-        home: str = self.engine.home
-        return home
-
-    @property
-    def notice(self) -> Callable[[str], None]:
-        """Shows a line to people."""
-        return self._session.note
-
-
 @contextmanager
-def _context(session: Session, target: Callable[..., Any]) -> Iterator[_CallContext]:
+def _context(session: Session, target: Callable[..., Any]) -> Iterator[Context]:
     """The context of a call; the display of a run only where the target asks for it."""
     wanted = CONTEXT.intersection(target.__code__.co_varnames[: target.__code__.co_argcount])
     if "cancel" in wanted:
         from uwf_core.cli.outcome import running
 
         with running(session) as (live, cancel):
-            yield _CallContext(session, live, cancel)
+            yield _context_of(session, live, cancel)
     elif "watch" in wanted:
         from uwf_core.cli.outcome import watch
 
         with watch(session) as live:
-            yield _CallContext(session, live)
+            yield _context_of(session, live)
     else:
-        yield _CallContext(session)
+        yield _context_of(session)
+
+
+def _context_of(session: Session, *run: Any) -> Context:
+    return Context(lambda: session.engine, session.note, *run)
 
 
 def _renderer(session: Session, text: str, given: Mapping[str, Any]) -> Callable[[Any, Any], str]:
@@ -222,6 +200,11 @@ def _start_arguments() -> list[dict[str, Any]]:
 
 _SPAN = r"([0-9]{1,6})(d|h|m|s)"
 _SPAN_SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
+
+
+def _seconds(text: str) -> int | None:
+    span = re.fullmatch(_SPAN, text)
+    return None if span is None else int(span[1]) * _SPAN_SECONDS[span[2]]
 
 
 _OF_TEXTS = ("text", "fields", "answer", "texts", "payload")
@@ -303,10 +286,10 @@ class Span(click.ParamType):  # type: ignore[type-arg]
         """Convert a text to seconds."""
         if isinstance(value, float):
             return value
-        span = re.fullmatch(_SPAN, value)
-        if span is None:
+        seconds = _seconds(value)
+        if seconds is None:
             self.fail(f"{value!r} is not a duration (7d, 12h, 30m, 0s)", param, ctx)
-        return float(int(span[1]) * _SPAN_SECONDS[span[2]])
+        return float(seconds)
 
 
 class Moment(click.ParamType):  # type: ignore[type-arg]
@@ -321,9 +304,8 @@ class Moment(click.ParamType):  # type: ignore[type-arg]
         """Convert a text to ms since 1970."""
         if isinstance(value, int):
             return value
-        if span := re.fullmatch(_SPAN, value):
-            seconds = int(span[1]) * _SPAN_SECONDS[span[2]]
-            return now_ms() - int(timedelta(seconds=seconds).total_seconds() * 1000)
+        if (seconds := _seconds(value)) is not None:
+            return now_ms() - seconds * 1000
         try:
             return int(datetime.fromisoformat(value).astimezone().timestamp() * 1000)
         except (ValueError, OverflowError, OSError):

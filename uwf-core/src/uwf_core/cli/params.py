@@ -1,4 +1,4 @@
-"""The words of commands: texts, files, amounts and times that people type."""
+"""The words of commands: texts and files that people type."""
 
 import json
 from collections.abc import Sequence

@@ -282,7 +282,7 @@ class AnswerDocument(TypedDict):
 
 class ProblemDocument(TypedDict):
     """A problem in a store: a node (`damaged`, `missing`), a variable (`damaged`, `stray`),
-    the tags of a head (`tags`; `mark`: nothing but the mark), a call that its threads record
+    the tags of a head (`tags`; `mark`: only the mark), a call that its threads record
     differently (`call`), or the store itself (`unreadable`); `threads` are affected by it.
     """
 

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from uwf_core.api.store import Variable
     from uwf_core.cas.store import Store
     from uwf_core.engine.context import Run
-    from uwf_core.thread.decisions import Suspension, failure_kind
+    from uwf_core.thread.decisions import Suspension
     from uwf_core.thread.head import Head
     from uwf_core.thread.state import ThreadState
     from uwf_core.thread.types import AttemptPayload, StepPayload
-from uwf_core.workflow.definition import Definition
+    from uwf_core.workflow.definition import Definition
 
 
 class Position(Protocol):

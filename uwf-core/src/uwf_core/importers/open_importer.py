@@ -1,6 +1,7 @@
 """Find the importer that recognizes a file or folder."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.importers import BundleMaker, ImportedThread, ImportedWorkflow, Importer
@@ -20,23 +21,21 @@ class OpenImporter:
 
     def __init__(self, engine: "Engine", found: "EntryPoint") -> None:
         self.name = found.name
-        self._plugins, self._found = engine.plugins, found
+        self._call = partial(call_plugin, engine.plugins, found)
         with interruptible(found, engine.settings.limits.run_seconds), engine.plugins.guard:
             spec = engine.plugins.record(IMPORTERS, found.name)
             factory = engine.plugins.attribute(IMPORTERS, found.name, spec.factory)
-        self._made: Importer = call_plugin(engine.plugins, found, factory)
+        self._made: Importer = self._call(factory)
 
     def recognizes(self, path: str) -> bool:
         """Whether it can convert a file or folder."""
-        return call_plugin(self._plugins, self._found, lambda: self._made.recognizes(path) is True)
+        return self._call(lambda: self._made.recognizes(path) is True)
 
     def convert(self, path: str, maker: BundleMaker) -> Iterator[ImportedThread | ImportedWorkflow]:
         """The threads and names of workflows; plugin code runs only while one is asked for."""
-        items = call_plugin(
-            self._plugins, self._found, lambda: iter(self._made.convert(path, maker))
-        )
+        items = self._call(lambda: iter(self._made.convert(path, maker)))
         while True:
-            item = call_plugin(self._plugins, self._found, lambda: _next(items))
+            item = self._call(lambda: _next(items))
             if item is None:
                 return
             yield item

@@ -9,8 +9,8 @@
 
 Its parameters are the arguments: a type, and in `Annotated` a kind, a help text and bounds. Its
 docstring is the help: its first line is the summary, the lines that begin with `$` are examples.
-Everything else is named as text, so that
-help, completion and lists import nothing. `generate` makes the data file of a table.
+Everything else is named as text, so that help, completion and lists import nothing. `generate`
+makes the data file of the table.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,8 +32,8 @@ class Operation(NamedTuple):
         exit: a key of the document and the exit code if that is false.
         run: a function of the command line in place of target and text: it gets the session.
         client: the name of the method of the client; "" for none.
+        permission: what it does; a call of what does more than read gets an entry in the log.
         document: the result is a text to read, printed unless another format is given.
-        logged: it changes something, so it gets an entry in the log.
         formats: further values of --format, which `run` writes.
         owner: the distribution of a plain command, if that may be missing.
         hidden: help does not list it.
@@ -90,7 +90,7 @@ class Kind(NamedTuple):
     """What an argument is, beyond its type: how each surface reads and shows it.
 
     Attributes:
-        name: the reading of its words on the command line; see `cli.words`.
+        name: the reading of its words on the command line; see `cli.operation.read_words`.
         metavar: its name in help. words: what completes it; default: by the metavar.
         options: the names of its option; default: `--name-of-the-parameter`, or by position.
         into: the mapping parameter that it is a part of.

@@ -1,14 +1,12 @@
-"""`python -m uwf_core.operations.generate`: the data file of a table, and the client's methods.
+"""`python -m uwf_core.operations.generate`: the data file of uwf's table, and the client's methods.
 
-    python -m uwf_core.operations.generate my_plugin.operations:TABLE my_plugin/operations.json
-
-Help, completion, the commands and the tools of MCP read the data file, and import no table.
+Help, completion and the commands read the data file, and import no table.
 """
 
+import ast
 import inspect
 import json
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -275,7 +273,7 @@ def _names_in(source: str) -> Iterator[tuple[str, str]]:
 
 def _method(operation: Operation, package: str) -> str:
     """A method: the arguments as the function declares them, and its call."""
-    function, places = operation.arguments, {}
+    function, given = operation.arguments, list[str]()
     assert function is not None
     _learn_types(function.__module__)
     cancels = _cancels(f"{package}.{operation.target}")
@@ -285,13 +283,14 @@ def _method(operation: Operation, package: str) -> str:
             continue
         if each.named and not star:
             words, star = [*words, "*"], True
-        default = "" if each.default is _EMPTY else f" = {_default(each)!r}"
+        default = "" if each.default is _EMPTY else f" = {each.default!r}"
         words.append(f"{each.name}: {_type_text(each)}{default}")
-        places[each.name] = each.name
+        given.append(each.name)
     if cancels:
         words += ([] if star else ["*"]) + ["cancel: Cancel | None = None"]
-        places["cancel"] = "cancel"
-    given = "".join(f", {name}={name}" for name in places)
+        given.append("cancel")
+    passed = [repr(f"{package}.{operation.target}"), repr(operation.key)]
+    passed += [f"{name}={name}" for name in given]
     doc = (
         inspect.cleandoc(function.__doc__ or "")
         .replace("\n", "\n        ")
@@ -301,14 +300,8 @@ def _method(operation: Operation, package: str) -> str:
     return (
         f"    def {operation.client}({', '.join(words)}) -> {_return_of(operation)}:\n"
         f'        """{doc}{end}"""\n'
-        f"        return self._call({package + '.' + operation.target!r}, {operation.key!r}{given})"
+        f"        return self._call({', '.join(passed)})"
     )
-
-
-def _default(argument: _Argument) -> Any:
-    if argument.default is None and get_origin(argument.members[0]) in (Mapping,):
-        return None
-    return argument.default
 
 
 def _type_text(argument: _Argument) -> str:
@@ -327,8 +320,6 @@ def _cancels(target: str) -> bool:
 
 def _learn_types(module: str) -> None:
     """Where the types come from that the functions of a module return."""
-    import ast
-
     _DOCUMENTS["Cancel"] = "uwf_core.process.cancel"
     tree = ast.parse(Path(str(import_module(module).__file__)).read_text(encoding="utf-8"))
     for node in ast.walk(tree):
@@ -353,19 +344,6 @@ def own_files() -> Mapping[Path, str]:
     }
 
 
-def main(words: Sequence[str]) -> int:
-    """Write the files; the exit code."""
-    if words:
-        module, _, attribute = words[0].partition(":")
-        found: Mapping[Path, str] = {
-            Path(words[1]): as_text(getattr(import_module(module), attribute))
-        }
-    else:
-        found = own_files()
-    for file, text in found.items():
-        file.write_text(text, encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    for path, content in own_files().items():
+        path.write_text(content, encoding="utf-8")

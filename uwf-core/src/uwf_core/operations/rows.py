@@ -6,9 +6,14 @@ Help and completion read this and import no command. It imports nothing heavy.
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+    from uwf_core.engine.watch import Watch
+    from uwf_core.process.cancel import Cancel
 
 CONTEXT = frozenset({"engine", "watch", "cancel", "home", "notice"})
 """What a target can ask for by the names of its parameters, besides its arguments."""
@@ -31,11 +36,12 @@ class Row(NamedTuple):
 
 
 class Noun(NamedTuple):
-    """A group of commands; `package` holds the modules of its rows."""
+    """A group of commands; `package` holds the modules of its rows, `sections` orders its help."""
 
     help: str
     rows: "Mapping[str, Entry]"
     package: str = "uwf_core.cli"
+    sections: Mapping[str, Sequence[str]] = {}
 
 
 Entry: TypeAlias = Row | Noun
@@ -61,7 +67,8 @@ def own_commands() -> Noun:
             help = data["groups"][".".join(groups[:depth])]
             rows = rows.setdefault(group, Noun(help, {})).rows
         rows[name] = Row(operation.get("command", ""), operation["summary"], operation)
-    return Noun("Workflows in which LLM agents check each other", root)
+    help = "Workflows in which LLM agents check each other"
+    return Noun(help, root, sections=data["sections"])
 
 
 def function_of(target: str, owner: str = "", what: str = "") -> Callable[..., Any]:
@@ -86,13 +93,44 @@ def function_of(target: str, owner: str = "", what: str = "") -> Callable[..., A
     return found
 
 
-def call(function: Callable[..., Any], context: object, given: Mapping[str, Any]) -> Any:
+class Context:
+    """What a target can ask for besides its arguments.
+
+    Args:
+        engine: opens the engine, once a target asks for it.
+        notice: shows a line to people.
+        watch: follows a run. cancel: ends it.
+    """
+
+    def __init__(
+        self,
+        engine: Callable[[], "Engine"],
+        notice: Callable[[str], None],
+        watch: "Watch | None" = None,
+        cancel: "Cancel | None" = None,
+    ) -> None:
+        self._engine = engine
+        self.notice = notice
+        self.watch = watch
+        self.cancel = cancel
+
+    @property
+    def engine(self) -> "Engine":
+        """The engine."""
+        return self._engine()
+
+    @property
+    def home(self) -> str:
+        """uwf's own folder."""
+        return self.engine.home
+
+
+def call(function: Callable[..., Any], context: Context, given: Mapping[str, Any]) -> Any:
     """Call a function with what its parameters name.
 
     A parameter is one of the context; or an argument by its name, opened if its type is a recorded
-    thread or step; or a record (a NamedTuple), whose fields are arguments
-    (None means its default); or `word`, the first
-    argument. Arguments that it does not name are for the command line.
+    thread or step; or a record (a NamedTuple), whose fields are arguments (None means its default);
+    or `word`, the first argument. Arguments that it does not name are for the command line.
     """
     code, rest, found = function.__code__, dict(given), dict[str, Any]()
     for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
@@ -117,7 +155,7 @@ def _kind(function: Callable[..., Any], name: str) -> Any:
     return kind
 
 
-def _opened(opener: str, context: Any, word: str) -> Any:
+def _opened(opener: str, context: Context, word: str) -> Any:
     from uwf_core.views import recorded
 
     return getattr(recorded, opener)(context.engine, word)
