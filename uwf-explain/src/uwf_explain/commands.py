@@ -1,12 +1,10 @@
 """`uwf thread why` and `uwf thread diff` of two threads."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 
-from uwf_core.commands import Screen, Session, clean, command
+from uwf_core.commands import Session, clean, command
 from uwf_core.errors import ExitCode, UsageError
 from uwf_explain.explanation.document import why_document
 from uwf_explain.explanation.page import why_page
@@ -79,9 +77,4 @@ def _write(session: Session, page: WhyPage, output: str, suffix: str) -> None:
         "bytes": len(content),
         "file": session.write_file(output, "the page", content),
     }
-    session.emit(document, _written)
-
-
-def _written(document: Mapping[str, Any], _screen: Screen) -> str:
-    size = f"{document['format']}, {document['bytes']} bytes"
-    return f"{document['file']}: thread {document['thread']}, {size}\nhead {document['head']}"
+    session.emit_file(document)

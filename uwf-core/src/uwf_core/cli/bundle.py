@@ -47,13 +47,7 @@ def _export_format(session: Session, thread: str, name: str, output: str | None)
     if output is None:
         session.write_parts(export_parts(session.engine, thread, name))
     else:
-        session.emit(export_file(session.engine, thread, name, output), exported_text)
-
-
-def exported_text(document: Mapping[str, Any], _screen: Screen) -> str:
-    """A file of another format than a bundle."""
-    size = f"{document['format']}, {document['bytes']} bytes"
-    return f"{document['file']}: thread {document['thread']}, {size}\nhead {document['head']}"
+        session.emit_file(export_file(session.engine, thread, name, output))
 
 
 def import_(session: Session, file: str, dry_run: bool, as_new: bool) -> int:

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -193,6 +193,10 @@ class Session:
             file.write(content)
         return str(target)
 
+    def emit_file(self, document: Mapping[str, Any]) -> None:
+        """Like `emit`, for a file of a thread that was written."""
+        self.emit(document, _file_text)
+
     def write_parts(self, parts: Iterable[bytes]) -> None:
         """Print bytes as they are; on a terminal as text, with what it would obey escaped.
 
@@ -323,3 +327,9 @@ def _has_many(value: Any) -> bool:
 
 def _is_long(value: Any) -> bool:
     return isinstance(value, list) and len(value) > MANY
+
+
+def _file_text(document: Mapping[str, Any], _screen: Screen) -> str:
+    """The file of a thread in another format than a bundle."""
+    size = f"{document['format']}, {document['bytes']} bytes"
+    return f"{document['file']}: thread {document['thread']}, {size}\nhead {document['head']}"

@@ -111,7 +111,8 @@ def summary_of(
 
 def _is_leaf(step: "RecordedStep") -> bool:
     """Whether an agent, a person or a program made it."""
-    return bool(step.node["agent"] != "workflow")
+    call = step.node["call"]
+    return step.child is None and (call is None or call["branches"] is None)
 
 
 def steps_by_path(
