@@ -17,8 +17,6 @@ from uwf_core.thread.state import fold
 from uwf_core.workflow.definition import NO_LIMITS
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from uwf_core.api.sums import ReservePayload
     from uwf_core.engine.context import Run, Task
     from uwf_core.engine.engine import Engine
@@ -32,24 +30,14 @@ def _is_free(run: "Run", attempt: Attempt) -> bool:
     return state.caller is None and own == (NO_LIMITS, None, None)
 
 
-def _opening(run: "Run", attempt: Attempt) -> "AbstractContextManager[None]":
-    """What opens the attempt: alone, if a limit has to be compared with what others use."""
-    store = run.engine.store
-    if _is_free(run, attempt):
-        return store.batch(durable=False)
-    return store.transaction(durable=False)
-
-
 def _admit(run: "Run", attempt: Attempt) -> "ReservePayload | None":
-    """What the attempt may use, None without a limit. Within the transaction that opens it.
+    """What an attempt with limits may use. Within the transaction that opens it.
 
     Raises:
         LimitReached: there is no room. A step that a person asks for is not held up, since the
             text or answer would be lost.
         NoSlot: as many steps of the tree run as may.
     """
-    if _is_free(run, attempt):
-        return None
     state, role = attempt.head.state, run.definition.roles[attempt.task.role]
     if state.caller is not None:
         from uwf_core.engine.slots import check_slot
@@ -88,8 +76,10 @@ def save_prompt(run: "Run", attempt: Attempt) -> None:
         from uwf_core.engine.recording import files_before  # not for every step
 
         files = {"artifacts": None, "workspace": files_before(run, attempt)}
-    with _opening(run, attempt):
-        reserved = _admit(run, attempt)
+    is_free = _is_free(run, attempt)
+    # Alone, if a limit has to be compared with what others use.
+    with store.batch(durable=False) if is_free else store.transaction(durable=False):
+        reserved = None if is_free else _admit(run, attempt)
         attempt.payload = {
             "thread": head.thread,
             "seq": head.state.seq,
