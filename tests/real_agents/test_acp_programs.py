@@ -118,7 +118,8 @@ def test_a_role_enters_and_continues_its_session_or_says_that_it_cannot(world, p
         project.uwf("step", "show", each["step"]).document for each in document["steps"]
     )
     assert not first["corrections"] and not second["corrections"]
-    continued = (second["session"] == first["session"], second["continuation"])
+    sessions = [each["session"] for each in (first, second)]
+    continued = (sessions[1]["id"] == sessions[0]["id"], sessions[1]["continuation"])
     assert continued == ((True, "continued") if program in LOADS else (False, "restarted"))
     heard = json.dumps(world.heard("SECOND do")[0].messages)
     assert "FIRST do" in heard or "That is it" in heard, "the session, or the history"
@@ -135,7 +136,8 @@ def test_a_fork_of_the_thread_forks_the_session_or_begins_a_new_one(world, progr
     for prompt in ("SECOND do", "Go on."):
         world.plan(prompt, {**USAGE, "text": said("done")})
     earlier, last = (
-        continued_in_a_fork(project, each["step"])["continuation"] for each in document["steps"]
+        continued_in_a_fork(project, each["step"])["session"]["continuation"]
+        for each in document["steps"]
     )
     assert (earlier, last) == ("new", "forked" if program in FORKS else "new")
 

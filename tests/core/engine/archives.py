@@ -71,10 +71,10 @@ class Archive:
         return self.rewrite(name, json.dumps(document, separators=(",", ":")).encode() + b"\n")
 
     def find(self, *keys: str) -> File:
-        """The first node whose payload is an object with these keys."""
+        """The first node whose payload is an object with these keys, none of them null."""
         for file in self.nodes:
             payload = decode(node_file.from_bytes(file.content).data)
-            if isinstance(payload, dict) and set(keys) <= set(payload):
+            if isinstance(payload, dict) and all(payload.get(key) is not None for key in keys):
                 return file
         raise AssertionError(keys)
 

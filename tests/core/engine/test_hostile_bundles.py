@@ -71,6 +71,7 @@ def test_a_hostile_bundle_is_refused_and_nothing_changes(
 ) -> None:
     file = tmp_path / "hostile.tar"
     file.write_bytes(attack(Archive(good)))
+    assert file.read_bytes() != good.read_bytes(), "an attack that changes nothing"
     store = victim._engine.store
     before = sorted(store.edges()), store.rows("")
     with pytest.raises(BundleError) as refused:

@@ -128,6 +128,15 @@ def test_a_valid_workflow_is_completed_with_every_default() -> None:
     assert workflow["graph"]["writer"]["more"].get("location") is None
 
 
+@pytest.mark.parametrize("nothing", ["", "~", "null"])
+def test_a_schema_that_is_null_is_an_error(nothing: str) -> None:
+    begin, end = VALID.index("      $defs"), VALID.index("graph:")
+    text = VALID[:begin].rstrip() + f" {nothing}\n" + VALID[end:]
+    problem = check_text(text, "null.yaml").problems[0]
+    assert (problem.code, problem.line) == ("wrong-type", 12)
+    assert problem.message == "roles.writer.frontmatter must be a mapping, not empty"
+
+
 def test_the_place_of_a_tag_is_right_in_every_style_of_text() -> None:
     """Literal, folded, quoted and plain text; braces in a comment of the header do not count."""
     styles = {

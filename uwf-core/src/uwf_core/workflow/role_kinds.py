@@ -80,8 +80,10 @@ def kind_of(role: ParsedRole) -> str:
 
 
 def is_null(node: YamlNode | None) -> bool:
-    """Whether a value is missing or empty."""
-    return node is None or (isinstance(node, YamlScalar) and node.tag is None and not node.text)
+    """Whether a value is missing, null or an empty text."""
+    return node is None or (
+        isinstance(node, YamlScalar) and node.tag is None and node.value in (None, "")
+    )
 
 
 def _missing(name: str, role: ParsedRole, kind: str) -> Iterator[Problem]:
