@@ -132,7 +132,7 @@ def test_a_valid_workflow_is_completed_with_every_default() -> None:
 def test_a_schema_that_is_null_is_an_error(nothing: str) -> None:
     begin, end = VALID.index("      $defs"), VALID.index("graph:")
     text = VALID[:begin].rstrip() + f" {nothing}\n" + VALID[end:]
-    problem = check_text(text, "null.yaml").problems[0]
+    problem = check_text(text, "valid.yaml").problems[0]
     assert (problem.code, problem.line) == ("wrong-type", 12)
     assert problem.message == "roles.writer.frontmatter must be a mapping, not empty"
 
