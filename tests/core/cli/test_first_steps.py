@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from cli_kit import on_terminal
 
-from uwf_core.examples.shelf import examples, first_commands, new_texts
+from uwf_core.examples.shelf import all_examples, first_commands, new_texts
 
-EXAMPLES = [each.name for each in examples()]
+EXAMPLES = [each.name for each in all_examples()]
 
 
 def told(text):

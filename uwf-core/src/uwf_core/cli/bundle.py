@@ -1,4 +1,4 @@
-"""Bundles: `uwf thread export`, `uwf cas import`, `uwf bundle verify`."""
+"""Bundles: `uwf thread export`, and what was exported and imported as people read it."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
-from uwf_core.errors import ExitCode, UsageError
+from uwf_core.errors import UsageError
 
 
 def export(
@@ -50,30 +50,6 @@ def _export_format(session: Session, thread: str, name: str, output: str | None)
         session.emit_file(export_file(session.engine, thread, name, output))
 
 
-def import_(session: Session, file: str, dry_run: bool, as_new: bool) -> int:
-    """Import a bundle, or what an importer recognizes."""
-    import os
-
-    from uwf_core.importers.import_source import import_file
-    from uwf_core.maintenance.import_bundle import ImportOptions
-
-    session.engine.imports_original = os.path.isdir(file)  # noqa: PTH112
-    document: Mapping[str, Any] = import_file(session.engine, file, ImportOptions(dry_run, as_new))
-    if "source" in document:
-        session.emit(document, _source_text)
-        rows = [*document["threads"], *document["workflows"]]
-        return ExitCode.FAILED if any(row["reason"] for row in rows) else ExitCode.DONE
-    session.thread = document["thread"]
-    if document["thread"] is None and not dry_run:
-        session.note("note: no name refers to these nodes; `uwf cas gc` deletes them after a day")
-    session.emit(document, import_text)
-    return ExitCode.DONE
-
-
-def _source_text(document: Mapping[str, Any], screen: Screen) -> str:
-    return "\n".join(_source_lines(document, screen))
-
-
 def _source_lines(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     from uwf_core.cli.render.table import Column, table
 
@@ -105,6 +81,8 @@ def _source_lines(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
 
 def import_text(document: Mapping[str, Any], screen: Screen) -> str:
     """`cas import`."""
+    if "source" in document:
+        return "\n".join(_source_lines(document, screen))
     if document["dryRun"]:
         done = f"would add {document['added']} of {document['nodes']} nodes"
     elif document["imported"]:

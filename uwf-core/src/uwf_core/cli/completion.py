@@ -1,10 +1,5 @@
 """`uwf completion`: the script by which a shell asks uwf for completions."""
 
-import click
-
-from uwf_core.cli.command import command
-from uwf_core.cli.session import Session
-
 BASH = r"""_uwf() {
     local line word="${COMP_WORDS[COMP_CWORD]}"
     COMPREPLY=()
@@ -58,14 +53,6 @@ complete -c uwf -f -a '(__uwf_complete)'
 SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 
 
-@command(
-    "completion",
-    'eval "$(uwf completion bash)"',
-    "uwf completion zsh > ~/.zfunc/_uwf",
-    "uwf completion fish > ~/.config/fish/completions/uwf.fish",
-    document=True,
-)
-@click.argument("shell", type=click.Choice(list(SCRIPTS)), metavar="SHELL")
-def completion(session: Session, shell: str) -> None:
-    """Print the completion script of a shell: bash, zsh or fish."""
-    session.emit({"shell": shell, "script": SCRIPTS[shell]}, lambda each, _: str(each["script"]))
+def completion_script(shell: str) -> dict[str, str]:
+    """The script of a shell."""
+    return {"shell": shell, "script": SCRIPTS[shell]}

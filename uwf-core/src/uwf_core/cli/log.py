@@ -1,50 +1,13 @@
-"""The log of past commands: `uwf log list`, `uwf log show`."""
+"""The log of past commands as people read it."""
 
 from collections.abc import Mapping
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from uwf_core.cli.render.colours import Screen
-from uwf_core.cli.session import Session
-
-if TYPE_CHECKING:
-    from uwf_core.engine.log_file import LogFile
 
 
-def list_(
-    session: Session, limit: int, thread: str | None, since: int | None, errors: bool
-) -> None:
-    """List the commands that ran or changed something, newest first."""
-    of_thread = _id_or_prefix(session, thread) if thread is not None else ""
-    entries = (
-        {key: value for key, value in entry.items() if key != "traceback"}
-        for entry in _log(session).entries()
-        if (entry["exitCode"] or not errors)
-        and entry["atMs"] >= (since or 0)
-        and (entry["thread"] or "").startswith(of_thread)
-    )
-    session.emit({"entries": list(islice(entries, limit))}, _entries_text)
-
-
-def show(session: Session, entry: str) -> None:
-    """Show one log entry."""
-    session.emit(_log(session).find(entry), _entry_text)
-
-
-def _id_or_prefix(session: Session, thread: str) -> str:
-    """What the ids of the thread's entries begin with; it may be gone from the store."""
-    from uwf_core.engine.find import LAST, find_thread
-
-    return find_thread(session.engine, thread) if thread == LAST else thread.upper()
-
-
-def _log(session: Session) -> "LogFile":
-    from uwf_core.engine.log_file import LogFile
-
-    return LogFile(session.engine.home, lambda text: text)
-
-
-def _entries_text(document: Mapping[str, Any], screen: Screen) -> str:
+def entries_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """`log list`."""
     from uwf_core.cli.render.amounts import duration, moment
     from uwf_core.cli.render.table import Column, table
 
@@ -67,7 +30,8 @@ def _entries_text(document: Mapping[str, Any], screen: Screen) -> str:
     return table(columns, rows, screen) if rows else "the log is empty"
 
 
-def _entry_text(document: Mapping[str, Any], screen: Screen) -> str:
+def entry_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """`log show`."""
     from uwf_core.cli.render.amounts import duration, moment
     from uwf_core.cli.render.table import fields
 

@@ -90,14 +90,19 @@ def _invoke(row: Mapping[str, Any], session: Session, **given: Any) -> int | Non
         return _run(session, target, given)
     with _context(session, target) as context:
         result = call(target, context, given)
+    if hasattr(result, "exit_code"):
+        session.emit(result.document, _renderer(session, row["text"], given))
+        ended: int = result.exit_code
+        return ended
     document = result
     if "key" in row and not isinstance(result, dict):
-        document = {row["key"]: result if isinstance(result, list) else list(result)}
+        document = {row["key"]: result if isinstance(result, list | str) else list(result)}
     if row.get("logged"):
         session.thread = document.get("thread") or session.thread
     session.emit(document, _renderer(session, row["text"], given))
-    key, code = row.get("exit", ("", 0))
-    return code if key and not document[key] else ExitCode.DONE
+    exits = row.get("exit", ())
+    pairs = zip(exits[::2], exits[1::2], strict=True)
+    return next((code for key, code in pairs if not document.get(key, True)), ExitCode.DONE)
 
 
 def _run(session: Session, target: Callable[..., Any], given: dict[str, Any]) -> int:

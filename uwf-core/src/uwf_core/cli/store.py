@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from uwf_core.cli.render.colours import Screen
-from uwf_core.cli.session import Session
-from uwf_core.errors import UsageError
 
 
 def check_text(document: Mapping[str, Any], screen: Screen) -> str:
@@ -25,34 +23,8 @@ def migrate_text(document: Mapping[str, Any], _screen: Screen) -> str:
     return f"{document['store']}: {'applied ' + applied if applied else 'up to date'}"
 
 
-def copy(session: Session, places: tuple[str, ...], all: bool, move: bool) -> None:
-    """Copy or move a whole store."""
-    from uwf_core.maintenance import stores
-
-    engine = session.engine
-    if all:
-        if move or len(places) != 1:
-            raise UsageError(
-                "--all copies the home that you use to one folder", hint="uwf store copy --all TO"
-            )
-        session.emit(stores.copy_home(engine, places[0]), _copy_text)
-        return
-    if len(places) != 2:
-        raise UsageError("give the URLs of two stores", hint="uwf store copy FROM TO")
-    source, target = places
-    if not move:
-        session.emit(stores.copy(engine, source, target), _copy_text)
-        return
-
-    def switch(url: str) -> None:
-        from uwf_core.config.change import set_value
-
-        set_value(engine.home, "store", url)
-
-    session.emit(stores.move(engine, source, target, switch), _copy_text)
-
-
-def _copy_text(document: Mapping[str, Any], screen: Screen) -> str:
+def copied_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """`store copy`."""
     return "\n".join(_copy_lines(document, screen))
 
 

@@ -52,13 +52,6 @@ class DemoDocument(ExecDocument):
     next: list[Next]
 
 
-class Played(TypedDict):
-    """A finished demo: its document and the exit code."""
-
-    document: DemoDocument
-    exit_code: int
-
-
 class _Stage(NamedTuple):
     """The folders of the demo and its player."""
 
@@ -67,13 +60,8 @@ class _Stage(NamedTuple):
 
 
 def play(
-    env: Mapping[str, str],
-    folder: str | None,
-    watch: Watch,
-    cancel: Cancel,
-    *,
-    live: bool = False,
-) -> Played:
+    engine: Engine, folder: str | None, watch: Watch, cancel: Cancel, *, live: bool = False
+) -> Outcome:
     """Run the demo in `folder` (default: a new temporary one); it changes nothing of the user's.
 
     Args:
@@ -83,25 +71,25 @@ def play(
         UsageError: the folder is not empty or cannot be written; `live` without a model.
         ConfigError: `live`, and the user's settings have errors.
     """
-    stage = _set_up(env, folder, watch, live=live)
-    site, own_env = stage.site, {**stage.site.environment(env), **stage.player.env}
+    stage = _set_up(engine.env, folder, watch, live=live)
+    site, own_env = stage.site, {**stage.site.environment(engine.env), **stage.player.env}
     before = run_tests(site.project, own_env, cancel)
     watch.notice(tests_line("tests before", before))
-    engine = open_engine(env=own_env, cwd=str(site.project), on_fault=lambda _: None)
+    own = open_engine(env=own_env, cwd=str(site.project), on_fault=lambda _: None)
     try:
-        started = start_thread(engine, StartOptions(WORKFLOW, TASK, ".", AGENT), watch)
+        started = start_thread(own, StartOptions(WORKFLOW, TASK, ".", AGENT), watch)
         options = RunOptions(until_done=True)
-        outcome = exec_thread(engine, started["thread"], options, watch, cancel)
+        outcome = exec_thread(own, started["thread"], options, watch, cancel)
         if outcome.error is not None:
             raise outcome.error
         after = run_tests(site.project, own_env, Cancel())
         watch.notice(tests_line("tests after", after))
-        document = _document(engine, stage, outcome, (before, after))
+        document = _document(own, stage, outcome, (before, after))
     finally:
-        engine.close()
+        own.close()
     good = not before["green"] and outcome.document["done"] and after["green"]
     failed = outcome.exit_code or ExitCode.FAILED
-    return {"document": document, "exit_code": ExitCode.DONE if good else failed}
+    return Outcome(document, ExitCode.DONE if good else failed)
 
 
 def _set_up(env: Mapping[str, str], folder: str | None, watch: Watch, *, live: bool) -> _Stage:

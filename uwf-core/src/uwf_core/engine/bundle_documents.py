@@ -75,10 +75,13 @@ class SourceWorkflowDocument(TypedDict):
 
 
 class SourceDocument(TypedDict):
-    """What `cas import` gives for what an importer recognized: every thread and name in it."""
+    """What `cas import` gives for what an importer recognized: every thread and name in it;
+    `complete` if none of them was skipped.
+    """
 
     source: str
     importer: str
     threads: list[SourceThreadDocument]
     workflows: list[SourceWorkflowDocument]
+    complete: bool
     dryRun: bool

@@ -1,13 +1,15 @@
 """The example workflows: which there are, and their texts made ready for files of one's own."""
 
+import os
 import re
-from importlib.resources import files
+from importlib import resources
 from shlex import quote
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from uwf_core.errors import UnknownIdError, UsageError
-from uwf_core.workflow.file_name import FOLDERS
-from uwf_core.workflow.starter import name_text, starter
+from uwf_core.workflow.file_name import FOLDERS, SUFFIXES
+from uwf_core.workflow.new_files import write_files
+from uwf_core.workflow.starter import name_text, schema_path, starter
 
 
 class Example(NamedTuple):
@@ -17,7 +19,31 @@ class Example(NamedTuple):
     description: str
 
 
-def examples() -> list[Example]:
+def new_workflow(name: str | None, example: str | None, *, examples: bool) -> dict[str, Any]:
+    """Write a workflow file to start from, with those that it calls; or list the examples.
+
+    Raises:
+        UsageError: the name is missing or no name, or a file exists with another content.
+    """
+    if examples:
+        return {"examples": [each._asdict() for each in all_examples()]}
+    if name is None:
+        raise UsageError(
+            "the name of the workflow is missing", hint="uwf workflow new NAME [--from EXAMPLE]"
+        )
+    file = name if name.endswith(SUFFIXES) else f"{name}.yaml"
+    folder, stem = os.path.dirname(file), os.path.basename(file).rpartition(".")[0]  # noqa: PTH119, PTH120
+    first, *others = new_texts(stem, example, file).items()
+    texts = {os.path.join(folder, f"{each}.yaml"): text for each, text in others}  # noqa: PTH118
+    write_files({file: first[1]}, texts)
+    files = [os.path.abspath(each) for each in (file, *texts)]  # noqa: PTH100
+    commands = [f"uwf workflow check {quote(file)}", *first_commands(first[1], file)]
+    return {
+        "name": stem, "file": files[0], "files": files, "schema": schema_path(), "next": commands
+    }  # fmt: skip
+
+
+def all_examples() -> list[Example]:
     """All examples by name."""
     found = []
     for name in _names():
@@ -109,9 +135,9 @@ def _renamed(example: str, name: str, file: str) -> str:
 
 
 def _names() -> list[str]:
-    there = files("uwf_core.examples").iterdir()
+    there = resources.files("uwf_core.examples").iterdir()
     return sorted(each.name.removesuffix(".yaml") for each in there if each.name.endswith(".yaml"))
 
 
 def _source(name: str) -> str:
-    return (files("uwf_core.examples") / f"{name}.yaml").read_text(encoding="utf-8")
+    return (resources.files("uwf_core.examples") / f"{name}.yaml").read_text(encoding="utf-8")

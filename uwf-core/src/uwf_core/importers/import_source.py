@@ -21,6 +21,9 @@ from uwf_core.workflow.definition import NAME_PATTERN
 from uwf_core.workflow.registry import register, registered
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+
     from uwf_core.cas.store import Store
     from uwf_core.engine.bundle_documents import (
         ImportDocument,
@@ -39,11 +42,25 @@ class _Undone(Exception):
 
 
 def import_file(
-    engine: "Engine", path: str, options: ImportOptions
+    engine: "Engine",
+    file: "str | PathLike[str]",
+    options: ImportOptions,
+    notice: "Callable[[str], None]",
 ) -> "ImportDocument | SourceDocument":
     """Import a bundle, or what an importer recognizes; errors as `import_bundle` and
     `import_source`.
     """
+    path = str(Path(engine.cwd, file))
+    engine.imports_original = Path(path).is_dir()
+    document = _imported(engine, path, options)
+    if "source" not in document and document["thread"] is None and not options.dry_run:
+        notice("note: no name refers to these nodes; `uwf cas gc` deletes them after a day")
+    return document
+
+
+def _imported(
+    engine: "Engine", path: str, options: ImportOptions
+) -> "ImportDocument | SourceDocument":
     if not Path(path).is_dir():
         try:
             return import_bundle(engine, path, options)
@@ -76,6 +93,7 @@ def import_source(engine: "Engine", path: str, *, dry_run: bool = False) -> "Sou
         "threads": [],
         "workflows": [],
         "dryRun": dry_run,
+        "complete": True,
     }
     with (
         suppress(_Undone),
@@ -91,6 +109,8 @@ def import_source(engine: "Engine", path: str, *, dry_run: bool = False) -> "Sou
                 document["workflows"].append(_import_name(engine.store, found))
         if dry_run:
             raise _Undone
+    rows = (*document["threads"], *document["workflows"])
+    document["complete"] = all(row["reason"] is None for row in rows)
     return document
 
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from uwf_core.api.store import ManagedBackend, SnapshotBackend, StoreBackend
 from uwf_core.cas.copy_store import Copied, StoreCopy, store_root
+from uwf_core.config.change import set_value
 from uwf_core.config.original import LOG_HINT
 from uwf_core.errors import BusyError, StoreError, UsageError
 from uwf_core.process.folders import make_folder
 from uwf_core.thread.names import HEADS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.store_documents import (
@@ -57,6 +58,25 @@ def migrate_store(engine: "Engine", url: str | None) -> "StoreMigrateDocument":
         return {"store": store.location(), "applied": [*applied]}
 
 
+def copy_store(
+    engine: "Engine", places: "Sequence[str]", *, all: bool, move: bool
+) -> "StoreCopyDocument":
+    """Copy the home to one place, or copy or move a store from one place to another.
+
+    Raises:
+        UsageError: there are more or fewer places. Else as `copy` and `move`.
+    """
+    if all:
+        if move or len(places) != 1:
+            raise UsageError(
+                "--all copies the home that you use to one folder", hint="uwf store copy --all TO"
+            )
+        return copy_home(engine, places[0])
+    if len(places) != 2:
+        raise UsageError("give the URLs of two stores", hint="uwf store copy FROM TO")
+    return (move_store if move else copy)(engine, *places)
+
+
 def copy(engine: "Engine", source: str, target: str) -> "StoreCopyDocument":
     """Copy a store as it is at one moment; others may read and write it meanwhile.
 
@@ -85,11 +105,9 @@ def copy_home(engine: "Engine", target: str) -> "StoreCopyDocument":
     return {**done, "files": files, "notCopied": [*LEFT_OUT]}
 
 
-def move(
-    engine: "Engine", source: str, target: str, switch: "Callable[[str], None]"
-) -> "StoreCopyDocument":
-    """Copy a store; then copy what has changed since, while nobody can write, and refuse every
-    later write to it. `switch`: makes the target the configured store.
+def move_store(engine: "Engine", source: str, target: str) -> "StoreCopyDocument":
+    """Copy a store; then copy what has changed since, while nobody can write, refuse every later
+    write to it, and make the target the configured store.
 
     Raises:
         BusyError: a thread runs. Else as `copy`.
@@ -105,7 +123,7 @@ def move(
         with old.transaction():
             _check_rests(old)
             done = copying.changes()
-            switch(target)
+            set_value(engine.home, "store", target)
             old.seal(new.location())
         return _copied(old, new, done, moved=True)
 

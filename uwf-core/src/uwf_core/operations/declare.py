@@ -29,7 +29,7 @@ class Operation(NamedTuple):
         text: `module:function` that renders the document for people (it also gets the arguments
             that it names), or a format such as "{ref}".
         key: the document is `{key: result}`; or the part of the document that the client returns.
-        exit: a key of the document and the exit code if that is false.
+        exit: keys of the document, each with the exit code if it is false; the first one counts.
         run: a function of the command line in place of target and text: it gets the session.
         client: the name of the method of the client; "" for none.
         permission: what it does; a call of what does more than read gets an entry in the log.
@@ -45,7 +45,7 @@ class Operation(NamedTuple):
     text: str = ""
     permission: Permission = "read"
     key: str = ""
-    exit: tuple[str, int] | None = None
+    exit: Sequence[str | int] = ()
     run: str = ""
     client: str = ""
     document: bool = False

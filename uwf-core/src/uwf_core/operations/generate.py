@@ -161,7 +161,7 @@ def _row(operation: Operation, package: str) -> dict[str, Any]:
         "run": f"{package}.cli.{operation.run}" if operation.run else "",
         "text": _text_target(operation.text, package),
         "key": operation.key,
-        "exit": list(operation.exit or ()),
+        "exit": list(operation.exit),
         "document": operation.document,
         "logged": operation.logged,
         "formats": list(operation.formats),

@@ -12,6 +12,7 @@ from uwf_core.operations.caller import OperationCaller
 
 if TYPE_CHECKING:
     from uwf_core.engine.bundle_documents import ImportDocument
+    from uwf_core.engine.bundle_documents import SourceDocument
     from uwf_core.engine.documents import AnswerDocument
     from uwf_core.engine.documents import CollectDocument
     from uwf_core.engine.documents import CompactedDocument
@@ -54,7 +55,7 @@ class Operations(OperationCaller):
         """
         return self._call('uwf_core.views.installed:list_agents', 'agents')
 
-    def plugins(self, *, all: bool = False) -> Sequence[Mapping[str, Any]]:
+    def plugins(self, *, all: bool = False, hooks: bool = False) -> Sequence[Mapping[str, Any]]:
         """List all plugins with distribution, version, status and reason; loads none.
 
         With --hooks, the status is the one after loading, as `uwf plugin check` prints it.
@@ -63,7 +64,7 @@ class Operations(OperationCaller):
         $ uwf plugin list --all
         $ uwf plugin list --hooks
         """
-        return self._call('uwf_core.views.installed:list_plugins', 'plugins', all=all)
+        return self._call('uwf_core.maintenance.plugin_check:list_plugins', 'plugins', all=all, hooks=hooks)
 
     def ask(self, step: str, text: str, *, agent: str | None = None, fork: bool = True, cancel: Cancel | None = None) -> AnswerDocument:
         """Ask the session of a past step a question; the thread stays unchanged.
@@ -155,7 +156,7 @@ class Operations(OperationCaller):
         """
         return self._call('uwf_core.views.node:show_node', '', ref=ref)
 
-    def import_bundle(self, file: str | os.PathLike[str], *, dry_run: bool = False, as_new: bool = False) -> ImportDocument:
+    def import_bundle(self, file: str | os.PathLike[str], *, dry_run: bool = False, as_new: bool = False) -> ImportDocument | SourceDocument:
         """Import threads from a bundle, or from a folder that an importer recognizes.
 
         Recomputes every reference and SHA-256, and checks every node against its type and the index
@@ -176,7 +177,7 @@ class Operations(OperationCaller):
         $ uwf cas import thread.tar --dry-run
         $ uwf cas import ~/backup/home
         """
-        return self._call('uwf_core.maintenance.import_bundle:import_bundle', '', file=file, dry_run=dry_run, as_new=as_new)
+        return self._call('uwf_core.importers.import_source:import_file', '', file=file, dry_run=dry_run, as_new=as_new)
 
     def verify(self, word: str | None = None, *, repair: bool = False, bundle: str | None = None) -> VerifyDocument:
         """Verify that nothing in the store was lost or changed.
@@ -386,4 +387,4 @@ class Operations(OperationCaller):
         $ uwf workflow show fix-bug
         $ uwf workflow show ./fix-bug.yaml --format yaml
         """
-        return self._call('uwf_core.views.workflows:workflow_document', '', workflow=workflow)
+        return self._call('uwf_core.views.workflows:show_workflow', '', workflow=workflow)

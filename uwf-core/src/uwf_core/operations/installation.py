@@ -1,10 +1,10 @@
 """What is done with the installation: agents, plugins, settings, the log, documents, servers."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from uwf_core.operations.declare import Bounds, Kind
-from uwf_core.operations.kinds import CLI, MOMENT, ONE_OR_MORE, Agent, Key
+from uwf_core.operations.kinds import MOMENT, ONE_OR_MORE, Agent, Key
 from uwf_core.operations.table import command, operation
 
 if TYPE_CHECKING:
@@ -41,7 +41,10 @@ def agent_list() -> "Sequence[AgentRow]":
     """
 
 
-@operation("plugin.check", "", run="plugin:check")
+@operation(
+    "plugin.check", "maintenance.plugin_check:check_plugins", text="plugin:checked_text",
+    exit=("sound", 1, "ready", 2),
+)  # fmt: skip
 def plugin_check(
     name: Annotated[str, Kind("", "NAME", "plugin")],
     *,
@@ -58,14 +61,14 @@ def plugin_check(
 
 
 @operation(
-    "plugin.list", "views.installed:list_plugins", run="plugin:list_", key="plugins",
-    client="plugins",
+    "plugin.list", "maintenance.plugin_check:list_plugins", text="plugin:plugins_text",
+    key="plugins", client="plugins",
 )  # fmt: skip
 def plugin_list(
     *,
     all: Annotated[bool, "Also list built-in stores and entry points of unknown groups."] = False,
     hooks: Annotated[
-        bool, CLI, "Load the plugins in separate processes and list the hooks that they implement."
+        bool, "Load the plugins in separate processes and list the hooks that they implement."
     ] = False,
 ) -> Sequence[Mapping[str, Any]]:
     """List all plugins with distribution, version, status and reason; loads none.
@@ -81,7 +84,7 @@ def plugin_list(
 command("plugin.new", "uwf_testing.new_plugin:new", owner="uwf-testing")
 
 
-@operation("config.get", "", run="config:get")
+@operation("config.get", "maintenance.settings:show_setting", text="config:setting_text")
 def config_get(key: Key) -> Any:
     """Print one setting; secrets are masked. KEY is dotted, as in limits.runSeconds.
 
@@ -90,7 +93,7 @@ def config_get(key: Key) -> Any:
     """
 
 
-@operation("config.path", "", run="config:path")
+@operation("config.path", "maintenance.settings:show_paths", text="config:paths_text")
 def config_path() -> Any:
     """Print the paths of your configuration and of the project's.
 
@@ -98,7 +101,10 @@ def config_path() -> Any:
     """
 
 
-@operation("config.set", "", run="config:set_")
+@operation(
+    "config.set", "maintenance.settings:change_setting", text="{key} in {file}",
+    permission="admin",
+)  # fmt: skip
 def config_set(
     key: Key,
     value: Annotated[str, Kind("", "VALUE")],
@@ -118,7 +124,7 @@ def config_set(
     """
 
 
-@operation("config.show", "", run="config:show")
+@operation("config.show", "maintenance.settings:show_settings", text="config:settings_text")
 def config_show(
     *, origin: Annotated[bool, "Show the layer and file of each value."] = False
 ) -> Any:
@@ -129,7 +135,10 @@ def config_show(
     """
 
 
-@operation("config.trust", "", run="config:trust")
+@operation(
+    "config.trust", "config.trust:trust", text="trusted: {trusted}", key="trusted",
+    permission="admin",
+)  # fmt: skip
 def config_trust(folder: Annotated[str, Kind("", "[DIR]")] = ".") -> Any:
     """Trust a folder: its settings may define agents, its plugins are imported, its workflows may
     hide others.
@@ -142,7 +151,9 @@ def config_trust(folder: Annotated[str, Kind("", "[DIR]")] = ".") -> Any:
     """
 
 
-@operation("log.list", "", run="log:list_")
+@operation(
+    "log.list", "maintenance.past_commands:list_entries", text="log:entries_text", key="entries"
+)
 def log_list(
     *,
     limit: Annotated[int, ONE_OR_MORE, Kind("", "N"), "Show at most N."] = 20,
@@ -158,7 +169,7 @@ def log_list(
     """
 
 
-@operation("log.show", "", run="log:show")
+@operation("log.show", "maintenance.past_commands:show_entry", text="log:entry_text")
 def log_show(entry: Annotated[str, Kind("", "ENTRY")]) -> Any:
     """Show one log entry, with the traceback of an error.
 
@@ -168,7 +179,94 @@ def log_show(entry: Annotated[str, Kind("", "ENTRY")]) -> Any:
     """
 
 
-for _name in ("adapter_developing", "bootstrap", "list_", "usage", "workflow_authoring"):
-    command(f"prompt.{_name.strip('_').replace('_', '-')}", f"cli.prompt:{_name}")
-for _name in ("setup", "doctor", "mcp", "demo", "completion"):
+@operation("doctor", "maintenance.doctor:examine", text="render.findings:checks_text",
+           exit=("healthy", 1))  # fmt: skip
+def doctor() -> Any:
+    """Check this installation and suggest repairs: Python, home, configuration, store, plugins.
+
+    Loads the plugins in separate processes. Exit code 1 if something is broken.
+
+    $ uwf doctor
+    $ uwf doctor --format json
+    """
+
+
+@operation("demo", "demo.play:play", text="demo:demo_text")
+def demo(
+    *,
+    folder: Annotated[
+        str | None,
+        Kind("", "DIR", options=("--dir",)),
+        "An empty or new folder (default: a temporary one).",
+    ] = None,
+    live: Annotated[bool, "Use the configured model (this costs tokens)."] = False,
+) -> Any:
+    """Watch a workflow fix a failing test in a small project.
+
+    Files really change and tests really run; a script plays the agent, so no key, model or server
+    is needed. If the builtin agent is installed, it runs the script with its tools. Everything,
+    including a separate store, is in one folder.
+
+    $ uwf demo
+    $ uwf demo --dir /tmp/try-uwf
+    $ uwf demo --live
+    """
+
+
+@operation("completion", "cli.completion:completion_script", text="{script}", document=True)
+def completion(shell: Annotated[Literal["bash", "zsh", "fish"], Kind("", "SHELL")]) -> Any:
+    """Print the completion script of a shell: bash, zsh or fish.
+
+    $ eval "$(uwf completion bash)"
+    $ uwf completion zsh > ~/.zfunc/_uwf
+    $ uwf completion fish > ~/.config/fish/completions/uwf.fish
+    """
+
+
+@operation("prompt.list", "cli.prompt:list_documents", text="prompt:documents_text",
+           key="documents")  # fmt: skip
+def prompt_list() -> Any:
+    """List the documents for agents with their descriptions.
+
+    $ uwf prompt list
+    """
+
+
+@operation("prompt.bootstrap", "cli.prompt:bootstrap", text="{text}", document=True)
+def prompt_bootstrap() -> Any:
+    """Everything an agent needs to use uwf.
+
+    $ uwf prompt bootstrap
+    """
+
+
+@operation("prompt.usage", "cli.prompt:usage", text="{text}", document=True)
+def prompt_usage() -> Any:
+    """How to run threads and read their results.
+
+    $ uwf prompt usage
+    """
+
+
+@operation(
+    "prompt.workflow-authoring", "cli.prompt:workflow_authoring", text="{text}", document=True
+)
+def prompt_workflow_authoring() -> Any:
+    """How to write a workflow.
+
+    $ uwf prompt workflow-authoring
+    """
+
+
+@operation(
+    "prompt.adapter-developing", "cli.prompt:adapter_developing", text="{text}", document=True
+)
+def prompt_adapter_developing() -> Any:
+    """How to write an agent for uwf.
+
+    $ uwf prompt adapter-developing
+    """
+
+
+for _name in ("setup", "mcp"):
     command(_name, f"cli.{_name}:{_name}")

@@ -8,7 +8,7 @@ from uwf_core.operations.kinds import SPAN, File, Node, Payload, Type, Url
 from uwf_core.operations.table import operation
 
 if TYPE_CHECKING:
-    from uwf_core.engine.bundle_documents import BundleDocument, ImportDocument
+    from uwf_core.engine.bundle_documents import BundleDocument, ImportDocument, SourceDocument
     from uwf_core.engine.documents import CollectDocument, VerifyDocument
 
 
@@ -31,7 +31,9 @@ def store_check(
     """
 
 
-@operation("store.copy", "", run="store:copy", permission="admin")
+@operation(
+    "store.copy", "maintenance.stores:copy_store", text="store:copied_text", permission="admin"
+)
 def store_copy(
     places: Annotated[Sequence[str], Kind("", "[FROM] TO")],
     *,
@@ -128,15 +130,15 @@ def cas_hash(type: Type, payload: Payload = "-") -> Any:
 
 
 @operation(
-    "cas.import", "maintenance.import_bundle:import_bundle", run="bundle:import_",
-    permission="admin", client="import_bundle",
+    "cas.import", "importers.import_source:import_file", text="bundle:import_text",
+    exit=("complete", 1), permission="admin", client="import_bundle",
 )  # fmt: skip
 def cas_import(
     file: Annotated[File, Kind("", "PATH", "file")],
     *,
     dry_run: Annotated[bool, "Validate only; change nothing."] = False,
     as_new: Annotated[bool, "Import under a new id if the thread exists already."] = False,
-) -> "ImportDocument":
+) -> "ImportDocument | SourceDocument":
     """Import threads from a bundle, or from a folder that an importer recognizes.
 
     Recomputes every reference and SHA-256, and checks every node against its type and the index

@@ -107,7 +107,7 @@ def workflow_list() -> "Sequence[WorkflowRow]":
     """
 
 
-@operation("workflow.new", "", run="workflow:new")
+@operation("workflow.new", "examples.shelf:new_workflow", text="workflow:new_text")
 def workflow_new(
     name: Annotated[str | None, Kind("", "NAME")] = None,
     *,
@@ -131,7 +131,8 @@ def workflow_new(
 
 
 @operation(
-    "workflow.show", "views.workflows:workflow_document", run="workflow:show", client="workflow",
+    "workflow.show", "views.workflows:show_workflow", text="workflow:definition_text",
+    client="workflow",
 )  # fmt: skip
 def workflow_show(workflow: Workflow) -> Mapping[str, Any]:
     """Show a workflow's definition, and how many agent calls it makes at most.

@@ -8,7 +8,6 @@ from uwf_core.errors import UwfError
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.ids import Ref
-    from uwf_core.workflow.bound import Bound
     from uwf_core.workflow.check import Checked
 
 
@@ -89,9 +88,7 @@ def _description(engine: "Engine", ref: str) -> str:
         return f"({error.message})"
 
 
-def show_workflow(
-    engine: "Engine", word: str, notice: Callable[[str], None]
-) -> "tuple[dict[str, Any], Bound]":
+def show_workflow(engine: "Engine", word: str, notice: Callable[[str], None]) -> Mapping[str, Any]:
     """The definition of the workflow that a word names, with its reference (null for a file whose
     content is not published) and how many agent calls it makes at most. Stores nothing.
 
@@ -102,16 +99,8 @@ def show_workflow(
     from uwf_core.workflow.shown import shown_workflow
 
     definition = _definition(engine, word, notice)
-    bound = bound_of_workflow(engine, definition)
-    ref, shown = definition["workflow"], shown_workflow(definition)
-    return {"workflow": ref, "bound": bound.document(), **shown}, bound
-
-
-def workflow_document(
-    engine: "Engine", word: str, notice: Callable[[str], None]
-) -> Mapping[str, Any]:
-    """The document of `show_workflow` alone."""
-    return show_workflow(engine, word, notice)[0]
+    bound = bound_of_workflow(engine, definition).document()
+    return {"workflow": definition["workflow"], "bound": bound, **shown_workflow(definition)}
 
 
 def draw_workflow(engine: "Engine", word: str, notice: Callable[[str], None]) -> GraphDocument:

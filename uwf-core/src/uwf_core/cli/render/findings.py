@@ -33,6 +33,11 @@ def check_lines(checks: Iterable[Mapping[str, Any]], screen: Screen) -> Iterator
             yield f"  hint: {one_line(each['hint'])}"
 
 
+def checks_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """`doctor`."""
+    return "\n".join(check_lines(document["checks"], screen))
+
+
 def check_text(document: Mapping[str, Any], screen: Screen, further: Sequence[str]) -> str:
     """The document of `uwf workflow check`, with further lines before its last one."""
     problems = document["problems"]

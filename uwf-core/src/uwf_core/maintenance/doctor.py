@@ -1,12 +1,9 @@
-"""`uwf doctor`: check the installation and suggest repairs."""
+"""Check the installation and suggest repairs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
-from uwf_core.cli.command import command
-from uwf_core.cli.render.colours import Screen
-from uwf_core.cli.session import Session
-from uwf_core.errors import ExitCode, UwfError
+from uwf_core.errors import UwfError
 from uwf_core.maintenance.plugin_probe import CheckDocument, Probe, Probes
 
 if TYPE_CHECKING:
@@ -18,28 +15,17 @@ if TYPE_CHECKING:
     from uwf_core.plugins.status import Plugin
 
 
-@command("doctor", "uwf doctor", "uwf doctor --format json")
-def doctor(session: Session) -> int:
-    """Check this installation and suggest repairs: Python, home, configuration, store, plugins.
-
-    Loads the plugins in separate processes. Exit code 1 if something is broken.
-    """
-    checks = examine(session.engine)
-    healthy = all(each["state"] != "error" for each in checks)
-    session.emit({"healthy": healthy, "checks": checks}, _text)
-    return ExitCode.DONE if healthy else ExitCode.FAILED
-
-
-def _text(document: Mapping[str, Any], screen: Screen) -> str:
-    from uwf_core.cli.render.findings import check_lines
-
-    return "\n".join(check_lines(document["checks"], screen))
-
-
 Checks = Iterator[CheckDocument]
 
 
-def examine(engine: "Engine") -> list[CheckDocument]:
+class DoctorDocument(TypedDict):
+    """The checks of an installation, and whether none of them found an error."""
+
+    healthy: bool
+    checks: list[CheckDocument]
+
+
+def examine(engine: "Engine") -> DoctorDocument:
     """Run all checks. The child processes run beside the checks in this process."""
     checks: list[CheckDocument] = []
     with Probes() as probes:
@@ -49,7 +35,7 @@ def examine(engine: "Engine") -> list[CheckDocument]:
                 checks += results
             except (UwfError, OSError) as error:
                 checks.append(_failed(name, error))
-    return checks
+    return {"healthy": all(each["state"] != "error" for each in checks), "checks": checks}
 
 
 def _begun(name: str, look: "Look", engine: "Engine", probes: Probes) -> Checks:
