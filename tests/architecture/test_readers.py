@@ -31,6 +31,7 @@ ALLOWED = {
     "uwf_core/engine/log_file.py": OWN_HOME,
     "uwf_core/engine/results.py": OWN_HOME,
     "uwf_core/examples/shelf.py": OF_PACKAGE,
+    "uwf_core/fields/records.py": OF_PACKAGE,
     "uwf_core/files/index.py": OWN_HOME,
     "uwf_core/files/packs.py": OWN_HOME,
     "uwf_core/files/repository.py": OWN_HOME,

@@ -11,6 +11,7 @@ from a stored payload (`read_payload`), and the reference page (`RecordOf.fields
 """
 
 import collections.abc
+import json
 import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping
@@ -127,6 +128,16 @@ def _of_type(
 def payload_schema(cls: Any, title: str) -> JsonSchema:
     """The JSON Schema of a node that holds a whole object of class `cls`."""
     return {"title": title, **shape_of(cls).schema(stored=True)}
+
+
+@cache
+def constant_schemas() -> Mapping[str, JsonSchema]:
+    """The schemas of the nodes of threads and workflows, by title. They are derived once, when
+    uwf is made (`operations.generate`): to do so in each process takes longer than to read them.
+    """
+    with open(f"{__file__.rpartition('/')[0]}/generated.json", encoding="utf-8") as file:
+        found: Mapping[str, JsonSchema] = json.load(file)
+    return found
 
 
 def read_payload(cls: type[_Object], payload: Mapping[str, Any]) -> _Object:

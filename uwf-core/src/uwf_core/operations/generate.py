@@ -1,4 +1,5 @@
-"""`python -m uwf_core.operations.generate`: the data file of uwf's table, and the client's methods.
+"""`python -m uwf_core.operations.generate`: the data file of uwf's table, the client's methods,
+and the schemas of the nodes.
 
 Help, completion and the commands read the data file, and import no table.
 """
@@ -336,11 +337,19 @@ def as_text(table: Table) -> str:
 
 def own_files() -> Mapping[Path, str]:
     """The generated files of uwf itself, and what they must contain."""
+    from uwf_core.fields.records import payload_schema
     from uwf_core.operations.all import TABLE
+    from uwf_core.thread.types import NODES
+    from uwf_core.workflow.definition import Workflow
 
+    classes = {**NODES, "workflow": Workflow}
+    titled = ((f"uwf {kind}", cls) for kind, cls in classes.items())
+    schemas = {title: payload_schema(cls, title) for title, cls in titled}
     return {
         HERE / "generated.json": as_text(TABLE),
         HERE / "generated.py": methods_of(TABLE),
+        HERE.parent / "fields" / "generated.json": json.dumps(schemas, separators=(",", ":"))
+        + "\n",
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.fields.kinds import AnyOf, JsonSchema, ListOf, RecordOf, Shape
-from uwf_core.fields.records import payload_schema, shape_of
+from uwf_core.fields.records import constant_schemas, shape_of
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.types import NODES
 
@@ -46,7 +46,7 @@ class Nodes:
 
 def schema_of(kind: str) -> JsonSchema:
     """The JSON Schema of a kind of node."""
-    return payload_schema(NODES[kind], f"uwf {kind}")
+    return constant_schemas()[f"uwf {kind}"]
 
 
 def targets_of(kind: str, payload: Mapping[str, Any]) -> Iterator[tuple[str, str, tuple[str, ...]]]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from uwf_core.cas.store import Store
 
 WORKFLOW_TYPE = Ref("076FJ5TGEWSRK")
-"""The type of workflow nodes: the reference of `publish.WORKFLOW_SCHEMA` as a schema node."""
+"""The type of workflow nodes: the reference of the schema of `Workflow` as a node."""
 
 WORKFLOW_TYPES = frozenset((WORKFLOW_TYPE,))
 """Every type of workflow node that was ever released; all of them can be read."""

@@ -4,18 +4,15 @@ workflow node itself.
 The same workflow always gets the same reference.
 """
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from uwf_core.fields.records import payload_schema, read_payload, write_record
+from uwf_core.fields.records import constant_schemas, read_payload, write_record
 from uwf_core.ids import Ref
-from uwf_core.workflow.definition import WORKFLOW_TYPE, Edge, Workflow
+from uwf_core.workflow.definition import WORKFLOW_TYPE, Edge
 from uwf_core.workflow.deliverable import deliverable_of, ways_of
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
-
-WORKFLOW_SCHEMA: Final = payload_schema(Workflow, "uwf workflow")
-"""The type of workflow nodes. A change here is a new type: the old one stays readable."""
 
 
 def publish(store: "Store", workflow: dict[str, Any]) -> Ref:
@@ -25,7 +22,7 @@ def publish(store: "Store", workflow: dict[str, Any]) -> Ref:
     Writes all of it or nothing. Raises the errors of the store.
     """
     with store.transaction():
-        type_ = store.put_schema(WORKFLOW_SCHEMA, trusted=True)
+        type_ = store.put_schema(constant_schemas()["uwf workflow"], trusted=True)
         assert type_ == WORKFLOW_TYPE
         return _Publisher(store).workflow(workflow)
 
