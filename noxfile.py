@@ -53,7 +53,7 @@ CONTRACT = (
     "tests/core/cas",
     "tests/core/extract",
     "tests/llm",
-    "tests/core/shape",
+    "tests/core/fields",
     "tests/e2e",
     "tests/startup",
     "tests/testing",

@@ -54,7 +54,8 @@ def test_what_the_tests_leave_to_other_sessions_is_run_by_these(tmp_path: Path) 
     (found,) = re.findall(r"^OF_SESSIONS = dict\([^\n]*\n(.*?)^\)", text, re.DOTALL | re.MULTILINE)
     sessions = re.findall(r"^    (\w+)=\(", found, re.MULTILINE)
     assert {"kits", "faults"} <= set(sessions) <= called
-    paths = re.findall(r'"(.*?)"', found)
+    (contract,) = re.findall(r"^CONTRACT = \((.*?)^\)", text, re.DOTALL | re.MULTILINE)
+    paths = re.findall(r'"(.*?)"', found + contract)
     assert len(paths) > len(sessions)
     assert all((ROOT / path).exists() for path in paths)
     for session in sessions:
