@@ -4,7 +4,8 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Iterator
-from typing import Any
+from functools import cached_property
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from generate.options import attributes, default_of
 from generate.tables import table
@@ -23,11 +24,19 @@ TOPICS = {
     "Events": "uwf_core.api.events",
     "Extractors": "uwf_core.api.extract",
     "Judges": "uwf_core.api.judge",
-    "Recorded threads and exporters": "uwf_core.api.reading",
+    "Recorded threads and exporters": "uwf_core.api.exporters",
     "Stores": "uwf_core.api.store",
     "Tools": "uwf_core.api.tool",
     "Failures": "uwf_core.errors",
 }
+RECORDS = (
+    "uwf_core.files.content",
+    "uwf_core.thread.history",
+    "uwf_core.views.recorded",
+    "uwf_core.views.recorded_step",
+    "uwf_core.workflow.definition",
+)
+"""The modules of the records of a thread."""
 _MODULES = re.compile(r"\b(?:collections\.abc|typing|uwf_core(?:\.\w+)+)\.")
 _FUNCTION = re.compile(r"<function (\w+) at \w+>")
 _REST = "Processes, files and secrets"
@@ -46,6 +55,7 @@ def markdown() -> str:
 def _by_topic() -> dict[str, list[str]]:
     topics: dict[str, list[str]] = {title: [] for title in (*TOPICS, _REST)}
     titles = {module: title for title, module in TOPICS.items()}
+    titles |= dict.fromkeys(RECORDS, titles["uwf_core.api.exporters"])
     for name in api.__all__:
         topics[titles.get(api._MODULE_OF[name], _REST)].append(name)
     return topics
@@ -63,6 +73,8 @@ def _entry(name: str, member: Any) -> Iterator[str]:
     if dataclasses.is_dataclass(member) or hasattr(member, "_fields"):
         yield table(["field", "type", "default", "meaning"], _fields(member))
     elif inspect.isclass(member):
+        for attribute, meaning in attributes(member.__doc__ or "").items():
+            yield from (f"`{attribute}`", f": {' '.join(meaning.split())}")
         yield from _methods(member)
 
 
@@ -87,7 +99,14 @@ def _fields(record: Any) -> Iterator[tuple[str, str, str, str]]:
     for field in _declared(record):
         kind = inspect.formatannotation(field.type)
         meaning = meanings.get(field.name, "")
+        if get_origin(field.type) is Annotated:
+            kind = inspect.formatannotation(get_type_hints(record)[field.name])
+            meaning = meaning or next(filter(_is_text, get_args(field.type)[1:]), "")
         yield f"`{field.name}`", f"`{_short(kind)}`", default_of(field), meaning
+
+
+def _is_text(note: Any) -> bool:
+    return isinstance(note, str)
 
 
 def _declared(record: Any) -> Iterator["dataclasses.Field[Any]"]:
@@ -109,6 +128,8 @@ def _short(kind: str) -> str:
 
 def _methods(cls: type) -> Iterator[str]:
     for name, member in vars(cls).items():
+        if isinstance(member, cached_property):
+            member = property(member.func)
         if name.startswith("_") or not (inspect.isfunction(member) or isinstance(member, property)):
             continue
         if isinstance(member, property):

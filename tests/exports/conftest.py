@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.exports.recorded import ALL
 
-from uwf_core.api.reading import RecordedThread
+from uwf_core.api import RecordedThread
 from uwf_core.client import Client
 
 

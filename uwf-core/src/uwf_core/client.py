@@ -27,12 +27,11 @@ from uwf_core.ids import Ref
 from uwf_core.maintenance.node_store import Name, NodeStore
 from uwf_core.operations.generated import Operations
 from uwf_core.process.cancel import Cancel
-from uwf_core.views.recorded import open_step, open_thread
+from uwf_core.views.recorded import RecordedThread, open_step, open_thread
 
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model
     from uwf_core.api.judge import Judge
-    from uwf_core.api.reading import RecordedThread
     from uwf_core.engine.results import Outcome
     from uwf_core.replay.replay import ReplayDocument
     from uwf_core.threads.queued import QueuedThreads

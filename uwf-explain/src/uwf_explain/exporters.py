@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from uwf_core.api.reading import RecordedThread
+from uwf_core.api import RecordedThread
 from uwf_explain.explanation.html import why_html
 from uwf_explain.explanation.markdown import why_markdown
 from uwf_explain.explanation.page import why_page

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from uwf_core.api import ExporterSpec
 from uwf_core.api.hookspecs import hookimpl
-from uwf_core.api.reading import ExporterSpec
 
 
 @hookimpl

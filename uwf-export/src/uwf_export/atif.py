@@ -9,9 +9,14 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from uwf_core.api import date_text
-from uwf_core.api.calls import RecordedCall
-from uwf_core.api.reading import RecordedEvent, RecordedStep, RecordedThread, RecordedTurn
+from uwf_core.api import (
+    RecordedCall,
+    RecordedEvent,
+    RecordedStep,
+    RecordedThread,
+    RecordedTurn,
+    date_text,
+)
 from uwf_core.api.sums import UsagePayload
 from uwf_core.api.tool_calls import tool_arguments
 from uwf_export.timeline import timeline

@@ -7,8 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from uwf_core.api.calls import RecordedCall
-from uwf_core.api.reading import RecordedStep, RecordedThread
+from uwf_core.api import RecordedCall, RecordedStep, RecordedThread
 from uwf_export.spans import (
     SCHEMA_URL,
     Attributes,
@@ -118,10 +117,10 @@ class _Walk:
         if self._content:
             attributes |= _messages(step)
         attributes |= _about(step) | usage_attributes(node["usage"])
-        failure = step.failure or {}
-        text = failure.get("message", "") if self._content else ""
+        failure = step.failure
+        text = failure["message"] if failure and self._content else ""
         times = node["startedAtMs"], node["completedAtMs"]
-        yield SpanRecord(own, parent, name, *times, attributes, failure.get("kind"), text)
+        yield SpanRecord(own, parent, name, *times, attributes, failure and failure["kind"], text)
         turns = ((turn.index, turn.tool_calls) for turn in step.turns)
         yield from tool_spans(step.ref, turns, (own, *times), content=self._content)
 

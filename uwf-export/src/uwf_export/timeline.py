@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from uwf_core.api.reading import RecordedEvent, RecordedStep, RecordedThread
+from uwf_core.api import RecordedEvent, RecordedStep, RecordedThread
 
 _OF_STEPS = ("started", "called")
 """Events that the steps, or the steps of the calling thread, show already."""

@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from uwf_core.api.reading import ExporterSpec, RecordedStep, RecordedThread
+from uwf_core.api import ExporterSpec, RecordedStep, RecordedThread
 from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import EXPORTERS
 from uwf_testing.contract import KIT_VERSION

@@ -9,7 +9,7 @@ from shutil import copytree, rmtree
 from tempfile import mkdtemp
 from typing import Any
 
-from uwf_core.api.reading import RecordedThread
+from uwf_core.api import RecordedThread
 from uwf_core.client import Client
 
 WORKFLOW = """\

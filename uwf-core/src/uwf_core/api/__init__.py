@@ -13,12 +13,12 @@ _HOME = {
         "Call Capability Continuation Model NoSink Price PromptParts Purpose RunLimits ToolCall "
         "Turn TurnSink Usage"
     ),
-    "uwf_core.api.calls": "RecordedCall RecordedFile",
     "uwf_core.api.checks": "Check CheckRequest CheckResult",
     "uwf_core.api.environment": "is_secret_name passed_on secrets_of_environment",
     "uwf_core.api.events": (
         "StepAsked StepFailed StepFinished StepStarted ThreadEnded ThreadStarted TurnTaken"
     ),
+    "uwf_core.api.exporters": "Exporter ExporterSpec",
     "uwf_core.api.extract": (
         "ExtractProblem ExtractReply ExtractRequest Extractor ExtractorSpec NO_USAGE"
     ),
@@ -31,10 +31,6 @@ _HOME = {
     "uwf_core.api.judge": "Judge JudgeReply JudgeRequest JudgeSpec",
     "uwf_core.api.moments": "date_text moment_ms plausible_ms wait_ms",
     "uwf_core.api.permission": "decisions_of permission_form",
-    "uwf_core.api.reading": (
-        "Exporter ExporterSpec RecordedCorrection RecordedEdge RecordedEvent RecordedRole "
-        "RecordedSaying RecordedStep RecordedThread RecordedTurn RecordedWorkflow"
-    ),
     "uwf_core.api.models": "ModelProtocolSpec",
     "uwf_core.api.reply": "received",
     "uwf_core.api.redact": "Redactor",
@@ -52,6 +48,7 @@ _HOME = {
         "Refused RoutingFailed SessionLost Stalled StoreError TimedOut TooLarge Truncated "
         "StoreVersionError Unavailable UwfError"
     ),
+    "uwf_core.files.content": "RecordedFile",
     "uwf_core.ids": "number_of ref_of_number",
     "uwf_core.process.path_walk": (
         "ANYWHERE FileTooLarge PathOutside PathWalk WalkedPath open_regular path_components "
@@ -64,6 +61,10 @@ _HOME = {
     "uwf_core.process.program": (
         "ChildProgram End ProcessLimits Program ProgramResult run_program start_program"
     ),
+    "uwf_core.thread.history": "Saying",
+    "uwf_core.views.recorded": "RecordedEvent RecordedThread",
+    "uwf_core.views.recorded_step": "RecordedCall RecordedCorrection RecordedStep RecordedTurn",
+    "uwf_core.workflow.definition": "Definition Edge Role",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
@@ -72,8 +73,6 @@ __all__ = sorted(_MODULE_OF)  # pyright: ignore[reportUnsupportedDunderAll]
 if TYPE_CHECKING:
     from uwf_core.api.agent import *  # noqa: F403
     from uwf_core.api.agent import API_VERSION as API_VERSION
-    from uwf_core.api.calls import RecordedCall as RecordedCall
-    from uwf_core.api.calls import RecordedFile as RecordedFile
     from uwf_core.api.checks import Check as Check
     from uwf_core.api.checks import CheckRequest as CheckRequest
     from uwf_core.api.checks import CheckResult as CheckResult
@@ -81,6 +80,8 @@ if TYPE_CHECKING:
     from uwf_core.api.environment import passed_on as passed_on
     from uwf_core.api.environment import secrets_of_environment as secrets_of_environment
     from uwf_core.api.events import *  # noqa: F403
+    from uwf_core.api.exporters import Exporter as Exporter
+    from uwf_core.api.exporters import ExporterSpec as ExporterSpec
     from uwf_core.api.extract import *  # noqa: F403
     from uwf_core.api.hookspecs import hookimpl as hookimpl
     from uwf_core.api.importers import *  # noqa: F403
@@ -97,7 +98,6 @@ if TYPE_CHECKING:
     from uwf_core.api.moments import wait_ms as wait_ms
     from uwf_core.api.permission import decisions_of as decisions_of
     from uwf_core.api.permission import permission_form as permission_form
-    from uwf_core.api.reading import *  # noqa: F403
     from uwf_core.api.redact import Redactor as Redactor
     from uwf_core.api.reply import received as received
     from uwf_core.api.requirements import require_command as require_command
@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from uwf_core.api.tool import *  # noqa: F403
     from uwf_core.errors import *  # noqa: F403
     from uwf_core.fields.records import read_options as read_options
+    from uwf_core.files.content import RecordedFile as RecordedFile
     from uwf_core.ids import number_of as number_of
     from uwf_core.ids import ref_of_number as ref_of_number
     from uwf_core.process.cancel import Cancel as Cancel
@@ -123,6 +124,16 @@ if TYPE_CHECKING:
     from uwf_core.process.path_walk import path_components as path_components
     from uwf_core.process.path_walk import read_regular as read_regular
     from uwf_core.process.program import *  # noqa: F403
+    from uwf_core.thread.history import Saying as Saying
+    from uwf_core.views.recorded import RecordedEvent as RecordedEvent
+    from uwf_core.views.recorded import RecordedThread as RecordedThread
+    from uwf_core.views.recorded_step import RecordedCall as RecordedCall
+    from uwf_core.views.recorded_step import RecordedCorrection as RecordedCorrection
+    from uwf_core.views.recorded_step import RecordedStep as RecordedStep
+    from uwf_core.views.recorded_step import RecordedTurn as RecordedTurn
+    from uwf_core.workflow.definition import Definition as Definition
+    from uwf_core.workflow.definition import Edge as Edge
+    from uwf_core.workflow.definition import Role as Role
 
 
 def __getattr__(name: str) -> Any:

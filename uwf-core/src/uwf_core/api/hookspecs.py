@@ -24,11 +24,11 @@ if TYPE_CHECKING:
         ThreadStarted,
         TurnTaken,
     )
+    from uwf_core.api.exporters import ExporterSpec
     from uwf_core.api.extract import ExtractorSpec
     from uwf_core.api.importers import ImporterSpec
     from uwf_core.api.judge import JudgeSpec
     from uwf_core.api.models import ModelProtocolSpec
-    from uwf_core.api.reading import ExporterSpec
     from uwf_core.api.store import StoreSpec
     from uwf_core.api.tool import ToolSpec
 

@@ -15,8 +15,8 @@ from uwf_core.errors import UsageError
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.plugins.scan import EntryPoint
-    from uwf_core.views.recorded import ThreadRecord
-    from uwf_core.views.recorded_step import StepRecord
+    from uwf_core.views.recorded import RecordedThread
+    from uwf_core.views.recorded_step import RecordedStep
 
 
 _READER_LEFT = (errno.EPIPE, errno.EIO)
@@ -165,13 +165,13 @@ class Session:
         """
         self._print((text if text.endswith("\n") or not text else text + "\n",))
 
-    def recorded_thread(self, word: str) -> "ThreadRecord":
+    def recorded_thread(self, word: str) -> "RecordedThread":
         """A thread as it is stored. Raises UnknownIdError."""
         from uwf_core.views.recorded import open_thread
 
         return open_thread(self.engine, word)
 
-    def recorded_step(self, word: str) -> "StepRecord":
+    def recorded_step(self, word: str) -> "RecordedStep":
         """A step as it is stored. Raises UnknownIdError."""
         from uwf_core.views.recorded import open_step
 

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.api.reading import ExporterSpec, RecordedThread
+from uwf_core.api.exporters import ExporterSpec
 from uwf_core.errors import BundleError, InternalFailure, PluginBroken, PluginError
 from uwf_core.plugins.calling import call_plugin
 from uwf_core.plugins.guards import interruptible
 from uwf_core.plugins.scan import EXPORTERS
 
 if TYPE_CHECKING:
+    from uwf_core.api import RecordedThread
     from uwf_core.engine.engine import Engine
     from uwf_core.plugins.scan import EntryPoint
 
@@ -37,7 +38,7 @@ class OpenExporter:
                 f"{type(self._made).__name__}, which has no export(thread)"
             )
 
-    def export(self, thread: RecordedThread) -> Iterator[bytes]:
+    def export(self, thread: "RecordedThread") -> Iterator[bytes]:
         """The output, part by part. Plugin code runs only while a part is asked for.
 
         Raises:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from uwf_core.engine.events import save_event
 from uwf_core.errors import RoutingFailed, StoreError, UsageError
 from uwf_core.files.artifacts import DeliveredFile, store_delivered
-from uwf_core.files.content import FileRecord
+from uwf_core.files.content import RecordedFile
 from uwf_core.files.moved import (
     MOST_BYTES,
     NewFiles,
@@ -171,7 +171,7 @@ def _receive(engine: "Engine", thread: ThreadId) -> None:
     """Store the snapshots of the steps that this machine lacks."""
     for each in engine.store.variables(files_prefix(thread)):
         if not has_commit(engine.home, each.tags[COMMIT]):
-            pack = FileRecord(engine.store, "", each.value).chunks()
+            pack = RecordedFile(engine.store, "", each.value).chunks()
             unpack(engine.home, thread, each.tags[COMMIT], pack)
 
 

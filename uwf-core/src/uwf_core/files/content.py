@@ -20,11 +20,12 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _SHOWN = 10
 
 
-class FileRecord:
-    """A `RecordedFile`.
+class RecordedFile:
+    """A file that a role delivered, as it was when its step was stored.
 
     Attributes:
-        path: as the role wrote it; below a fan-out with the name or number of the branch before it.
+        path: the path as the role wrote it; in a step of branches with the name or number of the
+            branch and a slash before it.
         ref: the reference of its node.
     """
 
@@ -75,7 +76,7 @@ class FileRecord:
 def content_problem(store: "Store", ref: str) -> str | None:
     """Why the bytes of a file cannot be those that its node describes; None if they are."""
     try:
-        for _ in FileRecord(store, "", ref).chunks():
+        for _ in RecordedFile(store, "", ref).chunks():
             pass
     except CorruptNodeError as error:
         return error.message
@@ -86,14 +87,14 @@ class _Target(NamedTuple):
     """Where in the folder a file is written: the parts of its path, and the file."""
 
     parts: tuple[str, ...]
-    file: FileRecord
+    file: RecordedFile
 
     @property
     def name(self) -> str:
         return "/".join(self.parts)
 
 
-def write_files(files: Sequence[FileRecord], folder: str, *, force: bool) -> list[str]:
+def write_files(files: Sequence[RecordedFile], folder: str, *, force: bool) -> list[str]:
     """Write files below a folder, which is made if it is missing, each with its permissions;
     returns their paths in the folder, in the order of the files.
 
@@ -184,7 +185,7 @@ def _write(root: int, target: _Target, folder: str, *, force: bool) -> None:
         raise _unwritable(f"{folder}/{target.name}", error) from error
 
 
-def _fill(place: WalkedPath, file: FileRecord) -> None:
+def _fill(place: WalkedPath, file: RecordedFile) -> None:
     """Create a file with the bytes and permissions of a record; after an error there is none."""
     descriptor = os.open(place.name, _NEW, 0o600, dir_fd=place.folder)
     try:

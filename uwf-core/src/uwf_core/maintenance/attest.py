@@ -14,12 +14,12 @@ from uwf_core.errors import WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.maintenance.replaced_file import replaced_file
 from uwf_core.thread.own_variables import tree_variables
-from uwf_core.views.recorded import ThreadRecord
+from uwf_core.views.recorded import RecordedThread
 
 if TYPE_CHECKING:
     from uwf_core.engine.bundle_documents import BundleDocument
     from uwf_core.engine.engine import Engine
-    from uwf_core.views.recorded_step import StepRecord
+    from uwf_core.views.recorded_step import RecordedStep
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "urn:uwf:predicate:thread:v1"
@@ -43,7 +43,7 @@ def write_statement(engine: "Engine", bundle: "BundleDocument") -> str:
             f"thread {bundle['thread']} took a step while its bundle was written",
             hint="export it again",
         )
-    threads = [ThreadRecord(engine, head) for head in heads]
+    threads = [RecordedThread(engine, head) for head in heads]
     statement = {
         "_type": STATEMENT,
         "subject": [{"name": file.name, "digest": {"sha256": digest}}],
@@ -62,7 +62,7 @@ def write_statement(engine: "Engine", bundle: "BundleDocument") -> str:
     return str(target)
 
 
-def _thread(engine: "Engine", thread: ThreadRecord) -> dict[str, Any]:
+def _thread(engine: "Engine", thread: RecordedThread) -> dict[str, Any]:
     return {
         "thread": thread.id,
         "status": thread.stored.status,
@@ -75,7 +75,7 @@ def _thread(engine: "Engine", thread: ThreadRecord) -> dict[str, Any]:
     }
 
 
-def _step(engine: "Engine", step: "StepRecord") -> dict[str, Any]:
+def _step(engine: "Engine", step: "RecordedStep") -> dict[str, Any]:
     node = step.node
     return {
         "number": step.number,

@@ -8,7 +8,7 @@ from uwf_core.thread.calls import calling_heads
 from uwf_core.thread.head import TRIAL, read_head
 from uwf_core.thread.history import unordered_events
 from uwf_core.thread.task_line import first_line
-from uwf_core.views.recorded import ThreadRecord
+from uwf_core.views.recorded import RecordedThread
 from uwf_core.views.show import show_thread
 
 if TYPE_CHECKING:
@@ -56,11 +56,11 @@ def notices_of(engine: "Engine", thread: str, after: int, since_ms: int) -> list
     Raises:
         UnknownIdError: there is no such thread. StoreError: it is damaged.
     """
-    record = ThreadRecord(engine, read_head(engine.store, ThreadId(thread)))
+    record = RecordedThread(engine, read_head(engine.store, ThreadId(thread)))
     if TRIAL in record.variable.tags:
         return []
     above = calling_heads(engine.store, record.stored) if record.stored.caller else []
-    root = record if not above else ThreadRecord(engine, above[-1])
+    root = record if not above else RecordedThread(engine, above[-1])
     found = []
     for seq, at_ms, decision in _decisions(engine, record, after):
         event = _KINDS.get(decision["reason"] or "")
@@ -83,7 +83,7 @@ def notices_of(engine: "Engine", thread: str, after: int, since_ms: int) -> list
 
 
 def _decisions(
-    engine: "Engine", record: ThreadRecord, after: int
+    engine: "Engine", record: RecordedThread, after: int
 ) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
     """The decisions of the steps, failed attempts and events of a thread that are new."""
     pending = [step.node for step in record.pending]

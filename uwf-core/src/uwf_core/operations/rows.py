@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CONTEXT = frozenset({"engine", "watch", "cancel", "home", "notice"})
 """What a target can ask for by the names of its parameters, besides its arguments."""
 FILE = "generated.json"
-_OPENED = {"ThreadRecord": "open_thread", "StepRecord": "open_step"}
+_OPENED = {"RecordedThread": "open_thread", "RecordedStep": "open_step"}
 
 
 class Row(NamedTuple):

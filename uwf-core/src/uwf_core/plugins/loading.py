@@ -52,7 +52,7 @@ ANNOUNCEMENTS: Mapping[str, _Announcement] = {
     JUDGES: _Announcement("uwf_judges", "uwf_core.api.judge", "JudgeSpec", "API_VERSION"),
     TOOLS: _Announcement("uwf_tools", "uwf_core.api.tool", "ToolSpec", "API_VERSION"),
     EXPORTERS: _Announcement(
-        "uwf_exporters", "uwf_core.api.reading", "ExporterSpec", "API_VERSION"
+        "uwf_exporters", "uwf_core.api.exporters", "ExporterSpec", "API_VERSION"
     ),
     IMPORTERS: _Announcement(
         "uwf_importers", "uwf_core.api.importers", "ImporterSpec", "API_VERSION"

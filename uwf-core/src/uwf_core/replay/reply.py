@@ -23,14 +23,13 @@ from uwf_core.replay.compare import same_text, same_value
 from uwf_core.workflow.variants import BODY
 
 if TYPE_CHECKING:
-    from uwf_core.views.recorded_replies import CorrectionRecord
-    from uwf_core.views.recorded_step import StepRecord
+    from uwf_core.views.recorded_step import RecordedCorrection, RecordedStep
 
 BUILTIN = "frontmatter"
 """The extractor that is run again: it calls no model. Outputs of others are validated only."""
 
 
-def extract_again(step: "StepRecord", schema: Mapping[str, Any]) -> ExtractReply:
+def extract_again(step: "RecordedStep", schema: Mapping[str, Any]) -> ExtractReply:
     """The output of a recorded step by this schema, or what is wrong with it."""
     extractor, raw = step.node["extractor"], step.raw
     if extractor == BUILTIN and raw is not None:
@@ -51,13 +50,13 @@ def _from_object(raw: str, schema: Mapping[str, Any]) -> ExtractReply:
     return reply._replace(body=clean_text(body) if isinstance(body, str) else "")
 
 
-def same_output(step: "StepRecord", now: ExtractReply) -> bool:
+def same_output(step: "RecordedStep", now: ExtractReply) -> bool:
     """Whether an extraction gives the recorded output and text."""
     return same_value(step.output, now.output) and same_text(step.body, now.body)
 
 
 def correction_difference(
-    step: "StepRecord", schema: Mapping[str, Any], prompts: Sequence[str]
+    step: "RecordedStep", schema: Mapping[str, Any], prompts: Sequence[str]
 ) -> tuple[str, str] | None:
     """The first correction of a step that would be another now: what was recorded, and what comes
     out, blank if the rejected reply is accepted now. `prompts` are those that the agent may have
@@ -79,7 +78,7 @@ def correction_difference(
 
 
 def _problems(
-    step: "StepRecord", correction: "CorrectionRecord", schema: Mapping[str, Any]
+    step: "RecordedStep", correction: "RecordedCorrection", schema: Mapping[str, Any]
 ) -> tuple[ExtractProblem, ...] | None:
     """What is wrong with a rejected reply now; None if only an extractor of a plugin knows."""
     extractor = step.node["extractor"]
@@ -93,7 +92,7 @@ def _problems(
 
 
 def _found_problems(
-    correction: "CorrectionRecord", schema: Mapping[str, Any]
+    correction: "RecordedCorrection", schema: Mapping[str, Any]
 ) -> tuple[ExtractProblem, ...]:
     is_object = correction.raw.startswith("{")
     try:
@@ -129,7 +128,7 @@ def _known_then(errors: str, refs: set[str]) -> set[str]:
 
 
 def _correction_texts(
-    correction: "CorrectionRecord",
+    correction: "RecordedCorrection",
     problems: Sequence[ExtractProblem],
     count: int,
     prompts: Sequence[str],

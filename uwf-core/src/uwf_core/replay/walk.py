@@ -20,7 +20,7 @@ from uwf_core.thread.history import Step, guidance_at, text_at
 from uwf_core.thread.inputs import RecordedInputs
 from uwf_core.thread.types import NextPayload
 from uwf_core.thread.worktree import place_in_step
-from uwf_core.views.recorded_step import StepRecord
+from uwf_core.views.recorded_step import RecordedStep
 from uwf_core.workflow.definition import START
 from uwf_core.workflow.fan_out import BranchTask
 from uwf_core.workflow.yaml_text import frontmatter
@@ -223,7 +223,7 @@ class Walk:
         payload, route = attempt.payload, None
         to: NextPayload = payload["next"]
         if attempt.kind != "asked":
-            step = StepRecord(self._engine, Step(Ref(attempt.ref), payload))  # type: ignore[arg-type]
+            step = RecordedStep(self._engine, Step(Ref(attempt.ref), payload))  # type: ignore[arg-type]
             yield from self._of_corrections(step, found)
             if attempt.kind != "failed":
                 reply = extract_again(step, self._position.definition.roles[step.role].schema)
@@ -255,7 +255,7 @@ class Walk:
             return None, waits("failure", role, failure.message, kind=failure.kind.word)
         return route, route.decision()
 
-    def _of_corrections(self, step: StepRecord, found: Prompted) -> Iterator[Difference]:
+    def _of_corrections(self, step: RecordedStep, found: Prompted) -> Iterator[Difference]:
         if not step.node["corrections"]:
             return
         position = self._position

@@ -18,10 +18,11 @@ from uwf_core.engine.models import model_of
 from uwf_core.engine.open_plugins import opened_agent
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import NeedsAnswer, SessionLost, UsageError
-from uwf_core.ids import ThreadId
+from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.branches import check_no_branches
 from uwf_core.thread.decisions import call_of, session_of
 from uwf_core.thread.head import read_head
+from uwf_core.thread.history import read_start
 from uwf_core.thread.names import ask_name, asked_name, head_name
 from uwf_core.views.read import read_step
 from uwf_core.views.recorded import open_step
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.documents import AnswerDocument
     from uwf_core.engine.engine import Engine
     from uwf_core.process.cancel import Cancel
-    from uwf_core.views.recorded_step import StepRecord
+    from uwf_core.views.recorded_step import RecordedStep
 
 
 class AskOptions(NamedTuple):
@@ -46,7 +47,7 @@ class _Question(NamedTuple):
     """A question about a step, the agent that gets it, and the fields of every call."""
 
     engine: "Engine"
-    step: "StepRecord"
+    step: "RecordedStep"
     agent: OpenAgent
     text: str
     call: Mapping[str, Any]
@@ -133,9 +134,9 @@ def check_can_answer(agent: OpenAgent) -> None:
         )
 
 
-def _choose(engine: "Engine", step: "StepRecord", word: str | None) -> Choice:
+def _choose(engine: "Engine", step: "RecordedStep", word: str | None) -> Choice:
     """The named agent, else that of the step, with the options of its alias if that still fits."""
-    start = step.start_node
+    start = read_start(engine.store, Ref(step.node["start"]))
     known = engine.agent_catalog(start["cwd"])
     if word is not None:
         return recordable(engine, resolve_agent(word, known))
@@ -149,7 +150,7 @@ def _choose(engine: "Engine", step: "StepRecord", word: str | None) -> Choice:
 
 
 def _call(
-    engine: "Engine", step: "StepRecord", agent: OpenAgent, cancel: "Cancel"
+    engine: "Engine", step: "RecordedStep", agent: OpenAgent, cancel: "Cancel"
 ) -> Mapping[str, Any]:
     role = step.workflow.roles.get(step.role)
     return {

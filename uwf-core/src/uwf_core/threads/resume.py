@@ -36,7 +36,7 @@ from uwf_core.thread.limits import parse_amounts
 from uwf_core.thread.lock import thread_lock
 from uwf_core.threads.answers import check_person, check_replied, check_unanswered
 from uwf_core.views.form import is_empty_answer
-from uwf_core.views.recorded import ThreadRecord
+from uwf_core.views.recorded import RecordedThread
 from uwf_core.workflow.typed_text import parse_fields, role_variants, undeclared_fields
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ def _intent(run: "Run", said: Input, options: RunOptions) -> tuple[Intent, dict[
             f"thread {head.thread} does not wait at a limit; there is nothing to grant",
             hint=f"next: uwf thread show {head.thread}",
         )
-    form = ThreadRecord(engine, head).form
+    form = RecordedThread(engine, head).form
     check_replied(head, form, said.text, said.answer, without_answer=said.without_answer)
     intent = Intent("resume", redacted(engine, said.text), _answer(engine, head, form, said.answer))
     if intent.answer is not None:

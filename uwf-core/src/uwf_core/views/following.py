@@ -16,8 +16,8 @@ from uwf_core.thread.head import read_head
 from uwf_core.thread.lock import running_threads
 from uwf_core.thread.names import attempt_name, turns_prefix
 from uwf_core.views.activity import Activity, activity_of, is_over
-from uwf_core.views.recorded import ThreadRecord
-from uwf_core.views.recorded_replies import TurnRecord
+from uwf_core.views.recorded import RecordedThread
+from uwf_core.views.recorded_step import RecordedTurn
 from uwf_core.views.row import used_with_calls
 from uwf_core.views.turns import turn_document
 from uwf_core.workflow.definition import END, SUSPEND
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.state import ThreadState
     from uwf_core.thread.types import NextPayload
-    from uwf_core.views.recorded_step import StepRecord
+    from uwf_core.views.recorded_step import RecordedStep
 
 EARLIER = 10
 """So many steps from before are shown."""
@@ -134,7 +134,7 @@ class Follower:
         store = self._engine.store
         below = open_below(store, self.root)
         # Read before the threads: what ends in between is seen now, and again at the next look.
-        root = ThreadRecord(self._engine, read_head(store, self.root)).again()
+        root = RecordedThread(self._engine, read_head(store, self.root)).again()
         found = [root, *(each for child in below if (each := self._record(child)) is not None)]
         skipped = max(root.count - EARLIER, 0) if self._is_first else 0
         events = [event for each in reversed(found) for event in self._events(each)]
@@ -152,13 +152,13 @@ class Follower:
             skipped,
         )
 
-    def _record(self, thread: ThreadId) -> ThreadRecord | None:
+    def _record(self, thread: ThreadId) -> RecordedThread | None:
         try:
-            return ThreadRecord(self._engine, read_head(self._engine.store, thread)).again()
+            return RecordedThread(self._engine, read_head(self._engine.store, thread)).again()
         except (UnknownIdError, CorruptNodeError):  # the run reports it
             return None
 
-    def _events(self, record: ThreadRecord) -> Iterator[object]:
+    def _events(self, record: RecordedThread) -> Iterator[object]:
         if record.id not in self._seen:
             first = max(record.count - EARLIER, 0) if self._is_first else 0
             self._seen[record.id] = SeenRun(first)
@@ -175,7 +175,7 @@ class Follower:
         if opened is not None:
             yield from self._turns(record, seen, opened, record.open_turns, is_over=False)
 
-    def _new_steps(self, record: ThreadRecord, seen: SeenRun) -> "list[StepRecord]":
+    def _new_steps(self, record: RecordedThread, seen: SeenRun) -> "list[RecordedStep]":
         if record.head == seen.head:
             return []
         newest = takewhile(
@@ -189,14 +189,16 @@ class Follower:
         seen.head, seen.number = record.head, record.count
         return found[::-1]
 
-    def _below(self, step: "StepRecord") -> Iterator[object]:
+    def _below(self, step: "RecordedStep") -> Iterator[object]:
         """What happened in the threads of a call that began and ended between two looks."""
         for call in step.calls if not self._is_first else ():
             record = self._record(ThreadId(call.thread))
             if record is not None:
                 yield from self._events(record)
 
-    def _failed(self, record: ThreadRecord, seen: SeenRun, step: "StepRecord") -> Iterator[object]:
+    def _failed(
+        self, record: RecordedThread, seen: SeenRun, step: "RecordedStep"
+    ) -> Iterator[object]:
         failure = step.failure
         if step.ref in seen.failed or failure is None:
             return
@@ -212,10 +214,10 @@ class Follower:
 
     def _turns(
         self,
-        record: ThreadRecord,
+        record: RecordedThread,
         seen: SeenRun,
         of: Any,
-        turns: Sequence[TurnRecord],
+        turns: Sequence[RecordedTurn],
         *,
         is_over: bool,
     ) -> Iterator[TurnSeen]:
@@ -233,7 +235,7 @@ class Follower:
                 label = self._label(record, of.number)
                 yield TurnSeen(record.id, label, turn_document(turn, of, step), is_finished)
 
-    def _finished(self, record: ThreadRecord, step: "StepRecord") -> StepFinished:
+    def _finished(self, record: RecordedThread, step: "RecordedStep") -> StepFinished:
         node, target = step.node, _leads_to(step.node["next"])
         graph = step.workflow.graph
         return StepFinished(
@@ -247,10 +249,10 @@ class Follower:
             label=self._label(record, step.number),
         )  # fmt: skip
 
-    def _label(self, record: ThreadRecord, number: int) -> str:
+    def _label(self, record: RecordedThread, number: int) -> str:
         return label_of(self._engine, record.stored, number) if record.stored.caller else ""
 
-    def _attempt(self, record: ThreadRecord) -> Iterator[AttemptSeen]:
+    def _attempt(self, record: RecordedThread) -> Iterator[AttemptSeen]:
         opened, store = record.stored.attempt, self._engine.store
         if opened is None or record.holder is None:
             return
@@ -259,7 +261,7 @@ class Follower:
             return
         node = store.payload(Ref(variable.value))
         rows = store.variables(turns_prefix(ThreadId(record.id), opened.name))
-        turns = [TurnRecord(store, row.value) for row in rows]
+        turns = [RecordedTurn(store, row.value) for row in rows]
         yield AttemptSeen(
             record.id,
             self._label(record, opened.number) or str(opened.number),
@@ -282,7 +284,7 @@ def _leads_to(to: "NextPayload") -> str | None:
     return to["role"] or END
 
 
-def _branches(root: ThreadRecord, found: Sequence[ThreadRecord]) -> list[BranchesSeen]:
+def _branches(root: RecordedThread, found: Sequence[RecordedThread]) -> list[BranchesSeen]:
     """The open fan-outs of a tree."""
     result = []
     for record in found:
@@ -296,7 +298,7 @@ def _branches(root: ThreadRecord, found: Sequence[ThreadRecord]) -> list[Branche
     return result
 
 
-def _tokens(turns: Sequence[TurnRecord]) -> int | None:
+def _tokens(turns: Sequence[RecordedTurn]) -> int | None:
     known = [
         (turn.usage["inputTokens"] or 0) + (turn.usage["outputTokens"] or 0)
         for turn in turns
@@ -305,7 +307,7 @@ def _tokens(turns: Sequence[TurnRecord]) -> int | None:
     return sum(known) if known else None
 
 
-def _activity(turns: Sequence[TurnRecord]) -> Activity:
+def _activity(turns: Sequence[RecordedTurn]) -> Activity:
     if not turns:
         return Activity()
     tools = [

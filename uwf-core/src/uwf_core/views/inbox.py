@@ -9,7 +9,7 @@ from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import asks_below, calling_heads, waiting_below
 from uwf_core.thread.head import read_head
 from uwf_core.thread.task_line import first_line
-from uwf_core.views.recorded import ThreadRecord
+from uwf_core.views.recorded import RecordedThread
 from uwf_core.views.show import show_thread, until_done
 from uwf_core.views.thread_list import ThreadFilter, list_threads
 
@@ -92,7 +92,7 @@ def _unserved_item(engine: "Engine", row: "Unserved") -> InboxItem:
         "thread": row.thread,
         "root": root.thread,
         "workflowName": root.state.workflow_name,
-        "task": first_line(ThreadRecord(engine, root).task),
+        "task": first_line(RecordedThread(engine, root).task),
         "kind": "worker",
         "role": role or "",
         "message": row.message,
@@ -115,7 +115,7 @@ def waiting_in(engine: "Engine", root: str) -> list[InboxItem]:
 
 def _items(engine: "Engine", root: ThreadId) -> Iterator[InboxItem]:
     head = read_head(engine.store, root)
-    task = first_line(ThreadRecord(engine, head).task)
+    task = first_line(RecordedThread(engine, head).task)
     waiting = asks_below(engine.store, head) or waiting_below(engine.store, head)
     limited = [each for each in waiting if each.suspension.reason == "limit"]
     if limited:
@@ -136,7 +136,7 @@ def _items(engine: "Engine", root: ThreadId) -> Iterator[InboxItem]:
             "until": each.suspension.until_ms,
             "sinceMs": each.head.variable.updated_ms,
             "head": each.head.ref,
-            "form": ThreadRecord(engine, each.head).form,
+            "form": RecordedThread(engine, each.head).form,
             "commands": until_done(shown["next"], shown["thread"]),
         }
 

@@ -11,16 +11,14 @@ from uwf_core.workflow.variants import BODY
 from uwf_core.workflow.yaml_text import frontmatter
 
 if TYPE_CHECKING:
-    from uwf_core.views.recorded import ThreadRecord
-    from uwf_core.views.recorded_calls import CallRecord
-    from uwf_core.views.recorded_replies import TurnRecord
-    from uwf_core.views.recorded_step import StepRecord
+    from uwf_core.views.recorded import RecordedThread
+    from uwf_core.views.recorded_step import RecordedCall, RecordedStep, RecordedTurn
 
 QUOTA = 32_000
 """The default number of characters to show."""
 
 
-def read_thread(thread: "ThreadRecord", quota: int = QUOTA, before: str | None = None) -> str:
+def read_thread(thread: "RecordedThread", quota: int = QUOTA, before: str | None = None) -> str:
     """The thread as Markdown: the task and the newest steps within `quota` characters.
 
     Prints at least one step, and the command that shows those that are left out.
@@ -53,20 +51,20 @@ def read_thread(thread: "ThreadRecord", quota: int = QUOTA, before: str | None =
 
 
 def thread_document(
-    thread: "ThreadRecord", quota: int = QUOTA, before: str | None = None
+    thread: "RecordedThread", quota: int = QUOTA, before: str | None = None
 ) -> dict[str, str]:
     """`thread read`: the text of `read_thread`."""
     return {"thread": thread.id, "text": read_thread(thread, quota, before)}
 
 
 def step_document(
-    step: "StepRecord", quota: int = QUOTA, *, prompt: bool = False
+    step: "RecordedStep", quota: int = QUOTA, *, prompt: bool = False
 ) -> dict[str, str]:
     """`step read`: the text of `read_step`, or the exact prompt."""
     return {"step": step.ref, "text": step.prompt if prompt else read_step(step, quota)}
 
 
-def read_step(step: "StepRecord", quota: int = QUOTA) -> str:
+def read_step(step: "RecordedStep", quota: int = QUOTA) -> str:
     """The turns of a step as Markdown: the newest within `quota` characters, at least one."""
     turns = step.turns
     texts, size = list[str](), 0
@@ -86,7 +84,7 @@ def read_step(step: "StepRecord", quota: int = QUOTA) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _title(thread: "ThreadRecord") -> str:
+def _title(thread: "RecordedThread") -> str:
     state, given = thread.state, thread.input
     text = "" if given is None else f"\n\n## Input\n\n{fenced(input_text(given))}"
     return (
@@ -96,14 +94,14 @@ def _title(thread: "ThreadRecord") -> str:
     )
 
 
-def _left_out(thread: "ThreadRecord", count: int, oldest: str) -> list[str]:
+def _left_out(thread: "RecordedThread", count: int, oldest: str) -> list[str]:
     if not count:
         return []
     steps = "1 earlier step is" if count == 1 else f"{count} earlier steps are"
     return [f"({steps} left out: `uwf thread read {thread.id} --before {oldest}`)"]
 
 
-def _status(thread: "ThreadRecord") -> str:
+def _status(thread: "RecordedThread") -> str:
     state = thread.state
     line = f"Status: {state_words(state)}"
     if state.current_role is not None:
@@ -115,12 +113,12 @@ def _status(thread: "ThreadRecord") -> str:
     return line
 
 
-def _open_call(call: "CallRecord") -> str:
+def _open_call(call: "RecordedCall") -> str:
     key = "" if call.key is None else f" {call.key}"
     return f"Open:{key} {call.role}, thread {call.thread}, {call.state or 'unreadable'}"
 
 
-def _step_text(step: "StepRecord") -> str:
+def _step_text(step: "RecordedStep") -> str:
     took = "answered by a person" if step.is_answer else f"{step.duration_ms / 1000:.1f} s"
     facts = f"{step.ref} · {step.alias or step.node['agent']} · {took}"
     if step.child is not None:
@@ -141,7 +139,7 @@ def _step_text(step: "StepRecord") -> str:
     return f"{heading}\n\n{facts}\n{rest}"
 
 
-def _branches_text(step: "StepRecord", facts: str) -> str:
+def _branches_text(step: "RecordedStep", facts: str) -> str:
     """The step of a fan-out: the result of each branch, with its thread."""
     from uwf_core.workflow.fan_out import INDEX  # not for every thread
 
@@ -161,7 +159,7 @@ def _line(status: str | None) -> str:
     return " ".join((status or "").split())
 
 
-def _turn_text(turn: "TurnRecord") -> str:
+def _turn_text(turn: "RecordedTurn") -> str:
     parts = [f"### Turn {turn.index}: {turn.speaker}"]
     if turn.reasoning:
         parts.append(f"Reasoning:\n\n{fenced(turn.reasoning)}")

@@ -1,10 +1,11 @@
 """The read model: a thread as it is stored, each part read when it is asked for.
 
-Every view and every exporter renders it; `uwf_core.api.reading` describes it for plugins.
+Every view and every exporter renders it, those of plugins as well (`uwf_core.api`). Nothing in it
+can change the store.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,38 +31,37 @@ from uwf_core.thread.history import (
     read_start,
     read_step,
     step_at,
+    text_at,
     unordered_events,
 )
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import attempt_name, turns_prefix
-from uwf_core.views.recorded_calls import CallRecord, open_calls_of
-from uwf_core.views.recorded_replies import EventRecord, TurnRecord
-from uwf_core.views.recorded_step import StepRecord
+from uwf_core.views.recorded_step import RecordedCall, RecordedStep, RecordedTurn, open_calls_of
 
 if TYPE_CHECKING:
-    from uwf_core.api.calls import RecordedCall
     from uwf_core.api.store import Holder
     from uwf_core.api.sums import UsagePayload
+    from uwf_core.cas.store import Store
     from uwf_core.engine.documents import CompactedDocument
     from uwf_core.engine.engine import Engine
-    from uwf_core.thread.decisions import OpenAttempt
+    from uwf_core.thread.decisions import Event, OpenAttempt
     from uwf_core.thread.state import ThreadState
     from uwf_core.thread.summaries import StepsSummary
     from uwf_core.thread.types import StartPayload
     from uwf_core.workflow.definition import Definition
 
 
-def open_thread(engine: "Engine", word: str) -> "ThreadRecord":
+def open_thread(engine: "Engine", word: str) -> "RecordedThread":
     """The recorded thread that a word names.
 
     Raises:
         UnknownIdError: it is unknown. CorruptNodeError: its head is damaged.
     """
-    return ThreadRecord(engine, read_head(engine.store, find_thread(engine, word)))
+    return RecordedThread(engine, read_head(engine.store, find_thread(engine, word)))
 
 
-def open_step(engine: "Engine", word: str) -> "StepRecord":
+def open_step(engine: "Engine", word: str) -> "RecordedStep":
     """The recorded step, or failed attempt, that a word names.
 
     Raises:
@@ -73,11 +73,61 @@ def open_step(engine: "Engine", word: str) -> "StepRecord":
             f"{ref} is the start of a thread, not a step",
             hint=f"`uwf cas get {ref}` prints it; `uwf thread read` prints the task",
         )
-    return StepRecord(engine, read_step(engine.store, ref))
+    return RecordedStep(engine, read_step(engine.store, ref))
 
 
-class ThreadRecord:
-    """A `RecordedThread`, as of the moment at which its head was read."""
+class RecordedEvent:
+    """A stored event of the thread that is not a step.
+
+    Attributes:
+        kind: `started`, `called`, `compacted`, `asked`, `granted`, `limit`, `unrouted`, …
+        ref: the reference of its node.
+        payload: the node's payload: `seq`, `atMs`, `by`, `next` and what the kind adds.
+    """
+
+    def __init__(self, store: "Store", event: "Event") -> None:
+        self._store = store
+        self.kind, self.ref, self.payload = event
+
+    @cached_property
+    def call(self) -> Mapping[str, Any] | None:
+        """Of `asked`: the payload of the call that asked (`payload["attempt"]`), whose record
+        `attempt` has the person who made it (`by`) and the words of that person (`said`, a
+        reference).
+        """
+        if self.kind != "asked":
+            return None
+        found: Mapping[str, Any] = self._store.payload(Ref(self.payload["attempt"]))
+        return found
+
+    @property
+    def said(self) -> str | None:
+        """Of `asked`: the words with which a person made that call, if any."""
+        return None if self.call is None else text_at(self._store, self.call["attempt"]["said"])
+
+    @property
+    def summary(self) -> str | None:
+        """Of `compacted`: the text that replaces older steps in new sessions."""
+        return None if self.kind != "compacted" else text_at(self._store, self.payload["summary"])
+
+    @property
+    def origin(self) -> str | None:
+        """Of `compacted`: the thread from which a fork took over this summary, if any."""
+        before = self.payload["previous"] if self.kind == "compacted" else None
+        thread = before and str(self._store.payload(Ref(before))["thread"])
+        return None if thread == self.payload["thread"] else thread
+
+
+class RecordedThread:
+    """One run of a workflow as it is stored, as of the moment at which its head was read.
+
+    Attributes:
+        id: the thread's id.
+        head: the reference of its newest step, or of its start.
+        start: the reference of its start node.
+        variable: its head as the store has it.
+        stored: the state that its head has.
+    """
 
     def __init__(self, engine: "Engine", head: Head) -> None:
         self._engine = engine
@@ -90,7 +140,7 @@ class ThreadRecord:
 
     @cached_property
     def node(self) -> "StartPayload":
-        """The start node."""
+        """The payload of the start node: `prompt` is a reference, `cwd` and `agent` are text."""
         return read_start(self._engine.store, Ref(self.start))
 
     @property
@@ -142,14 +192,14 @@ class ThreadRecord:
         return called_by(self._engine.store, self.stored)
 
     @property
-    def open_calls(self) -> list[CallRecord]:
-        """The open calls for which the next step waits; of a fan-out in the order of branches."""
+    def open_calls(self) -> list[RecordedCall]:
+        """The calls for which the next step waits, of branches in their order."""
         return open_calls_of(self._engine.store, self._head.thread)
 
-    def called_thread(self, call: "RecordedCall") -> "ThreadRecord | None":
-        """The thread of a call; None if it is deleted or cannot be read: exec reports that."""
+    def called_thread(self, call: RecordedCall) -> "RecordedThread | None":
+        """The thread of a call of this thread; None if it is deleted or cannot be read."""
         try:
-            return ThreadRecord(self._engine, read_head(self._engine.store, ThreadId(call.thread)))
+            return open_thread(self._engine, ThreadId(call.thread))
         except (UnknownIdError, CorruptNodeError):
             return None
 
@@ -159,7 +209,7 @@ class ThreadRecord:
         store = self._engine.store
         if open_calls(store, self._head.thread):
             below = [each.head for each in asks_below(store, self._head)]
-            return ThreadRecord(self._engine, below[0]).form if len(below) == 1 else None
+            return RecordedThread(self._engine, below[0]).form if len(below) == 1 else None
         waiting = self._head.state.suspension
         if waiting is None or waiting.reason != "role":
             return None
@@ -174,12 +224,14 @@ class ThreadRecord:
 
     @property
     def status(self) -> str:
-        """The status to show."""
+        """`idle`, `running`, `suspended`, `completed`, `cancelled` or `corrupt`."""
         return self.state.status
 
     @cached_property
     def root(self) -> str | None:
-        """The root of its bundle, None while it runs."""
+        """The root over all its nodes, which `uwf thread export` and `uwf bundle verify` print; it
+        reads all of them. None while the thread runs.
+        """
         from uwf_core.thread.own_variables import thread_root
 
         return thread_root(self._engine.store, self._head)
@@ -191,7 +243,7 @@ class ThreadRecord:
 
     @property
     def started_ms(self) -> int:
-        """When it was started."""
+        """When it was started, in ms since 1970."""
         return self._head.state.started_ms
 
     @property
@@ -209,15 +261,16 @@ class ThreadRecord:
         """How many steps there are."""
         return self._head.state.steps
 
-    def newest_first(self, *fields: str, before: str | None = None) -> Iterator[StepRecord]:
-        """The steps, newest first. What the `fields` of their nodes refer to is read with them.
+    def newest_first(self, *fields: str, before: str | None = None) -> Iterator[RecordedStep]:
+        """The steps, newest first; reads little more than is consumed. `fields` as for `steps`;
+        with `before` (a step, or a prefix of one) only the steps before that one.
 
         Raises:
             UnknownIdError: `before` is not a step of this thread.
         """
         top = self._head.ref if before is None else self._before(before)
         steps = newest_first(self._engine.store, top, Ref(self.start), fields)
-        return map(partial(StepRecord, self._engine), steps)
+        return map(partial(RecordedStep, self._engine), steps)
 
     def _before(self, word: str) -> Ref:
         """The step before the one that a word names."""
@@ -233,37 +286,39 @@ class ThreadRecord:
             f"{wanted} is not a step of thread {self.id}", hint=f"next: uwf step list {self.id}"
         )
 
-    def steps(self, *fields: str) -> Iterator[StepRecord]:
-        """The steps, oldest first."""
+    def steps(self, *fields: str) -> Iterator[RecordedStep]:
+        """The steps, oldest first. What the `fields` of their nodes refer to (`output`, `body`, …)
+        is read together with them, which makes long threads fast.
+        """
         return reversed(list(self.newest_first(*fields)))
 
     @property
-    def pending(self) -> list[StepRecord]:
-        """The attempts at the next step that have failed so far."""
+    def pending(self) -> list[RecordedStep]:
+        """The attempts at the next step that have failed so far, oldest first."""
         store = self._engine.store
         refs = failed_steps(store, self._head)
-        return [StepRecord(self._engine, read_step(store, ref)) for ref in refs]
+        return [RecordedStep(self._engine, read_step(store, ref)) for ref in refs]
 
-    def again(self) -> "ThreadRecord":
+    def again(self) -> "RecordedThread":
         """The thread as it is now. Whether it runs was looked up before: an attempt that is open
         although no process runs the thread was interrupted.
         """
         store, thread = self._engine.store, self._head.thread
         holder = holder_of(store, thread)
-        found = ThreadRecord(self._engine, read_head(store, thread))
+        found = RecordedThread(self._engine, read_head(store, thread))
         found.holder = holder
         return found
 
     @property
-    def open_turns(self) -> list[TurnRecord]:
+    def open_turns(self) -> list[RecordedTurn]:
         """The turns so far of the attempt that is open."""
         attempt, store = self._head.state.attempt, self._engine.store
         if attempt is None:
             return []
         found = store.variables(turns_prefix(self._head.thread, attempt.name))
-        return [TurnRecord(store, variable.value) for variable in found]
+        return [RecordedTurn(store, variable.value) for variable in found]
 
-    def result_of(self, attempt: "OpenAttempt") -> StepRecord | None:
+    def result_of(self, attempt: "OpenAttempt") -> RecordedStep | None:
         """The failed attempt or the step in which an attempt that was open has ended; None if it
         ended with a question.
         """
@@ -274,7 +329,7 @@ class ThreadRecord:
                 (step for step in self.newest_first() if step.number == attempt.number), None
             )
         ref = store.payload(Ref(failed.value))["step"]
-        return None if ref is None else StepRecord(self._engine, read_step(store, Ref(ref)))
+        return None if ref is None else RecordedStep(self._engine, read_step(store, Ref(ref)))
 
     @property
     def summaries(self) -> "list[StepsSummary]":
@@ -307,8 +362,8 @@ class ThreadRecord:
         store = self._engine.store
         return {each.event.payload["step"]: summary_markdown(store, each) for each in found}
 
-    def events(self) -> Sequence[EventRecord]:
+    def events(self) -> Sequence[RecordedEvent]:
         """The events of the thread that are not steps, in their order."""
         found = unordered_events(self._engine.store, self._head.thread)
         found.sort(key=lambda event: event.payload["seq"])
-        return [EventRecord(self._engine.store, event) for event in found]
+        return [RecordedEvent(self._engine.store, event) for event in found]

@@ -1,35 +1,189 @@
-"""A recorded step, each part read when it is asked for."""
+"""A recorded step: each part is read when it is asked for, and nothing can change the store."""
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.ids import Ref
-from uwf_core.thread.calls import CALL_AGENT
-from uwf_core.thread.decisions import artifacts_of, session_of
+from uwf_core.ids import Ref, ThreadId
+from uwf_core.thread.calls import CALL_AGENT, OpenCall, open_calls, state_below
+from uwf_core.thread.decisions import artifacts_of, call_of, session_of
 from uwf_core.thread.head import session_rests
 from uwf_core.thread.history import (
     Saying,
     Step,
     is_answer,
-    read_start,
+    is_start,
     read_step,
     sayings,
     text_at,
+    unordered_events,
 )
 from uwf_core.thread.nodes import shown
-from uwf_core.views.recorded_calls import CallRecord, calls_of_step
-from uwf_core.views.recorded_replies import CorrectionRecord, TurnRecord
 
 if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
     from uwf_core.engine.engine import Engine
-    from uwf_core.files.content import FileRecord
-    from uwf_core.thread.types import ErrorPayload, StartPayload
+    from uwf_core.files.content import RecordedFile
+    from uwf_core.thread.types import (
+        CorrectionPayload,
+        ErrorPayload,
+        ToolCallPayload,
+        TurnPayload,
+    )
     from uwf_core.workflow.definition import Definition
 
 
-class StepRecord:
-    """A `RecordedStep`."""
+class RecordedTurn:
+    """One message inside the agent's own loop.
+
+    Attributes:
+        ref: the reference of its node.
+        node: the node's payload: texts are references.
+        index: its number in the step, from 0.
+        speaker: `assistant`, `tool` or `note`.
+        usage: what this message used, if the agent reported it.
+    """
+
+    def __init__(self, store: "Store", ref: str) -> None:
+        self._store = store
+        self.ref = ref
+        self.node: TurnPayload = store.payload(Ref(ref))
+        self.index = self.node["index"]
+        self.speaker = self.node["speaker"]
+        self.usage = self.node["usage"]
+
+    @cached_property
+    def shown(self) -> "TurnPayload":
+        """The node with its texts."""
+        found: TurnPayload = shown(self._store, "turn", self.node)
+        return found
+
+    @property
+    def text(self) -> str:
+        """The message."""
+        return self.shown["text"]
+
+    @property
+    def reasoning(self) -> str | None:
+        """The model's reasoning, if the agent reported it."""
+        return self.shown["reasoning"]
+
+    @property
+    def tool_calls(self) -> "Sequence[ToolCallPayload]":
+        """The uses of tools, with the keys `id`, `name`, `arguments`, `result` (text or null),
+        `isError`, `startedAtMs`, `endedAtMs`.
+        """
+        return self.shown["toolCalls"]
+
+
+class RecordedCorrection:
+    """A rejected reply, and the correction that the agent got.
+
+    Attributes:
+        node: the entry of the step's node: `prompt` and `raw` are references.
+        errors: what was wrong with the reply.
+    """
+
+    def __init__(self, store: "Store", node: "CorrectionPayload") -> None:
+        self._store = store
+        self.node = node
+        self.errors = node["errors"]
+
+    @property
+    def prompt(self) -> str:
+        """The text that the agent got."""
+        return self._store.text(Ref(self.node["prompt"]))
+
+    @property
+    def raw(self) -> str:
+        """The rejected reply."""
+        return self._store.text(Ref(self.node["raw"]))
+
+
+class RecordedCall:
+    """A call of another thread: of a workflow that plays a role, or of a branch.
+
+    Attributes:
+        thread: the called thread.
+        role: the role that it plays.
+        caller_role: the role of the step that the call is: a workflow's, or `SOURCE/STATUS` of
+            branches.
+        name: of a branch in `parallel`.
+        status: of a branch that has ended: its `$status`, `$cancelled` if it was cancelled.
+        end: the last step of the called thread in this call; its start if it took none. None for
+            an open call and for one that failed.
+    """
+
+    def __init__(
+        self,
+        store: "Store",
+        thread: str,
+        role: str,
+        place: tuple[str, int, str],
+        *,
+        index: int | None = None,
+        name: str | None = None,
+        status: str | None = None,
+        end: str | None = None,
+        event: str | None = None,
+    ) -> None:
+        self._store = store
+        self._caller, self._number, self.caller_role = place
+        self._event = event
+        self.thread, self.role, self.index, self.name = thread, role, index, name
+        self.status, self.end = status, end
+
+    @property
+    def key(self) -> str | None:
+        """Of a branch: its name, or its number in the list; None for other calls."""
+        return self.name if self.index is None or self.name is not None else str(self.index)
+
+    @property
+    def event(self) -> str | None:
+        """The node of the call; None if the called thread is gone."""
+        if self._event is None:
+            for event in unordered_events(self._store, ThreadId(self.thread)):
+                called = event.payload
+                place = self._caller, self._number  # a thread can be called again
+                if event.kind == "called" and (called["parent"], called["number"]) == place:
+                    self._event = event.ref
+        return self._event
+
+    @property
+    def prompt_ref(self) -> str | None:
+        """The node of the instruction."""
+        return None if self.event is None else self._store.payload(Ref(self.event))["prompt"]
+
+    @property
+    def prompt(self) -> str | None:
+        """The instruction; None if the called thread is gone."""
+        ref = self.prompt_ref
+        return None if ref is None else self._store.text(Ref(ref))
+
+    @property
+    def took_step(self) -> bool:
+        """Whether the called thread has a step at its end: it may have been cancelled before."""
+        return self.end is not None and not is_start(self._store.payload(Ref(self.end)))
+
+    @property
+    def state(self) -> str | None:
+        """The status of the called thread now (as `RecordedThread.status`); None if it is gone."""
+        found = state_below(self._store, ThreadId(self.thread))
+        return None if found is None else found.status
+
+
+class RecordedStep:
+    """A step of a role, or a failed attempt at one.
+
+    Attributes:
+        ref: the reference of its node.
+        node: the node's payload (`uwf cas get STEP`): plain fields such as `agent`, `model`,
+            `usage`, `denials`, `startedAtMs` and `next`, and the records `attempt` (what it was
+            asked to do), `session`, `call` and `files`, null if unused; texts are references.
+        number: its number in the thread, from 1.
+        role: the role that ran.
+    """
 
     _output: Mapping[str, Any] | None = None  # read once
 
@@ -51,12 +205,14 @@ class StepRecord:
 
     @property
     def child(self) -> str | None:
-        """The thread that it called, if it is a call."""
+        """The thread that it called; None for the step of an agent, a person or a program, and for
+        branches.
+        """
         return session_of(self.node)["id"] if self.node["agent"] == CALL_AGENT else None
 
     @property
-    def calls(self) -> list[CallRecord]:
-        """The calls that it recorded: one, or those of the branches in their order."""
+    def calls(self) -> list[RecordedCall]:
+        """The calls that it recorded: one, those of the branches in their order, or none."""
         return calls_of_step(self._engine.store, self._step)
 
     @property
@@ -65,13 +221,8 @@ class StepRecord:
         return self._engine.alias_of(self.node["agent"])
 
     @property
-    def start_node(self) -> "StartPayload":
-        """The start node of its chain."""
-        return read_start(self._engine.store, Ref(self.node["start"]))
-
-    @property
     def failure(self) -> "ErrorPayload | None":
-        """The error of a failed attempt."""
+        """`kind`, `message` and `until` of a failed attempt; None for a step."""
         return self.node["failure"]
 
     @property
@@ -84,7 +235,7 @@ class StepRecord:
 
     @property
     def status(self) -> str | None:
-        """The `$status` of the output."""
+        """The `$status` of the output; None for a failed attempt."""
         status = self.output.get("$status")
         return status if isinstance(status, str) else None
 
@@ -95,7 +246,7 @@ class StepRecord:
 
     @property
     def raw(self) -> str | None:
-        """The whole reply."""
+        """The whole reply as the agent gave it (redacted); None if there was none."""
         return text_at(self._engine.store, self.node["raw"])
 
     @property
@@ -105,28 +256,28 @@ class StepRecord:
 
     @property
     def edge_prompt(self) -> str:
-        """The moderator's instruction."""
+        """The moderator's instruction: the rendered prompt of the edge that led here."""
         return self._engine.store.text(Ref(self.node["attempt"]["edgePrompt"]))
 
     @property
     def said(self) -> str | None:
-        """The text of a person to the role."""
+        """The text of a person to the role, if any."""
         return text_at(self._engine.store, self.node["attempt"]["said"])
 
     @property
     def answer(self) -> Any:
-        """A person's answer."""
+        """A person's answer to the role's question (JSON), None if there is none."""
         answer = text_at(self._engine.store, self.node["attempt"]["answer"])
         return None if answer is None else json.loads(answer)
 
     @property
     def sayings(self) -> list[Saying]:
-        """What persons said for this step and the attempts before it."""
+        """What persons said for this step and the attempts before it, oldest first."""
         return sayings(self._engine.store, self._step)
 
     @property
     def is_answer(self) -> bool:
-        """Whether the output is a person's answer."""
+        """Whether the output is a person's answer, without a turn of an agent."""
         return is_answer(self.node["attempt"]["answer"], self.node["usage"])
 
     @property
@@ -140,38 +291,77 @@ class StepRecord:
         return self.node["completedAtMs"] - self.node["startedAtMs"]
 
     @property
-    def corrections(self) -> list[CorrectionRecord]:
-        """The replies that were rejected."""
+    def corrections(self) -> list[RecordedCorrection]:
+        """The replies that were rejected, oldest first."""
         store = self._engine.store
-        return [CorrectionRecord(store, each) for each in self.node["corrections"]]
+        return [RecordedCorrection(store, each) for each in self.node["corrections"]]
 
     @property
-    def attempts(self) -> "list[StepRecord]":
-        """The attempts at this step that failed."""
+    def attempts(self) -> "list[RecordedStep]":
+        """The attempts at this step that failed, oldest first."""
         return [self.other(ref) for ref in self.node["previousAttempts"]]
 
     @property
-    def replaced(self) -> "StepRecord | None":
-        """The step that this one replaced."""
+    def replaced(self) -> "RecordedStep | None":
+        """The step that this one replaced (`thread poke`)."""
         replaced = self.node["attempt"]["replaces"]
         return None if replaced is None else self.other(replaced)
 
     @property
-    def files(self) -> "Sequence[FileRecord]":
+    def files(self) -> "Sequence[RecordedFile]":
         """The files that it delivered, by their paths."""
         artifacts = artifacts_of(self.node)
         if not artifacts:
             return ()
-        from uwf_core.files.content import FileRecord  # not for every step
+        from uwf_core.files.content import RecordedFile  # not for every step
 
-        return [FileRecord(self._engine.store, *each) for each in sorted(artifacts.items())]
+        return [RecordedFile(self._engine.store, *each) for each in sorted(artifacts.items())]
 
     @property
-    def turns(self) -> list[TurnRecord]:
+    def turns(self) -> list[RecordedTurn]:
         """The messages inside the agent's loop."""
         detail = self._engine.store.payload(Ref(self.node["detail"]))
-        return [TurnRecord(self._engine.store, ref) for ref in detail["turns"]]
+        return [RecordedTurn(self._engine.store, ref) for ref in detail["turns"]]
 
-    def other(self, ref: str) -> "StepRecord":
+    def other(self, ref: str) -> "RecordedStep":
         """Another step of the store."""
-        return StepRecord(self._engine, read_step(self._engine.store, Ref(ref)))
+        return RecordedStep(self._engine, read_step(self._engine.store, Ref(ref)))
+
+
+def calls_of_step(store: "Store", step: Step) -> list[RecordedCall]:
+    """The calls that a step or failed attempt recorded."""
+    node = step.payload
+    place = node["thread"], node["number"], node["role"]
+    if node["agent"] != CALL_AGENT:
+        return []
+    call = call_of(node)
+    branches = call["branches"]
+    if branches is None:
+        thread = session_of(node)["id"] or ""
+        return [RecordedCall(store, thread, node["role"], place, end=call["child"])]
+    return [
+        RecordedCall(
+            *(store, each["thread"], each["role"], place),
+            index=index,
+            name=each["name"],
+            status=each["status"],
+            end=end,
+        )
+        for index, (each, end) in enumerate(zip(branches, call["children"] or (), strict=True))
+    ]
+
+
+def open_calls_of(store: "Store", thread: ThreadId) -> list[RecordedCall]:
+    """The open calls of a thread for which its next step waits."""
+    return [_open_call(store, call, thread) for call in open_calls(store, thread)]
+
+
+def _open_call(store: "Store", call: OpenCall, thread: ThreadId) -> RecordedCall:
+    event = call.variable.value
+    called = store.payload(event)
+    return RecordedCall(
+        *(store, str(call.child), called["plays"], (str(thread), call.number, call.role)),
+        index=called["index"],
+        name=called["branch"],
+        event=event,
+    )

@@ -23,7 +23,7 @@ from uwf_core.thread.head import read_head
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import FINISHED
 from uwf_core.thread.task_line import first_line
-from uwf_core.views.recorded import ThreadRecord, open_thread
+from uwf_core.views.recorded import RecordedThread, open_thread
 from uwf_core.views.row import corrupt_row, row_of, used_with_calls
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
     }
 
 
-def _result(thread: "ThreadRecord") -> "ResultDocument | None":
+def _result(thread: "RecordedThread") -> "ResultDocument | None":
     """What the newest step has said; None if there is no step."""
     step = next(thread.newest_first("output", "body"), None)
     if step is None:
@@ -96,7 +96,7 @@ def _result(thread: "ThreadRecord") -> "ResultDocument | None":
     return {"role": step.role, "status": step.status, "output": output, "body": step.body}
 
 
-def _delivered(thread: "ThreadRecord") -> "list[FileDocument]":
+def _delivered(thread: "RecordedThread") -> "list[FileDocument]":
     """The files that the newest step delivered."""
     newest = next(thread.newest_first(), None)
     if newest is None or not newest.files:
@@ -106,7 +106,7 @@ def _delivered(thread: "ThreadRecord") -> "list[FileDocument]":
     return files_of_step(newest)
 
 
-def _notices(thread: "ThreadRecord") -> list[str]:
+def _notices(thread: "RecordedThread") -> list[str]:
     """The notices of the newest step."""
     newest = next(thread.newest_first(), None)
     return [] if newest is None else [*(newest.node["notices"] or ())]
@@ -153,7 +153,7 @@ def task_of(engine: "Engine", thread: str) -> str | None:
 
 
 def _continuation(
-    engine: "Engine", thread: ThreadRecord, row: "ThreadRow", form: dict[str, Any] | None
+    engine: "Engine", thread: RecordedThread, row: "ThreadRow", form: dict[str, Any] | None
 ) -> tuple[list[str], str | None]:
     """The commands of which each continues a thread, and what they do."""
     below, waits, leaf = thread.stack[1:], thread.state.suspension, thread
@@ -243,7 +243,7 @@ _FOLLOW_BRANCHES = "waits for the run of the branches"
 _FOLLOW = "waits for the run of the called thread"
 
 
-def _after_call(engine: "Engine", thread: ThreadRecord) -> tuple[list[str], str | None] | None:
+def _after_call(engine: "Engine", thread: RecordedThread) -> tuple[list[str], str | None] | None:
     """What continues a called thread that takes no further step itself; None if it can."""
     store, state = engine.store, thread.stored
     assert state.caller is not None
@@ -309,14 +309,14 @@ def _hint(row: "ThreadRow", suspension: Suspension | None, failed: str | None) -
     return None
 
 
-def _failed_attempt(thread: ThreadRecord) -> str | None:
+def _failed_attempt(thread: RecordedThread) -> str | None:
     """The newest attempt at the pending step, if it failed."""
     if thread.state.attempt is not None:
         return None
     return next((step.ref for step in reversed(thread.pending)), None)
 
 
-def _would_repeat(thread: ThreadRecord) -> bool:
+def _would_repeat(thread: RecordedThread) -> bool:
     """Whether the next attempt at the pending step sends what was rejected: it was the whole prompt
     already, in a new session.
     """

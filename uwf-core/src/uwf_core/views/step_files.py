@@ -9,7 +9,7 @@ from uwf_core.thread.decisions import workspace_of
 
 if TYPE_CHECKING:
     from uwf_core.thread.types import SnapshotPayload
-    from uwf_core.views.recorded_step import StepRecord
+    from uwf_core.views.recorded_step import RecordedStep
 
 
 class StepDiffDocument(TypedDict):
@@ -28,7 +28,7 @@ class StepDiffDocument(TypedDict):
     notRecorded: str | None
 
 
-def diff_step(home: str, step: "StepRecord") -> StepDiffDocument:
+def diff_step(home: str, step: "RecordedStep") -> StepDiffDocument:
     """The changes of files between the snapshots before and after a step.
 
     Raises:
@@ -54,7 +54,7 @@ def diff_step(home: str, step: "StepRecord") -> StepDiffDocument:
     }
 
 
-def patch_of_step(home: str, step: "StepRecord") -> str:
+def patch_of_step(home: str, step: "RecordedStep") -> str:
     """The changes of files by a step as a patch; raises as `diff_step`."""
     _, before, after = recorded_files(step)
     assert before["tree"] is not None
@@ -62,7 +62,7 @@ def patch_of_step(home: str, step: "StepRecord") -> str:
     return patch(home, before["tree"], after["tree"])
 
 
-def recorded_files(step: "StepRecord") -> "tuple[str, SnapshotPayload, SnapshotPayload]":
+def recorded_files(step: "RecordedStep") -> "tuple[str, SnapshotPayload, SnapshotPayload]":
     """The recorded folder of a step, and the snapshots before and after it.
 
     Raises:

@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.file_documents import FileDocument, FilesDocument
     from uwf_core.thread.types import StepPayload
-    from uwf_core.views.recorded import ThreadRecord
-    from uwf_core.views.recorded_step import StepRecord
+    from uwf_core.views.recorded import RecordedThread
+    from uwf_core.views.recorded_step import RecordedStep
 
 
-def list_steps(thread: "ThreadRecord") -> "list[StepRow]":
+def list_steps(thread: "RecordedThread") -> "list[StepRow]":
     """The steps of a thread, oldest first; the first row is the start."""
     return [_start_row(thread), *map(_row, thread.steps("output"))]
 
 
-def show_step(step: "StepRecord") -> "StepDocument":
+def show_step(step: "RecordedStep") -> "StepDocument":
     """A whole step, or failed attempt."""
     node: StepPayload = step.shown
     return {
@@ -37,7 +37,7 @@ def show_step(step: "StepRecord") -> "StepDocument":
     }
 
 
-def files_of_step(step: "StepRecord") -> "list[FileDocument]":
+def files_of_step(step: "RecordedStep") -> "list[FileDocument]":
     """The files that a step delivered, by their paths."""
     return [
         {"path": each.path, "size": each.size, "mode": f"{each.mode:04o}", "file": each.ref}
@@ -46,7 +46,7 @@ def files_of_step(step: "StepRecord") -> "list[FileDocument]":
 
 
 def step_files(
-    engine: "Engine", step: "StepRecord", folder: str | None = None, *, force: bool = False
+    engine: "Engine", step: "RecordedStep", folder: str | None = None, *, force: bool = False
 ) -> "FilesDocument":
     """The files that a step delivered; with a folder they are written there.
 
@@ -70,7 +70,7 @@ def step_files(
     }
 
 
-def delivered_file(step: "StepRecord", path: str) -> bytes:
+def delivered_file(step: "RecordedStep", path: str) -> bytes:
     """The content of a file that a step delivered.
 
     Raises:
@@ -84,7 +84,7 @@ def delivered_file(step: "StepRecord", path: str) -> bytes:
     )
 
 
-def _start_row(thread: "ThreadRecord") -> "StepRow":
+def _start_row(thread: "RecordedThread") -> "StepRow":
     return {
         "step": thread.start,
         "number": 0,
@@ -104,7 +104,7 @@ def _start_row(thread: "ThreadRecord") -> "StepRow":
     }
 
 
-def _row(step: "StepRecord") -> "StepRow":
+def _row(step: "RecordedStep") -> "StepRow":
     node = step.node
     return {
         "step": step.ref,

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from uwf_core.engine.documents import TurnDocument
     from uwf_core.thread.decisions import OpenAttempt
-    from uwf_core.views.recorded import ThreadRecord
-    from uwf_core.views.recorded_replies import TurnRecord
-    from uwf_core.views.recorded_step import StepRecord
+    from uwf_core.views.recorded import RecordedThread
+    from uwf_core.views.recorded_step import RecordedStep, RecordedTurn
 
 POLL_SECONDS = 0.2
 
 
 def list_turns(
-    thread: "ThreadRecord", role: str | None = None, *, running: bool = False
+    thread: "RecordedThread", role: str | None = None, *, running: bool = False
 ) -> "list[TurnDocument]":
     """All turns of a thread in order, or those of one role. Those of failed attempts come before
     those of the attempt that became the step. `running`: only those of the running step.
@@ -25,7 +24,7 @@ def list_turns(
     return list(_of_role(chain(stored, _open_turns(thread)), role))
 
 
-def follow_turns(thread: "ThreadRecord", role: str | None = None) -> "Iterator[TurnDocument]":
+def follow_turns(thread: "RecordedThread", role: str | None = None) -> "Iterator[TurnDocument]":
     """All turns so far, then those of the running step as they arrive, until that step ends.
 
     A turn that changes (the result of a tool arrives) is repeated with the same `index`.
@@ -49,7 +48,7 @@ def follow_turns(thread: "ThreadRecord", role: str | None = None) -> "Iterator[T
         time.sleep(POLL_SECONDS)
 
 
-def turns_of_step(step: "StepRecord") -> "list[TurnDocument]":
+def turns_of_step(step: "RecordedStep") -> "list[TurnDocument]":
     """The turns of one step."""
     return [turn_document(turn, step, step) for turn in step.turns]
 
@@ -58,7 +57,7 @@ def _of_role(turns: "Iterable[TurnDocument]", role: str | None) -> "Iterator[Tur
     return (turn for turn in turns if role is None or turn["role"] == role)
 
 
-def _stored_turns(thread: "ThreadRecord") -> "Iterator[TurnDocument]":
+def _stored_turns(thread: "RecordedThread") -> "Iterator[TurnDocument]":
     """Those of the steps, of each after those of its failed attempts; last those of the attempts
     at the pending step.
     """
@@ -69,14 +68,14 @@ def _stored_turns(thread: "ThreadRecord") -> "Iterator[TurnDocument]":
         yield from turns_of_step(each)
 
 
-def _open_turns(thread: "ThreadRecord") -> "Iterator[TurnDocument]":
+def _open_turns(thread: "RecordedThread") -> "Iterator[TurnDocument]":
     attempt = thread.state.attempt
     if attempt is not None:
         yield from (turn_document(turn, attempt, None) for turn in thread.open_turns)
 
 
 def turn_document(
-    turn: "TurnRecord", of: "StepRecord | OpenAttempt", step: "StepRecord | None"
+    turn: "RecordedTurn", of: "RecordedStep | OpenAttempt", step: "RecordedStep | None"
 ) -> "TurnDocument":
     """A turn of a step or failed attempt, or (without `step`) of an open attempt."""
     return {

@@ -10,7 +10,7 @@ from uwf_eval.inspect_log.log import write_inspect_log
 from uwf_eval.records import Run, Trial
 
 if TYPE_CHECKING:
-    from uwf_core.api.reading import RecordedThread
+    from uwf_core.api import RecordedThread
     from uwf_core.client import Client
 
 

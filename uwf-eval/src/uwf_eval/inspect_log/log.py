@@ -10,8 +10,7 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, Final
 
-from uwf_core.api import Usage, date_text
-from uwf_core.api.reading import RecordedThread
+from uwf_core.api import RecordedThread, Usage, date_text
 from uwf_core.fields.records import write_record
 from uwf_eval.inspect_log.messages import Messages
 from uwf_eval.records import JudgeResult, Run, Trial

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from uwf_core.api.calls import RecordedCall
-from uwf_core.api.reading import RecordedStep, RecordedThread, RecordedTurn
+from uwf_core.api import RecordedCall, RecordedStep, RecordedThread, RecordedTurn
 from uwf_core.api.tool_calls import tool_arguments
 
 Message = dict[str, Any]

@@ -111,7 +111,7 @@ def _steps_of(client: Client, thread: str, wanted: Selection) -> list[str]:
         UnknownIdError: unknown thread, or no step has the role.
     """
     every = list(steps_by_path(client, thread))
-    found = [step.ref for path, step in every if fnmatchcase(path, wanted.role or "")]
+    found: list[str] = [step.ref for path, step in every if fnmatchcase(path, wanted.role or "")]
     if not found:
         roles = ", ".join(dict.fromkeys(path for path, _ in every)) or "none"
         raise UnknownIdError(

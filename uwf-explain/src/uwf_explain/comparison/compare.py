@@ -1,6 +1,6 @@
 """Compare two recorded threads. A pure function of their stored nodes."""
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.sums import FIELDS, NOTHING_USED, UsagePayload, add_usage, is_exact
 from uwf_core.thread.decisions import call_of, session_of
@@ -26,9 +26,8 @@ from uwf_explain.comparison.steps import (
 )
 
 if TYPE_CHECKING:
+    from uwf_core.api import RecordedStep, RecordedThread
     from uwf_core.client import Client
-    from uwf_core.views.recorded import ThreadRecord
-    from uwf_core.views.recorded_step import StepRecord
 
 _RESULT = {"output", "text", "file", "route"}
 """The aspects of a call that follow from the steps of the called thread."""
@@ -37,7 +36,7 @@ _RESULT = {"output", "text", "file", "route"}
 class _Run:
     """A side: the thread and its steps, oldest first, with those of the threads that it called."""
 
-    def __init__(self, thread: "ThreadRecord") -> None:
+    def __init__(self, thread: "RecordedThread") -> None:
         self.thread = thread
         self.placed = placed_steps(thread)
         self.steps = [each.step for each in self.placed]
@@ -52,11 +51,10 @@ class _Run:
 
 def compare_threads(client: "Client", a: str, b: str) -> ThreadDiffDocument:
     """Compare two threads of a client. Errors as `uwf thread diff`."""
-    mine, other = (cast("ThreadRecord", client.thread(each)) for each in (a, b))
-    return compare(mine, other)
+    return compare(client.thread(a), client.thread(b))
 
 
-def compare(a: "ThreadRecord", b: "ThreadRecord") -> ThreadDiffDocument:
+def compare(a: "RecordedThread", b: "RecordedThread") -> ThreadDiffDocument:
     """Align the steps of two threads and name their first divergence.
 
     Raises:
@@ -163,7 +161,7 @@ def _placed_at(run: _Run, place: int | None) -> PlacedStep | None:
     return run.placed[place] if place is not None and place < len(run.placed) else None
 
 
-def _step_at(run: _Run, place: int | None) -> "StepRecord | None":
+def _step_at(run: _Run, place: int | None) -> "RecordedStep | None":
     return run.steps[place] if place is not None and place < len(run.steps) else None
 
 
@@ -172,7 +170,7 @@ def _end_or_step(run: _Run, place: int) -> str:
     return _end(run.thread) if found is None else f"step {found.step.number} ({found.path})"
 
 
-def _end(thread: "ThreadRecord") -> str:
+def _end(thread: "RecordedThread") -> str:
     """How a thread ends so far. A run in progress does not count."""
     state = thread.state
     words: str = "idle" if state.status == "running" else state.status
@@ -207,7 +205,7 @@ def _row(
     }
 
 
-def _side(step: "StepRecord", *, is_whole: bool) -> ComparedStep:
+def _side(step: "RecordedStep", *, is_whole: bool) -> ComparedStep:
     node = step.node
     return {
         "step": step.ref,
@@ -233,24 +231,24 @@ def _side(step: "StepRecord", *, is_whole: bool) -> ComparedStep:
     }
 
 
-def _tree_after(step: "StepRecord") -> str | None:
+def _tree_after(step: "RecordedStep") -> str | None:
     files = step.node["files"]
     after = files and files["workspace"] and files["workspace"]["after"]
     return after and after["tree"]
 
 
-def _usage(step: "StepRecord") -> UsagePayload:
+def _usage(step: "RecordedStep") -> UsagePayload:
     total = _used(step)[0]
     for each in _attempts(step):
         total = add_usage(total, _used(each)[0])
     return total
 
 
-def _duration(step: "StepRecord") -> int:
+def _duration(step: "RecordedStep") -> int:
     return sum(_used(each)[1] for each in (step, *_attempts(step)))
 
 
-def _used(step: "StepRecord") -> tuple[UsagePayload, int]:
+def _used(step: "RecordedStep") -> tuple[UsagePayload, int]:
     """What a step used and how long it took; for a call what the called thread did."""
     called = call_of(step.node)["usage"]
     if called is None:
@@ -258,7 +256,7 @@ def _used(step: "StepRecord") -> tuple[UsagePayload, int]:
     return called["usage"], called["runningMs"]
 
 
-def _attempts(step: "StepRecord") -> "list[StepRecord]":
+def _attempts(step: "RecordedStep") -> "list[RecordedStep]":
     """What was paid for beside the step: failed attempts, and the steps that it replaced."""
     if not (step.node["previousAttempts"] or step.node["attempt"]["replaces"]):
         return []  # nearly all steps of a long thread

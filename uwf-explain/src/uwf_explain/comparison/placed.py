@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from uwf_explain.comparison.align import Key
 
 if TYPE_CHECKING:
-    from uwf_core.views.recorded import ThreadRecord
-    from uwf_core.views.recorded_step import StepRecord
+    from uwf_core.api import RecordedStep, RecordedThread
 
 _READ = ("output", "body", "edgePrompt")
 """The nodes that are read together with the steps."""
@@ -25,13 +24,13 @@ class PlacedStep(NamedTuple):
         thread: the thread that has the step in its chain.
     """
 
-    step: "StepRecord"
+    step: "RecordedStep"
     path: str
     key: Key
     thread: str
 
 
-def placed_steps(thread: "ThreadRecord") -> list[PlacedStep]:
+def placed_steps(thread: "RecordedThread") -> list[PlacedStep]:
     """The steps of a thread, oldest first; those of a called thread follow the call, and those of
     open calls come last.
     """
@@ -39,8 +38,8 @@ def placed_steps(thread: "ThreadRecord") -> list[PlacedStep]:
 
 
 def _of_thread(
-    thread: "ThreadRecord",
-    steps: "list[StepRecord]",
+    thread: "RecordedThread",
+    steps: "list[RecordedStep]",
     above: str,
     calls: tuple[int, ...],
     seen: set[str],
@@ -59,7 +58,7 @@ def _of_thread(
 
 
 def _placed(
-    steps: "list[StepRecord]",
+    steps: "list[RecordedStep]",
     thread: str,
     above: str,
     calls: tuple[int, ...],
@@ -79,7 +78,7 @@ def _placed(
                 yield from _placed(below, call.thread, inner, place, seen, Counter())
 
 
-def _of_call(step: "StepRecord", end: str | None, seen: set[str]) -> "Iterator[StepRecord]":
+def _of_call(step: "RecordedStep", end: str | None, seen: set[str]) -> "Iterator[RecordedStep]":
     """The steps of a called thread that belong to one call, newest first: those that no earlier
     call delivered.
     """
@@ -90,6 +89,6 @@ def _of_call(step: "StepRecord", end: str | None, seen: set[str]) -> "Iterator[S
         ref = each.node["prev"]
 
 
-def _newest(child: "ThreadRecord", seen: set[str]) -> "Iterator[StepRecord]":
+def _newest(child: "RecordedThread", seen: set[str]) -> "Iterator[RecordedStep]":
     """The steps of a called thread in its open call, newest first."""
     return takewhile(lambda step: step.ref not in seen, child.newest_first(*_READ))

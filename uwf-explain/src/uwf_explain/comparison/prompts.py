@@ -8,7 +8,7 @@ from uwf_explain.comparison.documents import StepDifference
 from uwf_explain.comparison.neutral import Sides
 
 if TYPE_CHECKING:
-    from uwf_core.views.recorded_step import StepRecord
+    from uwf_core.api import RecordedStep
 
 _HEADINGS = (
     ("form", "# What you must deliver\n"),
@@ -53,7 +53,7 @@ def prompt_parts(prompt: str) -> dict[str, str]:
 
 
 def prompt_differences(
-    a: "StepRecord", b: "StepRecord", sides: Sides, *, after: bool
+    a: "RecordedStep", b: "RecordedStep", sides: Sides, *, after: bool
 ) -> Iterator[StepDifference]:
     """In which parts the prompts of two steps differ.
 
@@ -75,7 +75,7 @@ def prompt_differences(
             yield _difference("instruction", mine, other, sides)
 
 
-def _can_differ(a: "StepRecord", b: "StepRecord", *, after: bool) -> bool:
+def _can_differ(a: "RecordedStep", b: "RecordedStep", *, after: bool) -> bool:
     """Whether the prompts could differ in a part that says something. Reading two long texts for
     each step would be most of the time of a comparison.
     """

@@ -9,7 +9,7 @@ from uwf_explain.comparison.neutral import Sides, within
 from uwf_explain.comparison.prompts import prompt_differences
 
 if TYPE_CHECKING:
-    from uwf_core.views.recorded_step import StepRecord
+    from uwf_core.api import RecordedStep
 
 
 def difference(
@@ -26,24 +26,24 @@ def route_of(decision: Mapping[str, Any]) -> str:
     return decision["role"] or END
 
 
-def kind_of_failure(attempt: "StepRecord") -> str:
+def kind_of_failure(attempt: "RecordedStep") -> str:
     """The kind of the failure of an attempt."""
     return attempt.failure["kind"] if attempt.failure else ""
 
 
-def delivered(step: "StepRecord") -> dict[str, str]:
+def delivered(step: "RecordedStep") -> dict[str, str]:
     """The nodes of the files that a step delivered, by path."""
     return {each.path: each.ref for each in step.files}
 
 
-def failures_of(step: "StepRecord") -> list[str]:
+def failures_of(step: "RecordedStep") -> list[str]:
     """The kinds of failure of the attempts before a step."""
     return [kind_of_failure(each) for each in step.attempts] if _has_attempts(step) else []
 
 
 def step_differences(
-    a: "StepRecord",
-    b: "StepRecord",
+    a: "RecordedStep",
+    b: "RecordedStep",
     sides: Sides,
     folders: tuple[str, str],
     *,
@@ -85,11 +85,13 @@ def step_differences(
     yield from _corrections(a, b, sides)
 
 
-def _has_attempts(step: "StepRecord") -> bool:
+def _has_attempts(step: "RecordedStep") -> bool:
     return bool(step.node["previousAttempts"])
 
 
-def _folder(a: "StepRecord", b: "StepRecord", folders: tuple[str, str]) -> Iterator[StepDifference]:
+def _folder(
+    a: "RecordedStep", b: "RecordedStep", folders: tuple[str, str]
+) -> Iterator[StepDifference]:
     mine, other = a.node["attempt"]["cwd"], b.node["attempt"]["cwd"]
     inside = within(mine, folders[0]), within(other, folders[1])
     # A folder outside of both threads is the same if its path is.
@@ -97,7 +99,7 @@ def _folder(a: "StepRecord", b: "StepRecord", folders: tuple[str, str]) -> Itera
         yield difference("folder", *inside)
 
 
-def _guidance(a: "StepRecord", b: "StepRecord") -> Iterator[StepDifference]:
+def _guidance(a: "RecordedStep", b: "RecordedStep") -> Iterator[StepDifference]:
     """The skills, memory and rules of one side, and those with another text."""
     mine, other = (_texts(step) for step in (a, b))
     for name in dict.fromkeys((*mine, *other)):
@@ -105,7 +107,7 @@ def _guidance(a: "StepRecord", b: "StepRecord") -> Iterator[StepDifference]:
             yield difference("skills", mine.get(name), other.get(name), part=name)
 
 
-def _texts(step: "StepRecord") -> dict[str, str]:
+def _texts(step: "RecordedStep") -> dict[str, str]:
     texts = {
         f"{each['kind']} {each['name']}": each["text"]
         for each in step.node["attempt"]["skills"] or ()
@@ -114,7 +116,7 @@ def _texts(step: "StepRecord") -> dict[str, str]:
     return texts if tools is None else {**texts, "tools of servers": tools}
 
 
-def _output(a: "StepRecord", b: "StepRecord", sides: Sides) -> Iterator[StepDifference]:
+def _output(a: "RecordedStep", b: "RecordedStep", sides: Sides) -> Iterator[StepDifference]:
     if a.node["output"] == b.node["output"]:
         return
     mine, other = _status_first(a.output), _status_first(b.output)
@@ -129,7 +131,7 @@ def _status_first(output: Mapping[str, Any]) -> dict[str, Any]:
     return {**{key: output[key] for key in ("$status",) if key in output}, **output}
 
 
-def _delivered(a: "StepRecord", b: "StepRecord") -> Iterator[StepDifference]:
+def _delivered(a: "RecordedStep", b: "RecordedStep") -> Iterator[StepDifference]:
     """The delivered files of one side, and those with other bytes or permissions."""
     mine, other = delivered(a), delivered(b)
     if mine == other:
@@ -139,7 +141,7 @@ def _delivered(a: "StepRecord", b: "StepRecord") -> Iterator[StepDifference]:
             yield difference("file", *(_file(side, path) for side in (a, b)), part=path)
 
 
-def _file(step: "StepRecord", path: str) -> str | None:
+def _file(step: "RecordedStep", path: str) -> str | None:
     found = next((each for each in step.files if each.path == path), None)
     return None if found is None else f"{found.size} bytes, mode {found.mode:04o}, {found.ref}"
 
@@ -155,7 +157,7 @@ def _words(decision: Mapping[str, Any]) -> str:
     return f"{to}: {decision['message']}" if to == SUSPEND and decision["message"] else to
 
 
-def _corrections(a: "StepRecord", b: "StepRecord", sides: Sides) -> Iterator[StepDifference]:
+def _corrections(a: "RecordedStep", b: "RecordedStep", sides: Sides) -> Iterator[StepDifference]:
     if a.node["corrections"] == b.node["corrections"]:
         return
     mine, other = (

@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from uwf_core.api.calls import RecordedCall
-from uwf_core.api.reading import RecordedStep, RecordedThread
+from uwf_core.api import RecordedCall, RecordedStep, RecordedThread
 from uwf_explain.explanation.statements import Statement
 from uwf_explain.explanation.surroundings import Surroundings
 from uwf_explain.explanation.words import plain, quoted
@@ -57,7 +56,7 @@ def _task(call: RecordedCall) -> Iterator[Statement]:
 
 
 def _result(step: RecordedStep, call: RecordedCall, result: dict[str, object]) -> Statement:
-    refs = (step.node["output"], call.end or "", step.ref)
+    refs = (str(step.node["output"]), call.end or "", step.ref)
     who = f"The branch {quoted(call.key)}"
     command = f"uwf thread why {call.thread}"
     if call.status == _CANCELLED:
@@ -73,7 +72,7 @@ def _result(step: RecordedStep, call: RecordedCall, result: dict[str, object]) -
 
 def joint_decision(step: RecordedStep) -> Statement:
     """The joint status, and why it is that."""
-    refs = (step.node["output"], step.ref, step.workflow.ref)
+    refs = (str(step.node["output"]), step.ref, step.workflow.ref)
     text = f"The status of the branches together is {quoted(step.status)}, {_why(step)}."
     return Statement("decided", text, refs)
 

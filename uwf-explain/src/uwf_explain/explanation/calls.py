@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from uwf_core.api.reading import RecordedEvent, RecordedStep
+from uwf_core.api import RecordedEvent, RecordedStep
 from uwf_core.errors import FailureKind
 from uwf_explain.explanation.events import event_statement
 from uwf_explain.explanation.statements import Statement
@@ -164,10 +164,10 @@ def said_statements(step: RecordedStep) -> Iterator[Statement]:
     if (said := step.said) is not None:
         redo = node["purpose"] == "poke"
         text = f"{who} asked to redo the reply:" if redo else f"{who} wrote:"
-        yield _person("said", text, (node["said"], step.ref), said)
+        yield _person("said", text, (str(node["said"]), step.ref), said)
     if node["answer"] is not None and not step.is_answer:
         text = f"{who} answered the question of the {step.role}:"
-        yield _person("answer", text, (node["answer"], step.ref), _lines_of(step.answer))
+        yield _person("answer", text, (str(node["answer"]), step.ref), _lines_of(step.answer))
 
 
 def _lines_of(answer: object) -> str:
@@ -197,4 +197,4 @@ def _replaced_statement(step: RecordedStep) -> Statement:
         f"The {who} first decided {quoted(step.status)}. This reply was replaced, because a "
         f"person asked for another one. {cost(used(step.node))}"
     )
-    return Statement("replaced", text, (step.ref, step.node["output"]))
+    return Statement("replaced", text, (step.ref, str(step.node["output"])))

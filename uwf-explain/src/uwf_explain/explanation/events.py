@@ -6,7 +6,7 @@ from uwf_explain.explanation.statements import Statement
 from uwf_explain.explanation.words import cost, duration, moment, on, program, quoted
 
 if TYPE_CHECKING:
-    from uwf_core.api.reading import RecordedEvent
+    from uwf_core.api import RecordedEvent
 
 _LIMITS = {
     "maxSteps": "steps",

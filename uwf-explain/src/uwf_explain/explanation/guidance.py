@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from uwf_core.api.reading import RecordedStep
+from uwf_core.api import RecordedStep
 from uwf_explain.explanation.statements import Statement
 from uwf_explain.explanation.surroundings import Surroundings
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from uwf_core.api.reading import RecordedEvent, RecordedStep, RecordedThread
+from uwf_core.api import RecordedEvent, RecordedStep, RecordedThread
 from uwf_core.errors import UnknownIdError
 from uwf_core.prompt.command import command_text
 from uwf_explain.explanation.branches import is_fan_out, open_statements

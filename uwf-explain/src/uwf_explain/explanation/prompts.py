@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from uwf_core.api.reading import RecordedStep
+from uwf_core.api import RecordedStep
 from uwf_core.thread.calls import CALL_AGENT
 from uwf_core.workflow.definition import PROGRAM
 from uwf_explain.explanation.branches import is_fan_out

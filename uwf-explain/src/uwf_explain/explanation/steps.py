@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from uwf_core.api.reading import RecordedStep
+from uwf_core.api import RecordedStep
 from uwf_core.thread.calls import CALL_AGENT
 from uwf_core.thread.decisions import call_of, session_of
 from uwf_core.workflow.definition import PROGRAM
@@ -238,7 +238,7 @@ def _corrections(step: RecordedStep) -> Iterator[Statement]:
 
 def _delivered(step: RecordedStep) -> Iterator[Statement]:
     """The decision, the other fields and the text of the reply."""
-    output = step.node["output"]
+    output = str(step.node["output"])
     who = "person" if step.is_answer else step.role
     if step.status == _SUSPEND:
         text = f"The {who} decided to ask a person ({quoted(_SUSPEND)})."

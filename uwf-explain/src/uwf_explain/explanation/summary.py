@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from uwf_core.api.reading import RecordedEvent, RecordedStep, RecordedThread
+from uwf_core.api import RecordedEvent, RecordedStep, RecordedThread
 from uwf_explain.explanation.branches import is_fan_out
 from uwf_explain.explanation.statements import Statement, WhySection
 from uwf_explain.explanation.words import (
@@ -79,7 +79,7 @@ class Summary:
             who = f"the branches {last.role}"
         decision = "to ask a person" if last.status == "$SUSPEND" else quoted(last.status)
         text = f"{text} The last decision was {decision}, by {who} (step {last.number})."
-        refs = dict.fromkeys((last.ref, last.node["output"], *end.refs))
+        refs = dict.fromkeys((last.ref, str(last.node["output"]), *end.refs))
         return Statement("result", text, tuple(refs))
 
     def _worked(self) -> Iterator[Statement]:
@@ -127,7 +127,9 @@ def _sent_back(step: RecordedStep, to: str) -> Statement:
     words = next((each for each in reasons if isinstance(each, str) and each.strip()), "")
     why = f": {excerpt(words)}" if words else "."
     text = f"Step {step.number}: the {step.role} decided {quoted(step.status)} and sent the work "
-    return Statement("summary", f"{text}back to the {to}{why}", (step.ref, step.node["output"]))
+    return Statement(
+        "summary", f"{text}back to the {to}{why}", (step.ref, str(step.node["output"]))
+    )
 
 
 def _introduction(thread: RecordedThread, started: RecordedEvent) -> Statement:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from uwf_core.api.reading import RecordedEvent, RecordedStep
+from uwf_core.api import RecordedEvent, RecordedStep
 
 
 class Surroundings(NamedTuple):

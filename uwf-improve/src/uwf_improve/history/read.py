@@ -16,7 +16,7 @@ from uwf_improve.history.visits import (
 from uwf_improve.sealed.origins import Origins
 
 if TYPE_CHECKING:
-    from uwf_core.api.reading import RecordedStep, RecordedThread
+    from uwf_core.api import RecordedStep, RecordedThread
 
 _BATCH: Final = ("output",)
 _LONGEST: Final = 400
@@ -100,8 +100,7 @@ def _history(thread: "RecordedThread") -> History:
 
 
 def _attempted(step: "RecordedStep") -> Attempted:
-    failure = step.failure or {}
-    return Attempted(ref=step.ref, kind=str(failure.get("kind", "unknown")))
+    return Attempted(ref=step.ref, kind=step.failure["kind"] if step.failure else "unknown")
 
 
 def _visit(thread: str, step: "RecordedStep") -> Visit:
