@@ -67,32 +67,26 @@ __all__ = [
 ]  # fmt: skip
 
 _HOME = {
-    "BundleDocument": "uwf_core.engine.bundle_documents",
-    "ImportDocument": "uwf_core.engine.bundle_documents",
-    "ProblemsDocument": "uwf_core.views.workflows",
-    "FilesDocument": "uwf_core.engine.file_documents",
-    "FormDocument": "uwf_core.views.form",
-    "FormField": "uwf_core.views.form",
-    "FormVariant": "uwf_core.views.form",
-    "GraphDocument": "uwf_core.views.workflows",
-    "InboxItem": "uwf_core.views.inbox",
-    "Outcome": "uwf_core.engine.results",
-    "ReplayDocument": "uwf_core.replay.replay",
-    "StepDiffDocument": "uwf_core.views.step_files",
-    "StepInput": "uwf_core.threads.rerun",
-    "ThreadFilter": "uwf_core.views.thread_list",
-    "WorkflowDiffDocument": "uwf_core.views.workflow_diff",
-    "WorkflowRow": "uwf_core.views.workflows",
-    "WorktreeDiffDocument": "uwf_core.views.worktree",
-    "answer_of": "uwf_core.views.form",
-    "form_of": "uwf_core.views.form",
+    "uwf_core.engine.bundle_documents": "BundleDocument ImportDocument",
+    "uwf_core.engine.file_documents": "FilesDocument",
+    "uwf_core.engine.results": "Outcome",
+    "uwf_core.replay.replay": "ReplayDocument",
+    "uwf_core.threads.rerun": "StepInput",
+    "uwf_core.views.form": "FormDocument FormField FormVariant answer_of form_of",
+    "uwf_core.views.inbox": "InboxItem",
+    "uwf_core.views.step_files": "StepDiffDocument",
+    "uwf_core.views.thread_list": "ThreadFilter",
+    "uwf_core.views.workflow_diff": "WorkflowDiffDocument",
+    "uwf_core.views.workflows": "GraphDocument ProblemsDocument WorkflowRow",
+    "uwf_core.views.worktree": "WorktreeDiffDocument",
 }
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOME.get(name, "uwf_core.engine.documents")), name)
+    return getattr(import_module(_MODULE_OF.get(name, "uwf_core.engine.documents")), name)
 
 
 class Client(Operations):

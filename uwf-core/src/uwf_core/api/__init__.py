@@ -73,35 +73,23 @@ __all__ = sorted(_MODULE_OF)  # pyright: ignore[reportUnsupportedDunderAll]
 if TYPE_CHECKING:
     from uwf_core.api.agent import *  # noqa: F403
     from uwf_core.api.agent import API_VERSION as API_VERSION
-    from uwf_core.api.checks import Check as Check
-    from uwf_core.api.checks import CheckRequest as CheckRequest
-    from uwf_core.api.checks import CheckResult as CheckResult
+    from uwf_core.api.checks import *  # noqa: F403
     from uwf_core.api.environment import is_secret_name as is_secret_name
     from uwf_core.api.environment import passed_on as passed_on
     from uwf_core.api.environment import secrets_of_environment as secrets_of_environment
     from uwf_core.api.events import *  # noqa: F403
-    from uwf_core.api.exporters import Exporter as Exporter
-    from uwf_core.api.exporters import ExporterSpec as ExporterSpec
+    from uwf_core.api.exporters import *  # noqa: F403
     from uwf_core.api.extract import *  # noqa: F403
     from uwf_core.api.hookspecs import hookimpl as hookimpl
     from uwf_core.api.importers import *  # noqa: F403
-    from uwf_core.api.json_rpc import FIRST_ID as FIRST_ID
-    from uwf_core.api.json_rpc import error_of as error_of
-    from uwf_core.api.json_rpc import is_answer as is_answer
-    from uwf_core.api.json_rpc import is_call as is_call
-    from uwf_core.api.json_rpc import request_number as request_number
+    from uwf_core.api.json_rpc import *  # noqa: F403
     from uwf_core.api.judge import *  # noqa: F403
     from uwf_core.api.models import ModelProtocolSpec as ModelProtocolSpec
-    from uwf_core.api.moments import date_text as date_text
-    from uwf_core.api.moments import moment_ms as moment_ms
-    from uwf_core.api.moments import plausible_ms as plausible_ms
-    from uwf_core.api.moments import wait_ms as wait_ms
-    from uwf_core.api.permission import decisions_of as decisions_of
-    from uwf_core.api.permission import permission_form as permission_form
+    from uwf_core.api.moments import *  # noqa: F403
+    from uwf_core.api.permission import *  # noqa: F403
     from uwf_core.api.redact import Redactor as Redactor
     from uwf_core.api.reply import received as received
-    from uwf_core.api.requirements import require_command as require_command
-    from uwf_core.api.requirements import require_model as require_model
+    from uwf_core.api.requirements import *  # noqa: F403
     from uwf_core.api.store import *  # noqa: F403
     from uwf_core.api.sums import priced as priced
     from uwf_core.api.tool import *  # noqa: F403
@@ -112,25 +100,13 @@ if TYPE_CHECKING:
     from uwf_core.ids import ref_of_number as ref_of_number
     from uwf_core.process.cancel import Cancel as Cancel
     from uwf_core.process.failure import failure_of as failure_of
-    from uwf_core.process.identity import ProcessId as ProcessId
-    from uwf_core.process.identity import hostname as hostname
+    from uwf_core.process.identity import *  # noqa: F403
     from uwf_core.process.own_python import own_python as own_python
-    from uwf_core.process.path_walk import ANYWHERE as ANYWHERE
-    from uwf_core.process.path_walk import FileTooLarge as FileTooLarge
-    from uwf_core.process.path_walk import PathOutside as PathOutside
-    from uwf_core.process.path_walk import PathWalk as PathWalk
-    from uwf_core.process.path_walk import WalkedPath as WalkedPath
-    from uwf_core.process.path_walk import open_regular as open_regular
-    from uwf_core.process.path_walk import path_components as path_components
-    from uwf_core.process.path_walk import read_regular as read_regular
+    from uwf_core.process.path_walk import *  # noqa: F403
     from uwf_core.process.program import *  # noqa: F403
     from uwf_core.thread.history import Saying as Saying
-    from uwf_core.views.recorded import RecordedEvent as RecordedEvent
-    from uwf_core.views.recorded import RecordedThread as RecordedThread
-    from uwf_core.views.recorded_step import RecordedCall as RecordedCall
-    from uwf_core.views.recorded_step import RecordedCorrection as RecordedCorrection
-    from uwf_core.views.recorded_step import RecordedStep as RecordedStep
-    from uwf_core.views.recorded_step import RecordedTurn as RecordedTurn
+    from uwf_core.views.recorded import *  # noqa: F403
+    from uwf_core.views.recorded_step import *  # noqa: F403
     from uwf_core.workflow.definition import Definition as Definition
     from uwf_core.workflow.definition import Edge as Edge
     from uwf_core.workflow.definition import Role as Role
