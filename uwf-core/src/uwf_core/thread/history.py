@@ -199,7 +199,12 @@ def guidance_at(store: "Store", stored: "list[GuidancePayload] | None") -> list[
 
 
 class Saying(NamedTuple):
-    """What a person said for a step; `kind` is `answer`, or the purpose of the call."""
+    """What a person said for a step.
+
+    Attributes:
+        kind: `answer`, or the purpose of the call: `run`, `resume`, `poke`.
+        text: the person's words.
+    """
 
     kind: str
     text: str

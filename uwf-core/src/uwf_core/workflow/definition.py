@@ -251,9 +251,25 @@ class Workflow(NamedTuple):
 
 
 class Role(NamedTuple):
-    """A role of a published workflow: as `RoleText`, with its name and the `schema` that
-    `frontmatter` refers to. `workflow` is a reference or `$SELF`. The role of a fan-out
-    (`SOURCE/STATUS`) has the edge that leads to its branches.
+    """A role of a published workflow; that of a fan-out is called `SOURCE/STATUS`.
+
+    Attributes:
+        name: its name.
+        description: its purpose, for people.
+        goal: its goal; empty for a program and a workflow.
+        capabilities, procedure, output: its skills, how it works, what its answer contains.
+        frontmatter, schema: the JSON Schema of its output: the node, and the schema.
+        timeout: seconds for one step.
+        tools: the only tools that its agent may use; None for all.
+        skills, memory: the skills and text files that it gets.
+        skill_texts: the skills beside the file of the workflow.
+        deliverable: the form of a reply.
+        workflow: the workflow that plays it, a reference or `$SELF`; None for other roles.
+        program: the program that plays it.
+        human: whether a person plays it.
+        agent, model: the suggested agent and model.
+        limits, reserve: limits of its steps in a thread, and what a step may use.
+        fan_out: of a fan-out the edge that leads to its branches.
     """
 
     name: str
@@ -301,10 +317,21 @@ class Role(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """A workflow. `graph`: role (or `$START`) -> status (or `new`, `resume`) -> edge; an edge to
-    branches leads to the role of the fan-out, whose edges are those of `then`. `input`: the schema
-    of its typed input, or None. `branch`: whether it was generated for a branch of one role. `text`
-    reads a text that it refers to.
+    """A published workflow.
+
+    Attributes:
+        ref: the reference of its node.
+        name: its name.
+        description: its purpose, for people.
+        roles: the roles by name.
+        graph: role (or `$START`) -> status (or `new`, `resume`) -> edge; an edge to branches leads
+            to the role of the fan-out, whose edges are those of `then`.
+        limits: of a thread and of all that it calls.
+        text: reads a text that it refers to.
+        input: the schema of its typed input; None without one.
+        workspace: `worktree` if each thread works in a separate git worktree.
+        record: whether the files of the workspace are recorded.
+        branch: whether it was generated for a branch of one role.
     """
 
     ref: Ref
