@@ -35,7 +35,7 @@ TARGETS: Mapping[str, tuple[int, str]] = {
 TEXTS = {".css", ".html", ".js", ".sql", ".svg", ".txt", ".yaml"}
 """The endings of what else is counted: what people see and what a database runs."""
 GENERATED = {"generated.py"}
-"""Files that `uwf_core.operations.generate` makes from others, which count."""
+"""Files that `uwf_testing.operations` makes from others, which count."""
 
 
 class Counted(Protocol):

@@ -36,7 +36,6 @@ ALLOWED = {
     "uwf_core/files/packs.py": OWN_HOME,
     "uwf_core/files/repository.py": OWN_HOME,
     "uwf_core/notices/sending.py": OWN_HOME,
-    "uwf_core/operations/generate.py": OF_PACKAGE,
     "uwf_core/operations/rows.py": OF_PACKAGE,
     "uwf_core/plugins/describe.py": OF_PACKAGE,
     "uwf_core/plugins/project_plugins.py": RETURNED,

@@ -86,6 +86,11 @@ LEVELS = {
         _CLICK | _STORE_AND_CONFIG | {"uwf_explain"},
         SLOW_STANDARD_LIBRARY | NETWORK | PLUGINS_AND_AGENTS | {"email"} | _TESTS,
     ),
+    7: Level(
+        "names and versions of plugins, and what explains threads",
+        _CLICK | _STORE_AND_CONFIG | {"uwf_explain"},
+        SLOW_STANDARD_LIBRARY | NETWORK | {"uwf_core.api.hookspecs"} | _TESTS,
+    ),
     5: Level(
         "what writes a plugin, and none of the kits",
         _CLICK | _STORE_AND_CONFIG | _PLUGINS_AND_LIVE_DISPLAY | {"uwf_testing"},
@@ -124,7 +129,7 @@ LEVEL_OF = {
     "thread read": 0,
     "thread diff": 6,
     "usage": 0,
-    "thread why": 6,
+    "thread why": 7,
     "thread stop": 0,
     "thread wait": 0,
     "step list": 0,

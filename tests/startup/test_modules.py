@@ -14,9 +14,10 @@ from levels import (
 )
 
 import uwf_core
-from uwf_core.operations.rows import Noun, own_commands
+from uwf_core.operations.plugin_rows import every_command
+from uwf_core.operations.rows import Noun
 
-COMMANDS = own_commands().rows
+COMMANDS = every_command().rows
 
 OWN = "uwf_core"
 CORE = Path(uwf_core.__file__).parent

@@ -8,9 +8,10 @@ import pytest
 from cli_kit import WROTE
 
 from uwf_core.cli.complete import candidates, find_place
-from uwf_core.operations.rows import EVERYWHERE, Noun, own_commands
+from uwf_core.operations.plugin_rows import every_command
+from uwf_core.operations.rows import EVERYWHERE, Noun
 
-COMMANDS = own_commands().rows
+COMMANDS = every_command().rows
 
 
 def words_of(before: str, word: str = "") -> list[str]:

@@ -9,9 +9,10 @@ import pytest
 
 import uwf_core
 from uwf_core.cli.complete import options_of
-from uwf_core.operations.rows import RETIRED, Noun, own_commands
+from uwf_core.operations.plugin_rows import every_command
+from uwf_core.operations.rows import RETIRED, Noun
 
-COMMANDS = own_commands().rows
+COMMANDS = every_command().rows
 
 ROOT = Path(uwf_core.__file__).parent
 FOREIGN = {"acp", "eval", "improve", "schedule", "web", "worker"}

@@ -12,8 +12,9 @@ from uwf_core.cli.complete import options_of
 from uwf_core.cli.main import Root
 from uwf_core.cli.plugin_commands import plugin_commands
 from uwf_core.operations.all import TABLE
-from uwf_core.operations.generate import arguments_of, own_files
+from uwf_core.operations.plugin_rows import every_command
 from uwf_core.operations.rows import CONTEXT, RETIRED, Noun, function_of, own_commands
+from uwf_testing.operations import OWN, arguments_of, files_of
 
 COMMANDS = own_commands().rows
 
@@ -26,7 +27,8 @@ def rows(entries=COMMANDS, path=()):
             yield (*path, name), entry
 
 
-ALL = dict(rows())
+ALL = dict(rows(every_command().rows))
+TABLES = (OWN, "uwf_explain.operations", "uwf_testing.commands")
 
 
 def load(path) -> click.Command:
@@ -50,9 +52,10 @@ def test_completion_knows_the_options_of_each_command(path):
     assert known == real
 
 
-def test_the_generated_files_are_those_of_the_table():
-    """`python -m uwf_core.operations.generate` renews them."""
-    for file, text in own_files().items():
+@pytest.mark.parametrize("module", TABLES)
+def test_the_generated_files_are_those_of_the_table(module):
+    """`python -m uwf_testing.operations MODULE` renews them."""
+    for file, text in files_of(module).items():
         assert file.read_text("utf-8") == text, file.name
 
 

@@ -32,6 +32,7 @@ from uwf_core.views.recorded import RecordedThread, open_step, open_thread
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model
     from uwf_core.api.judge import Judge
+    from uwf_core.engine.engine import Engine
     from uwf_core.engine.results import Outcome
     from uwf_core.replay.replay import ReplayDocument
     from uwf_core.threads.queued import QueuedThreads
@@ -87,6 +88,11 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_MODULE_OF.get(name, "uwf_core.engine.documents")), name)
+
+
+def client_of(engine: Engine, notice: Callable[[str], None]) -> Client:
+    """A client on an engine that is open, which is not closed with it."""
+    return Client(engine, Listener(None, notice))
 
 
 class Client(Operations):

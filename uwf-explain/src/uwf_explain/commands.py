@@ -2,30 +2,15 @@
 
 from pathlib import Path
 
-import click
-
-from uwf_core.commands import Session, clean, command
+from uwf_core.commands import Session, clean
 from uwf_core.errors import ExitCode, UsageError
 from uwf_explain.explanation.document import why_document
 from uwf_explain.explanation.page import why_page
 from uwf_explain.explanation.statements import WhyPage
 
 
-@command(
-    "why", "uwf thread why @last", "uwf thread why @last -o why.html",
-    "uwf thread why @last --step 3FQ8", document=True,
-)  # fmt: skip
-@click.argument("thread", metavar="THREAD")
-@click.option("--step", metavar="STEP", help="Explain only this step.")
-@click.option("-o", "--output", metavar="FILE", help="Write a whole page: FILE.html or FILE.md.")
 def why(session: Session, thread: str, step: str | None, output: str | None) -> None:
-    """Explain why a thread went as it did, in sentences.
-
-    For each step: what the role was asked and by which rule, what it delivered, rejected replies,
-    failed attempts, what persons said, costs, and the prompt with the origin of each part. Each
-    sentence ends with the references of the nodes that prove it. A page contains all texts, is one
-    file and requests nothing.
-    """
+    """Explain a thread for `uwf thread why`."""
     suffix = "" if output is None else _suffix(output)
     found = session.recorded_thread(thread)
     page = why_page(found, None if step is None else session.recorded_step(step).ref)

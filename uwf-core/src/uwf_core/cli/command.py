@@ -1,13 +1,14 @@
 """The base of all commands: lazy groups, common options, examples, suggestions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final, cast
 
 import click
 
 from uwf_core.cli.session import Session
 from uwf_core.errors import UsageError
-from uwf_core.operations.rows import RETIRED, Noun, function_of
+from uwf_core.operations.rows import RETIRED, Entry, Noun, function_of
 
 FORMATS = ("text", "json", "yaml")
 COLOURS = ("auto", "always", "never")
@@ -195,24 +196,34 @@ class Group(click.Group):
         self.package = noun.package
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
-        """The names of the table, in its order."""
-        return list(self.rows)
+        """The names of the table, in its order, and those that plugins add."""
+        return list(dict.fromkeys((*self.rows, *self.of_tables)))
 
-    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
+    @cached_property
+    def of_tables(self) -> Mapping[str, Entry]:
+        """The commands that the tables of plugins add to this group."""
+        from uwf_core.operations.plugin_rows import plugin_operations
+
+        return plugin_operations(self.path) if self.path else {}
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command, imported now."""
-        entry = self.rows.get(cmd_name)
+        entry = self.rows.get(cmd_name) or self.of_tables.get(cmd_name)
         if entry is None:
             return None
         if isinstance(entry, Noun):
             return Group(cmd_name, (*self.path, cmd_name), entry)
+        if entry.operation is not None and "plugin" in entry.operation:
+            from uwf_core.plugins.scan import OPERATIONS
+
+            session = ctx.ensure_object(Session)
+            session.plugin = session.engine.plugins.found(OPERATIONS, entry.operation["plugin"])
         if entry.operation is not None and not entry.target:
             from uwf_core.cli.operation import command_of
 
             return command_of(cmd_name, entry.operation)
         target = entry.target if entry.operation else f"{self.package}.{entry.target}"
-        owner = (entry.operation or {}).get("owner", "")
-        what = f"`uwf {' '.join((*self.path, cmd_name))}`"
-        return cast(click.Command, function_of(target, owner, what))
+        return cast(click.Command, function_of(target))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Show the help if no command is given; this is not an error."""
@@ -235,6 +246,10 @@ class Group(click.Group):
         if found is not None:
             return args[0], found, args[1:]
         words = ctx.command_path
+        from uwf_core.plugins.family import check_installed
+        from uwf_core.plugins.scan import OPERATIONS
+
+        check_installed(f"`{words} {args[0]}`", OPERATIONS, ".".join((*self.path, args[0])))
         if replacement := RETIRED.get((*self.path, args[0])):
             hint = f"use `{replacement}`" if replacement.startswith("uwf ") else replacement
             raise UsageError(f"`{words} {args[0]}` is no longer a command", hint=hint)
@@ -255,7 +270,7 @@ class Group(click.Group):
 
     def help_of(self, name: str) -> str:
         """A command's line of help."""
-        return self.rows[name].help
+        return (self.rows.get(name) or self.of_tables[name]).help
 
 
 def near_miss(word: str, known: Sequence[str]) -> str | None:

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from uwf_core.operations.rows import EVERYWHERE, Entry, Noun, Row, own_commands
+from uwf_core.operations.plugin_rows import every_command
+from uwf_core.operations.rows import EVERYWHERE, Entry, Noun, Row
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -81,7 +82,7 @@ def candidates(before: Sequence[str], word: str) -> Candidates:
 
 def find_place(before: Sequence[str]) -> WordPosition:
     """Follow the words typed so far through the table."""
-    entry: Entry = own_commands()
+    entry: Entry = every_command()
     arguments, waiting = 0, None  # type: int, Mapping[str, Any] | None
     for word in before:
         if waiting is not None:

@@ -14,7 +14,7 @@ from uwf_core.cli.error_report import explain, report
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.cli.shutdown import raise_on_signals, send_notices
 from uwf_core.errors import AgentStuck, ExitCode, UsageError
-from uwf_core.operations.rows import Noun, own_commands
+from uwf_core.operations.rows import Entry, Noun, own_commands
 from uwf_core.process.folders import is_utf8
 
 if TYPE_CHECKING:
@@ -77,11 +77,18 @@ class Root(Group):
         return scan(EVERY)
 
     @cached_property
+    def of_tables(self) -> "Mapping[str, Entry]":
+        """The commands that the tables of plugins add, with those of `uwf.commands`."""
+        from uwf_core.operations.plugin_rows import plugin_operations
+
+        return plugin_operations((), self.installed)
+
+    @cached_property
     def of_plugins(self) -> "Mapping[str, Sequence[EntryPoint]]":
         """The commands of plugins by name."""
         from uwf_core.cli.plugin_commands import plugin_commands
 
-        return plugin_commands(self.rows, self.installed)
+        return plugin_commands({*self.rows, *self.of_tables}, self.installed)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Our own commands, then those of plugins."""
@@ -140,7 +147,7 @@ class Root(Group):
 
     def help_of(self, name: str) -> str:
         """A command's help line; for a plugin's, the first line of its help."""
-        if name in self.rows:
+        if name in self.rows or name in self.of_tables:
             return super().help_of(name)
         from uwf_core.cli.plugin_commands import help_line
 

@@ -133,7 +133,7 @@ def payload_schema(cls: Any, title: str) -> JsonSchema:
 @cache
 def constant_schemas() -> Mapping[str, JsonSchema]:
     """The schemas of the nodes of threads and workflows, by title. They are derived once, when
-    uwf is made (`operations.generate`): to do so in each process takes longer than to read them.
+    uwf is made (`uwf_testing.operations`): to do so in each process takes longer than to read them.
     """
     with open(f"{__file__.rpartition('/')[0]}/generated.json", encoding="utf-8") as file:
         found: Mapping[str, JsonSchema] = json.load(file)

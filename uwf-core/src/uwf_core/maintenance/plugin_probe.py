@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 from uwf_core.engine.models import model_of
 from uwf_core.errors import AgentFailure, InternalFailure, PluginError, UwfError
-from uwf_core.plugins.scan import AGENTS, COMMANDS, EVAL_TASKS, OBSERVERS
+from uwf_core.plugins.scan import AGENTS, COMMANDS, EVAL_TASKS, OBSERVERS, OPERATIONS
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -245,9 +245,9 @@ def _look(engine: "Engine", group: str, name: str, agent: Sequence[str]) -> Prob
     found = plugins.found(group, name)
     if group == COMMANDS:
         plugins.command(name)
-    if group == EVAL_TASKS:
+    if group in (EVAL_TASKS, OPERATIONS):
         plugins.attribute(group, name, found.target)
-    if group in (COMMANDS, EVAL_TASKS):
+    if group in (COMMANDS, EVAL_TASKS, OPERATIONS):
         return _ready(None, [], [])
     record: Any = None if group == OBSERVERS else plugins.record(group, name)
     created = _created(engine, found, record, agent[0] if agent else None)

@@ -9,8 +9,8 @@
 
 Its parameters are the arguments: a type, and in `Annotated` a kind, a help text and bounds. Its
 docstring is the help: its first line is the summary, the lines that begin with `$` are examples.
-Everything else is named as text, so that help, completion and lists import nothing. `generate`
-makes the data file of the table.
+Everything else is named as text, so that help, completion and lists import nothing.
+`uwf_testing.operations` makes the data file of the table.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,6 @@ class Operation(NamedTuple):
         permission: what it does; a call of what does more than read gets an entry in the log.
         document: the result is a text to read, printed unless another format is given.
         formats: further values of --format, which `run` writes.
-        owner: the distribution of a plain command, if that may be missing.
         hidden: help does not list it.
     """
 
@@ -50,7 +49,6 @@ class Operation(NamedTuple):
     client: str = ""
     document: bool = False
     formats: Sequence[str] = ()
-    owner: str = ""
     hidden: bool = False
 
     @property
@@ -60,16 +58,24 @@ class Operation(NamedTuple):
 
 
 class Table:
-    """The operations of a distribution, and its groups of them. Targets are below its `package`,
-    texts and runs below `cli` of that.
+    """The operations of a distribution, and its groups of them. Targets are below its `package`
+    (`:function` is of the package itself), texts and runs below `texts`, by default its `cli`.
+
+    The file `generated.json` beside the table has its rows; the entry point `uwf.operations` of a
+    distribution names its package. `python -m uwf_testing.operations MODULE` makes it.
     """
 
     def __init__(
-        self, package: str, sections: Mapping[str, Sequence[str]], groups: Mapping[str, str]
+        self,
+        package: str,
+        sections: Mapping[str, Sequence[str]] = {},
+        groups: Mapping[str, str] = {},
+        texts: str = "",
     ) -> None:
         self.package: Final = package
         self.sections: Final = sections
         self.groups: Final = groups
+        self.texts: Final = texts or f"{package}.cli"
         self.operations: Final[list[Operation]] = []
 
     def operation(self, path: str, target: str, **settings: Any) -> Callable[[Function], Function]:
@@ -80,6 +86,11 @@ class Table:
             return function
 
         return declared
+
+    def target(self, operation: Operation) -> str:
+        """The function that an operation calls, in full."""
+        between = "" if operation.target.startswith(":") else "."
+        return f"{self.package}{between}{operation.target}"
 
     def command(self, path: str, target: str, **settings: Any) -> None:
         """Declare a plain click command, whose own help and options count."""

@@ -81,9 +81,6 @@ def plugin_list(
     """
 
 
-command("plugin.new", "uwf_testing.new_plugin:new", owner="uwf-testing")
-
-
 @operation("config.get", "maintenance.settings:show_setting", text="config:setting_text")
 def config_get(key: Key) -> Any:
     """Print one setting; secrets are masked. KEY is dotted, as in limits.runSeconds.

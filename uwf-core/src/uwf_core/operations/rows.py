@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.watch import Watch
     from uwf_core.process.cancel import Cancel
 
-CONTEXT = frozenset({"engine", "watch", "cancel", "home", "notice"})
+CONTEXT = frozenset({"engine", "client", "watch", "cancel", "home", "notice"})
 """What a target can ask for by the names of its parameters, besides its arguments."""
 FILE = "generated.json"
 _OPENED = {"RecordedThread": "open_thread", "RecordedStep": "open_step"}
@@ -39,7 +39,7 @@ class Noun(NamedTuple):
     """A group of commands; `package` holds the modules of its rows, `sections` orders its help."""
 
     help: str
-    rows: "Mapping[str, Entry]"
+    rows: "dict[str, Entry]"
     package: str = "uwf_core.cli"
     sections: Mapping[str, Sequence[str]] = {}
 
@@ -52,7 +52,12 @@ EVERYWHERE: Final = ("--format=format", "--color=color", "--debug", "--help")
 
 def own_rows() -> Mapping[str, Any]:
     """The data of uwf's own operations: `sections`, `groups`, and `operations` by path."""
-    with open(os.path.join(os.path.dirname(__file__), FILE), "rb") as file:  # noqa: PTH118, PTH120
+    return rows_in(os.path.dirname(__file__))  # noqa: PTH120
+
+
+def rows_in(folder: str) -> Mapping[str, Any]:
+    """The data of the operations of the package in a folder."""
+    with open(os.path.join(folder, FILE), "rb") as file:  # noqa: PTH118
         rows: Mapping[str, Any] = json.load(file)
     return rows
 
@@ -60,15 +65,22 @@ def own_rows() -> Mapping[str, Any]:
 def own_commands() -> Noun:
     """The commands of uwf itself."""
     data, root = own_rows(), dict[str, Any]()
+    add_commands(root, data)
+    help = "Workflows in which LLM agents check each other"
+    return Noun(help, root, sections=data["sections"])
+
+
+def add_commands(root: dict[str, Entry], data: Mapping[str, Any], plugin: str = "") -> None:
+    """Add the commands of a data file, which may be of a plugin, to the nested rows."""
     for path, operation in data["operations"].items():
         *groups, name = path.split(".")
         rows = root
         for depth, group in enumerate(groups, 1):
-            help = data["groups"][".".join(groups[:depth])]
-            rows = rows.setdefault(group, Noun(help, {})).rows
-        rows[name] = Row(operation.get("command", ""), operation["summary"], operation)
-    help = "Workflows in which LLM agents check each other"
-    return Noun(help, root, sections=data["sections"])
+            help = data["groups"].get(".".join(groups[:depth]), "")
+            noun = rows.setdefault(group, Noun(help, {}))
+            rows = noun.rows if isinstance(noun, Noun) else {}
+        row = {**operation, "plugin": plugin} if plugin else operation
+        rows.setdefault(name, Row(operation.get("command", ""), operation["summary"], row))
 
 
 def function_of(target: str, owner: str = "", what: str = "") -> Callable[..., Any]:
@@ -118,6 +130,11 @@ class Context:
     def engine(self) -> "Engine":
         """The engine."""
         return self._engine()
+
+    @property
+    def client(self) -> Any:
+        """A client on that engine, for the operations of other distributions."""
+        return function_of("uwf_core.client:client_of")(self.engine, self.notice)
 
     @property
     def home(self) -> str:

@@ -179,9 +179,6 @@ def thread_show(thread: Thread) -> "ThreadDocument":
     """
 
 
-command("thread.why", "uwf_explain.commands:why", owner="uwf-explain")
-
-
 @operation("replay", "", run="replay:replay", formats=("junit",))
 def replay(
     threads: Annotated[Sequence[str], Kind("", "THREAD…")],

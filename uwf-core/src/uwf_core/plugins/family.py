@@ -4,7 +4,16 @@ it. For lists and errors: nothing here imports a plugin.
 
 from collections.abc import Collection, Mapping
 
-from uwf_core.plugins.scan import AGENTS, COMMANDS, CORE, GROUPS, OBSERVERS, EntryPoint, normalised
+from uwf_core.plugins.scan import (
+    AGENTS,
+    COMMANDS,
+    CORE,
+    GROUPS,
+    OBSERVERS,
+    OPERATIONS,
+    EntryPoint,
+    normalised,
+)
 from uwf_core.plugins.status import RESERVED
 
 _NPM = "npm install -g"
@@ -37,6 +46,8 @@ _ADAPTERS = {
     (COMMANDS, "web"): "uwf-web",
     (COMMANDS, "worker"): "uwf-worker",
     (OBSERVERS, "otel"): "uwf-export[otel]",
+    (OPERATIONS, "thread.why"): "uwf-explain",
+    (OPERATIONS, "plugin.new"): "uwf-testing",
     **{
         (group, name): owner
         for group, names in RESERVED.items()

@@ -20,6 +20,7 @@ from uwf_core.plugins.scan import (
     JUDGES,
     MODELS,
     OBSERVERS,
+    OPERATIONS,
     STORES,
     TOOLS,
     EntryPoint,
@@ -45,6 +46,7 @@ NOUNS = {
     MODELS: "model protocol",
     OBSERVERS: "observer",
     COMMANDS: "command",
+    OPERATIONS: "table of operations",
     EVAL_TASKS: "evaluation task",
 }
 TRACE_VARIABLE = "UWF_TRACE_PLUGINS"

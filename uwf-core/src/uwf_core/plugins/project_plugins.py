@@ -23,6 +23,7 @@ from uwf_core.plugins.scan import (
     COMMANDS,
     EVAL_TASKS,
     GROUPS,
+    OPERATIONS,
     Distribution,
     EntryPoint,
     printable,
@@ -33,7 +34,7 @@ FOLDER = ".uwf/plugins"
 """The folder in a project; messages name it in place of a distribution."""
 COMMAND = "main"
 """The name of the click command in the file of a command."""
-_FOLDERS = [group.removeprefix("uwf.") for group in GROUPS if group != EVAL_TASKS]
+_FOLDERS = [group.removeprefix("uwf.") for group in GROUPS if group not in (EVAL_TASKS, OPERATIONS)]
 
 
 class UnsafePlugin(Exception):

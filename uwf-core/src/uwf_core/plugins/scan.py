@@ -26,10 +26,11 @@ IMPORTERS = "uwf.importers"
 MODELS = "uwf.models"
 OBSERVERS = "uwf.observers"
 COMMANDS = "uwf.commands"
+OPERATIONS = "uwf.operations"
 EVAL_TASKS = "uwf.eval_tasks"
 GROUPS = (
     *(AGENTS, STORES, EXTRACTORS, JUDGES, TOOLS, EXPORTERS, IMPORTERS, MODELS),
-    *(OBSERVERS, COMMANDS, EVAL_TASKS),
+    *(OBSERVERS, COMMANDS, OPERATIONS, EVAL_TASKS),
 )
 
 CORE = "uwf-core"

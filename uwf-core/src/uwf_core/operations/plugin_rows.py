@@ -1,0 +1,58 @@
+"""The operations of other distributions (entry points of `uwf.operations`).
+
+The value of an entry point is a package; its operations are those of the data file in its folder.
+Help, completion and lists read that file, and import no plugin.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib.machinery import PathFinder
+from typing import Any
+
+from uwf_core.operations.rows import Entry, Noun, add_commands, own_commands, rows_in
+from uwf_core.plugins.scan import OPERATIONS, EntryPoint, scan
+
+
+def plugin_data(installed: Sequence[EntryPoint] | None = None) -> Mapping[str, Mapping[str, Any]]:
+    """The data files of plugins by the names of their entry points; `installed` are these, if they
+    have been scanned. One that cannot be read is left out; `uwf plugin check` reports it.
+    """
+    found: dict[str, Mapping[str, Any]] = {}
+    for each in scan((OPERATIONS,)) if installed is None else installed:
+        if each.group == OPERATIONS and not each.defect:
+            with suppress(OSError, ValueError, LookupError):
+                found.setdefault(each.name, rows_in(folder_of(each.target)))
+    return found
+
+
+def every_command() -> Noun:
+    """The commands of uwf itself and those that the tables of plugins add."""
+    root = own_commands()
+    for name, data in plugin_data().items():
+        add_commands(root.rows, data, name)
+    return root
+
+
+def plugin_operations(
+    path: Sequence[str] = (), installed: Sequence[EntryPoint] | None = None
+) -> Mapping[str, Entry]:
+    """The commands that plugins add to a group, by name."""
+    rows: dict[str, Entry] = {}
+    for name, data in plugin_data(installed).items():
+        add_commands(rows, data, name)
+    for group in path:
+        noun = rows.get(group)
+        rows = noun.rows if isinstance(noun, Noun) else {}
+    return rows
+
+
+def folder_of(package: str) -> str:
+    """The folder of a package, which is not imported.
+
+    Raises:
+        LookupError: it is not there.
+    """
+    top, *inner = package.split(".")
+    spec = PathFinder.find_spec(top)
+    places = [] if spec is None else [*(spec.submodule_search_locations or ())]
+    return "/".join([places[0], *inner])
