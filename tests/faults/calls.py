@@ -27,7 +27,7 @@ def own_steps(uwf: Client, thread: str) -> list[Mapping[str, Any]]:
     for step in steps:  # grows
         if step.ref not in found and step.node["thread"] == thread:
             found[step.ref] = step.node
-            steps += [*step.attempts, *filter(None, [step.replaced])]
+            steps += step.tries()
     return list(found.values())
 
 

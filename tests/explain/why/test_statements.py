@@ -106,7 +106,7 @@ def test_a_page_of_one_step_has_its_section_alone(threads):
     thread = threads.all()["rich"]
     steps = list(thread.steps())
     failed = steps[2].node["previousAttempts"][0]
-    for word, number in ((steps[4].ref, 5), (failed, 3), (steps[4].replaced.ref, 5)):
+    for word, number in ((steps[4].ref, 5), (failed, 3), (steps[4].replaced[0].ref, 5)):
         page = why_page(thread, word)
         assert [each.number for each in page.sections] == [number, None]
     with pytest.raises(UnknownIdError, match="is not a step of thread"):

@@ -8,18 +8,10 @@ _OF_STEPS = ("started", "called")
 """Events that the steps, or the steps of the calling thread, show already."""
 
 
-def attempts_at(step: RecordedStep) -> Iterator[RecordedStep]:
-    """The replies that a step replaced, the failed attempts at it, and the step."""
-    if step.replaced is not None:
-        yield from attempts_at(step.replaced)
-    yield from step.attempts
-    yield step
-
-
 def attempts_of(thread: RecordedThread, *fields: str) -> Iterator[RecordedStep]:
     """All attempts of a thread, oldest first, those at the next step last."""
     for step in thread.steps(*fields):
-        yield from attempts_at(step)
+        yield from step.tries()
     yield from thread.pending
 
 

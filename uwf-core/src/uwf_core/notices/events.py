@@ -90,11 +90,7 @@ def _decisions(
     for step in record.newest_first():
         if step.node["thread"] != record.id or step.node["seq"] <= after:
             break
-        pending += [step.node, *(each.node for each in step.attempts)]
-        older = step.replaced
-        while older is not None and older.node["thread"] == record.id:
-            pending.append(older.node)
-            older = older.replaced
+        pending += [each.node for each in step.tries()]
     for node in pending:
         if node["seq"] > after and node["thread"] == record.id:
             yield node["seq"], node["completedAtMs"], node["next"]

@@ -26,7 +26,8 @@ from uwf_core.workflow.yaml_text import frontmatter
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
-    from uwf_core.replay.chain import CalledThread, Recorded
+    from uwf_core.replay.chain import Recorded
+    from uwf_core.thread.links import CalledThread
     from uwf_core.workflow.definition import Role
 
 
@@ -38,7 +39,7 @@ def branch_key(task: BranchTask) -> str:
 def task_of(called: "CalledThread", tasks: Sequence[BranchTask]) -> BranchTask | None:
     """The task that a recorded branch has now; None if there is no such branch any more."""
     found = next((each for each in tasks if branch_key(each) == called.key), None)
-    return found if found is not None and found.branch.role == called.plays else None
+    return found if found is not None and found.branch.role == called.role else None
 
 
 def instruction_of(store: "Store", attempt: "Recorded", task: BranchTask) -> str:
@@ -48,7 +49,7 @@ def instruction_of(store: "Store", attempt: "Recorded", task: BranchTask) -> str
 
 def list_differences(attempt: "Recorded", tasks: Sequence[BranchTask]) -> Iterator[Difference]:
     """Whether a fan-out has the same branches, in the same order."""
-    recorded = [f"{each.key}: {each.plays}" for each in attempt.called]
+    recorded = [f"{each.key}: {each.role}" for each in attempt.called]
     now = [f"{branch_key(each)}: {each.branch.role}" for each in tasks]
     if recorded != now:
         yield Difference("branches", _listed(recorded), _listed(now))

@@ -11,8 +11,9 @@ from uwf_core.workflow.yaml_text import frontmatter
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
-    from uwf_core.replay.chain import CalledThread, Chain, Recorded
+    from uwf_core.replay.chain import Chain, Recorded
     from uwf_core.replay.walk import Replayed
+    from uwf_core.thread.links import CalledThread
     from uwf_core.workflow.definition import Definition
 
 
@@ -86,7 +87,7 @@ def link_differences(
     head = asked["replaces"] or payload["prev"]
     names = {"parent": "thread", "number": "number", "role": "role"}
     wrong = [name for name, own in names.items() if event[name] != payload[own]]
-    own = {"plays": called.plays, "index": called.place, "branch": called.name}
+    own = {"plays": called.role, "index": called.place, "branch": called.name}
     own["purpose"] = asked["purpose"]
     wrong += [name for name, value in own.items() if event[name] != value]
     wrong += ["parentHead"] * (head is not None and event["parentHead"] != head)

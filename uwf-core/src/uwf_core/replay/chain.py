@@ -10,10 +10,10 @@ from uwf_core.thread.decisions import (
     Event,
     call_of,
     called_attempt,
-    session_of,
     session_payload,
 )
 from uwf_core.thread.history import Step, failed_steps, newest_first, read_step, unordered_events
+from uwf_core.thread.links import CalledThread, threads_called
 from uwf_core.thread.summaries import compactions
 
 if TYPE_CHECKING:
@@ -56,41 +56,9 @@ class Recorded(NamedTuple):
         return call_of(self.payload)["branches"] is not None
 
     @property
-    def called(self) -> "Sequence[CalledThread]":
+    def called(self) -> Sequence[CalledThread]:
         """The threads that it called; of a fan-out in the order of the branches."""
-        payload, ends = self.payload, self.kind in ("step", "replaced")
-        call = call_of(payload)
-        branches = call["branches"]
-        if branches is None:
-            thread = session_of(payload)["id"] or ""
-            return [CalledThread(thread, payload["role"], call["child"])] if self.is_call else ()
-        heads: Sequence[str | None] = (ends and call["children"]) or [None] * len(branches)
-        return [
-            CalledThread(each["thread"], each["role"], head, each["status"], place, each["name"])
-            for place, (each, head) in enumerate(zip(branches, heads, strict=True))
-        ]
-
-
-class CalledThread(NamedTuple):
-    """A thread that an attempt called.
-
-    Attributes:
-        thread, plays: the thread, and the role that it plays.
-        end: its last step in this call, or its start; None for a call that did not end.
-        status: of a branch that has ended. place, name: of a branch.
-    """
-
-    thread: str
-    plays: str
-    end: str | None
-    status: str | None = None
-    place: int | None = None
-    name: str | None = None
-
-    @property
-    def key(self) -> str:
-        """What distinguishes it from the other branches of a fan-out: its name or number."""
-        return str(self.place) if self.name is None else self.name
+        return threads_called(self.payload)
 
 
 class Entry(NamedTuple):

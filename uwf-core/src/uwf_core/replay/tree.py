@@ -24,7 +24,6 @@ from uwf_core.replay.calls import (
     result_differences,
 )
 from uwf_core.replay.chain import (
-    CalledThread,
     Chain,
     Entry,
     Recorded,
@@ -35,6 +34,7 @@ from uwf_core.replay.prompts import Prompted
 from uwf_core.replay.walk import ASSUMED, Difference, Replayed, Request, Verdict, Walk
 from uwf_core.thread.head import read_head
 from uwf_core.thread.history import is_start, read_start
+from uwf_core.thread.links import CalledThread
 from uwf_core.workflow.definition import SELF
 from uwf_core.workflow.fan_out import CANCELLED
 
@@ -245,7 +245,7 @@ class _Tree:
         """
         prev, payload = self._prev_of(child), attempt.payload
         if prev is not None:
-            place = payload["thread"], payload["number"], payload["role"], called.plays
+            place = payload["thread"], payload["number"], payload["role"], called.role
             cwd = payload["attempt"]["cwd"]
             if attempt.is_fan_out:
                 cwd = self._folder_of(attempt, child, prev)
@@ -299,7 +299,7 @@ class _Tree:
                 return None
             branch = (called.key,) if attempt.is_fan_out else ()
             path = (*caller.path, attempt.payload["role"], *branch)
-            self._called[name] = _Thread(chain, path, (*caller.callers, called.plays))
+            self._called[name] = _Thread(chain, path, (*caller.callers, called.role))
         return self._called[name]
 
     def _chain_of(self, caller: _Thread, thread: ThreadId) -> Chain | None:

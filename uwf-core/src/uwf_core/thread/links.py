@@ -1,41 +1,70 @@
-"""Both ends of a call: whether a thread and the one that called it record the same."""
+"""Both ends of a call: what a step records of the threads that it called, and whether these record
+the same.
+"""
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.ids import Ref
-from uwf_core.thread.calls import STARTED, is_open
-from uwf_core.thread.decisions import call_of
+from uwf_core.thread.calls import CALL_AGENT, STARTED, is_open
+from uwf_core.thread.decisions import call_of, session_of
 from uwf_core.thread.history import newest_first
 from uwf_core.thread.names import CALLS
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.thread.head import Head
-    from uwf_core.thread.types import BranchPayload
 
 
-class RecordedCalls(NamedTuple):
-    """What a step records of the threads that it called: their last steps, and its branches."""
+class CalledThread(NamedTuple):
+    """A thread that a step called.
 
-    ends: "Sequence[str]"
-    branches: "Sequence[BranchPayload] | None"
+    Attributes:
+        thread, role: the thread, and the role that it plays.
+        end: its last step in this call, or its start; None for a call that did not end.
+        status: of a branch that has ended. place, name: of a branch.
+    """
+
+    thread: str
+    role: str
+    end: str | None = None
+    status: str | None = None
+    place: int | None = None
+    name: str | None = None
+
+    @property
+    def key(self) -> str | None:
+        """Of a branch: its name, or its number in the list; None for other calls."""
+        return self.name if self.place is None or self.name is not None else str(self.place)
 
 
-Recorded = Mapping[int, RecordedCalls]
-"""By the number of the step."""
+def threads_called(step: Mapping[str, Any]) -> list[CalledThread]:
+    """The threads that the step of a call names; of a fan-out in the order of the branches."""
+    call = call_of(step)
+    branches, ends = call["branches"], call["children"]
+    if step["agent"] != CALL_AGENT:
+        return []
+    if branches is None:
+        return [CalledThread(session_of(step)["id"] or "", step["role"], call["child"])]
+    return [
+        CalledThread(each["thread"], each["role"], end, each["status"], place, each["name"])
+        for place, (each, end) in enumerate(zip(branches, ends or repeat(None), strict=False))
+    ]
+
+
+Recorded = Mapping[int, Sequence[CalledThread]]
+"""The threads that the steps of a thread called, by the number of the step."""
 
 
 def recorded_calls(store: "Store", head: "Head") -> Recorded:
     """What the steps of a thread record of those that it called."""
-    found: dict[int, RecordedCalls] = {}
-    for step in newest_first(store, head.ref, Ref(head.state.start)):
-        call = call_of(step.payload)
-        child, children = call["child"], call["children"]
-        if child is not None or children is not None:
-            ends = [child] if child is not None else children or []
-            found[step.payload["number"]] = RecordedCalls(ends, call["branches"])
-    return found
+    steps = newest_first(store, head.ref, Ref(head.state.start))
+    return {
+        step.payload["number"]: threads_called(step.payload)
+        for step in steps
+        if step.payload["agent"] == CALL_AGENT
+    }
 
 
 def name_problem(name: str, event: str, called: Any, child: "Head | None") -> str | None:
@@ -59,18 +88,20 @@ def name_problem(name: str, event: str, called: Any, child: "Head | None") -> st
     return None
 
 
-def _branch_problem(called: Any, child: "Head", parent: "Head", calls: RecordedCalls) -> str | None:
+def _branch_problem(
+    called: Any, child: "Head", parent: "Head", calls: Sequence[CalledThread]
+) -> str | None:
     """What is wrong with the record of a branch in the step of its fan-out."""
-    place, branches = called["index"], calls.branches or ()
+    place = called["index"]
     step = f"step {called['number']} of thread {parent.thread}"
-    if place >= len(branches):
-        return f"it is branch {place}, but {step} records {len(branches)} branches"
+    if place >= len(calls):
+        return f"it is branch {place}, but {step} records {len(calls)} branches"
     is_cancelled = child.state.status == "cancelled"
     own = {"name": called["branch"], "role": called["plays"], "thread": str(child.thread)}
-    found: Mapping[str, Any] = branches[place]
-    wrong = [key for key, value in own.items() if found[key] != value]
-    wrong += ["status"] * ((found["status"] == "$cancelled") != is_cancelled)
-    wrong += ["last step"] * (calls.ends[place] != child.ref)
+    found = calls[place]
+    wrong = [key for key, value in own.items() if getattr(found, key) != value]
+    wrong += ["status"] * ((found.status == "$cancelled") != is_cancelled)
+    wrong += ["last step"] * (found.end != child.ref)
     if not wrong:
         return None
     return f"{step} records another {', '.join(wrong)} of branch {place}"
@@ -97,7 +128,7 @@ def result_problem(store: "Store", child: "Head", parent: "Head", recorded: Reco
     if called["index"] is not None and calls is not None:
         return _branch_problem(called, child, parent, calls)
     is_cancelled = state.status == "cancelled" and called["index"] is None
-    if is_cancelled or (calls is not None and child.ref in calls.ends):
+    if is_cancelled or (calls is not None and child.ref in [each.end for each in calls]):
         return None
     return (
         f"its call is not open, and step {caller.number} of thread {parent.thread} does not record "

@@ -1,13 +1,13 @@
 """A recorded step: each part is read when it is asked for, and nothing can change the store."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.calls import CALL_AGENT, OpenCall, open_calls, state_below
-from uwf_core.thread.decisions import artifacts_of, call_of, session_of
+from uwf_core.thread.decisions import artifacts_of, session_of
 from uwf_core.thread.head import session_rests
 from uwf_core.thread.history import (
     Saying,
@@ -19,6 +19,7 @@ from uwf_core.thread.history import (
     text_at,
     unordered_events,
 )
+from uwf_core.thread.links import CalledThread, threads_called
 from uwf_core.thread.nodes import shown
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class RecordedCall:
         role: the role that it plays.
         caller_role: the role of the step that the call is: a workflow's, or `SOURCE/STATUS` of
             branches.
-        name: of a branch in `parallel`.
+        key: of a branch: its name, or its number in the list; None for other calls.
         status: of a branch that has ended: its `$status`, `$cancelled` if it was cancelled.
         end: the last step of the called thread in this call; its start if it took none. None for
             an open call and for one that failed.
@@ -118,26 +119,15 @@ class RecordedCall:
     def __init__(
         self,
         store: "Store",
-        thread: str,
-        role: str,
+        call: CalledThread,
         place: tuple[str, int, str],
-        *,
-        index: int | None = None,
-        name: str | None = None,
-        status: str | None = None,
-        end: str | None = None,
         event: str | None = None,
     ) -> None:
         self._store = store
         self._caller, self._number, self.caller_role = place
         self._event = event
-        self.thread, self.role, self.index, self.name = thread, role, index, name
-        self.status, self.end = status, end
-
-    @property
-    def key(self) -> str | None:
-        """Of a branch: its name, or its number in the list; None for other calls."""
-        return self.name if self.index is None or self.name is not None else str(self.index)
+        self.thread, self.role, self.end, self.status, *_ = call
+        self.key = call.key
 
     @property
     def event(self) -> str | None:
@@ -213,7 +203,8 @@ class RecordedStep:
     @property
     def calls(self) -> list[RecordedCall]:
         """The calls that it recorded: one, those of the branches in their order, or none."""
-        return calls_of_step(self._engine.store, self._step)
+        place = self.node["thread"], self.number, self.role
+        return [RecordedCall(self._engine.store, each, place) for each in threads_called(self.node)]
 
     @property
     def alias(self) -> str | None:
@@ -302,10 +293,20 @@ class RecordedStep:
         return [self.other(ref) for ref in self.node["previousAttempts"]]
 
     @property
-    def replaced(self) -> "RecordedStep | None":
-        """The step that this one replaced (`thread poke`)."""
-        replaced = self.node["attempt"]["replaces"]
-        return None if replaced is None else self.other(replaced)
+    def replaced(self) -> "list[RecordedStep]":
+        """The steps that this one replaced (`thread poke`), oldest first."""
+        found, older = list[RecordedStep](), self.node["attempt"]["replaces"]
+        while older is not None:
+            found.append(self.other(older))
+            older = found[-1].node["attempt"]["replaces"]
+        return found[::-1]
+
+    def tries(self) -> "Iterator[RecordedStep]":
+        """The attempts that led to it, oldest first: failed ones, the steps that it replaced with
+        their failed ones, and at last the step.
+        """
+        for each in (*self.replaced, self):
+            yield from (*each.attempts, each)
 
     @property
     def files(self) -> "Sequence[RecordedFile]":
@@ -328,29 +329,6 @@ class RecordedStep:
         return RecordedStep(self._engine, read_step(self._engine.store, Ref(ref)))
 
 
-def calls_of_step(store: "Store", step: Step) -> list[RecordedCall]:
-    """The calls that a step or failed attempt recorded."""
-    node = step.payload
-    place = node["thread"], node["number"], node["role"]
-    if node["agent"] != CALL_AGENT:
-        return []
-    call = call_of(node)
-    branches = call["branches"]
-    if branches is None:
-        thread = session_of(node)["id"] or ""
-        return [RecordedCall(store, thread, node["role"], place, end=call["child"])]
-    return [
-        RecordedCall(
-            *(store, each["thread"], each["role"], place),
-            index=index,
-            name=each["name"],
-            status=each["status"],
-            end=end,
-        )
-        for index, (each, end) in enumerate(zip(branches, call["children"] or (), strict=True))
-    ]
-
-
 def open_calls_of(store: "Store", thread: ThreadId) -> list[RecordedCall]:
     """The open calls of a thread for which its next step waits."""
     return [_open_call(store, call, thread) for call in open_calls(store, thread)]
@@ -359,9 +337,7 @@ def open_calls_of(store: "Store", thread: ThreadId) -> list[RecordedCall]:
 def _open_call(store: "Store", call: OpenCall, thread: ThreadId) -> RecordedCall:
     event = call.variable.value
     called = store.payload(event)
-    return RecordedCall(
-        *(store, str(call.child), called["plays"], (str(thread), call.number, call.role)),
-        index=called["index"],
-        name=called["branch"],
-        event=event,
+    found = CalledThread(
+        str(call.child), called["plays"], place=called["index"], name=called["branch"]
     )
+    return RecordedCall(store, found, (str(thread), call.number, call.role), event)

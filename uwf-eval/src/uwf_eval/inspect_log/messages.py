@@ -18,19 +18,14 @@ class Messages:
     def of(self, thread: RecordedThread, end: str | None = None) -> Iterator[Message]:
         """The messages of a thread, up to the step `end`."""
         for step in thread.steps("prompt", "raw", "detail"):
-            yield from self._attempts(thread, step)
+            for each in step.tries():
+                yield from self._attempt(thread, each)
             if step.ref == end:
                 return
         for each in thread.pending:
             yield from self._attempt(thread, each)
         for call in thread.open_calls:
             yield from self._called(thread, call)
-
-    def _attempts(self, thread: RecordedThread, step: RecordedStep) -> Iterator[Message]:
-        if step.replaced is not None:
-            yield from self._attempts(thread, step.replaced)
-        for each in (*step.attempts, step):
-            yield from self._attempt(thread, each)
 
     def _attempt(self, thread: RecordedThread, step: RecordedStep) -> Iterator[Message]:
         if step.ref in self._seen:

@@ -258,13 +258,7 @@ def _used(step: "RecordedStep") -> tuple[UsagePayload, int]:
 
 def _attempts(step: "RecordedStep") -> "list[RecordedStep]":
     """What was paid for beside the step: failed attempts, and the steps that it replaced."""
-    if not (step.node["previousAttempts"] or step.node["attempt"]["replaces"]):
-        return []  # nearly all steps of a long thread
-    found, line = list(step.attempts), step.replaced
-    while line is not None:
-        found += [line, *line.attempts]
-        line = line.replaced
-    return found
+    return [*step.tries()][:-1]
 
 
 # -- the totals ------------------------------------------------------------------------------------

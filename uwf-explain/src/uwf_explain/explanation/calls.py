@@ -38,9 +38,7 @@ def first_call(step: RecordedStep, around: Surroundings) -> PersonCall:
     for event in around.events:
         if event.call is not None:
             return call_of(event)
-    while step.replaced is not None:
-        step = step.replaced
-    first = next(iter(step.attempts), step)
+    first = next(step.tries())
     return PersonCall(first.ref, first.node, first.said)
 
 
@@ -121,9 +119,9 @@ def _in_order(
     found: list[tuple[bool, int, _Failure | _Replaced | RecordedEvent]] = [
         (True, each.payload["seq"], each) for each in around.events
     ]
-    for each in replaced_steps(step):
+    for each in step.replaced:
         found.append((*_place(each, around), _Replaced(each)))
-    for each in (*replaced_steps(step), step):
+    for each in (*step.replaced, step):
         for number, attempt in enumerate(each.attempts, 1):
             found.append((*_place(attempt, around), _Failure(attempt, number)))
     return [each for *_, each in sorted(found, key=lambda each: each[:2])]
@@ -131,16 +129,6 @@ def _in_order(
 
 def _place(step: RecordedStep, around: Surroundings) -> tuple[bool, int]:
     return step.node["thread"] == around.thread, step.node["seq"]
-
-
-def replaced_steps(step: RecordedStep) -> list[RecordedStep]:
-    """The steps that this one replaced, oldest first."""
-    found = []
-    older = step.replaced
-    while older is not None:
-        found.append(older)
-        older = older.replaced
-    return found[::-1]
 
 
 def _untold(

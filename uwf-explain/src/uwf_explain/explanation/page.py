@@ -118,12 +118,7 @@ def _taken(
 
 def _nodes(step: RecordedStep) -> set[str]:
     """A step, its failed attempts, and the same of the steps that it replaced."""
-    found: set[str] = set()
-    older: RecordedStep | None = step
-    while older is not None:
-        found |= {older.ref, *older.node["previousAttempts"]}
-        older = older.replaced
-    return found
+    return {each.ref for each in step.tries()}
 
 
 def _ending(thread: RecordedThread, events: Sequence[RecordedEvent]) -> WhySection:

@@ -13,7 +13,7 @@ from uwf_explain.explanation.branches import (
     joint_decision,
     rule_of,
 )
-from uwf_explain.explanation.calls import first_call, history, reopened, replaced_steps
+from uwf_explain.explanation.calls import first_call, history, reopened
 from uwf_explain.explanation.events import event_statement
 from uwf_explain.explanation.guidance import guidance_statements
 from uwf_explain.explanation.prompts import prompt_statements
@@ -73,7 +73,7 @@ def step_section(step: RecordedStep, around: Surroundings) -> WhySection:
             _cost(step),
         ]
     )
-    replaced = [each.ref for each in replaced_steps(step)]
+    replaced = [each.ref for each in step.replaced]
     return WhySection(
         title=f"Step {step.number}: {_decision(step)}",
         statements=tuple(statements),
@@ -114,7 +114,7 @@ def _decision(step: RecordedStep) -> str:
 
 def _prompt_title(step: RecordedStep, around: Surroundings) -> str:
     """Whose prompt it is: each attempt at a step gets one, and the last one is shown."""
-    is_last = step.node["previousAttempts"] or step.replaced is not None
+    is_last = step.node["previousAttempts"] or step.replaced
     asked = any(each.kind == "asked" for each in around.events)
     which = "the last attempt at " if is_last or asked else ""
     return f"The exact prompt of {which}step {step.number} ({step.role})"

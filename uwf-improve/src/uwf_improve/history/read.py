@@ -118,7 +118,7 @@ def _visit(thread: str, step: "RecordedStep") -> Visit:
                   if key != "$status" and isinstance(text, str)],
         fields=list(dict.fromkeys(_fields(step))),
         attempts=[_attempted(each) for each in step.attempts],
-        poked=step.replaced is not None,
+        poked=bool(step.replaced),
         answered=step.is_answer,
         tools=[_tool(call) for turn in step.turns for call in turn.tool_calls],
         denials=[str(each) for each in step.node["denials"]],
