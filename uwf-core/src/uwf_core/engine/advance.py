@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from uwf_core.engine.context import Run
-    from uwf_core.engine.documents import FailureDocument, StepResult
+    from uwf_core.engine.documents import StepResult
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.state import ThreadState
-    from uwf_core.thread.types import AttemptPayload
+    from uwf_core.thread.types import AttemptPayload, ErrorPayload
 
 
 def advance(run: "Run", attempt: Attempt) -> Head:
@@ -259,7 +259,7 @@ def step_result(engine: "Engine", attempt: Attempt) -> "StepResult":
     }
 
 
-def _failure_document(engine: "Engine", failure: AgentFailure) -> "FailureDocument":
+def _failure_document(engine: "Engine", failure: AgentFailure) -> "ErrorPayload":
     message = message_of(engine, failure)
     return {"kind": failure.kind.word, "message": message, "until": failure.until_ms}
 

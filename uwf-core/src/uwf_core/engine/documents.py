@@ -10,7 +10,13 @@ from uwf_core.api.sums import UsagePayload
 from uwf_core.engine.file_documents import FileDocument
 from uwf_core.engine.worktree_documents import RemovedWorktree, WorktreeDocument
 from uwf_core.thread.names import Reason, Status
-from uwf_core.thread.types import BranchPayload, PersonPayload, StepPayload, TurnPayload
+from uwf_core.thread.types import (
+    BranchPayload,
+    ErrorPayload,
+    PersonPayload,
+    StepPayload,
+    TurnPayload,
+)
 
 
 class StartedDocument(TypedDict):
@@ -19,14 +25,6 @@ class StartedDocument(TypedDict):
     workflow: str
     workflowName: str
     thread: str
-
-
-class FailureDocument(TypedDict):
-    """Why a step failed: a kind of failure, and until when (rate limits)."""
-
-    kind: str
-    message: str
-    until: int | None
 
 
 class Standing(TypedDict):
@@ -53,7 +51,7 @@ class StepResult(Standing):
     alias: str | None
     durationMs: int
     usage: UsagePayload
-    failure: FailureDocument | None
+    failure: ErrorPayload | None
     answered: bool
     notices: list[str]
 
@@ -310,23 +308,16 @@ class VerifyDocument(TypedDict):
     repaired: list[str]
 
 
-class KeptDocument(TypedDict):
-    """How many nodes a collection kept for a reason, and for how many variables."""
-
-    reason: str
-    variables: int
-    nodes: int
-
-
 class CollectDocument(TypedDict):
     """What `cas gc` gives. Of `nodes`, those put at `keptSinceMs` or later were kept, `freed` were
     deleted, or with `dryRun` would be, as `files` objects of files; `dropped`: deleted variables.
+    `kept`: how many `nodes` for a `reason`, and for how many `variables`.
     """
 
     dryRun: bool
     keptSinceMs: int
     nodes: int
-    kept: list[KeptDocument]
+    kept: list[dict[str, Any]]
     freed: int
     dropped: list[str]
     files: int

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
 
 _TRIAL_SECONDS = 150.0
+_CURE = "correct its `command` in the configuration, or install it"
 
 
 class Readiness(TypedDict):
@@ -45,27 +46,18 @@ def agent_readiness(engine: "Engine", word: str, *, trial: bool = False) -> Read
 
 def readiness(engine: "Engine", choice: "Choice", found: Probe | None) -> Readiness:
     """The state of an agent: of a plugin by its probe, of a command (None) by its program."""
-    if choice.plugin is None or found is None:
+    if found is None:
         from uwf_core.views.installed import command_problem
 
         problem = command_problem(engine, choice)
-        return {
-            "agent": choice.word,
-            "resolved": choice.name,
-            "kind": "command",
-            "distribution": None,
-            "capabilities": sorted(choice.capabilities),
-            "ready": problem is None,
-            "reason": problem,
-            "hint": problem and "correct its `command` in the configuration, or install it",
-            "checks": [],
-        }
+        found = failed(problem, problem and _CURE)
+        found["capabilities"] = sorted(choice.capabilities)
     faults = [each for each in found["checks"] if each["state"] == "error"]
     return {
         "agent": choice.word,
         "resolved": choice.name,
-        "kind": "plugin",
-        "distribution": _distribution(engine, choice.plugin),
+        "kind": "plugin" if choice.plugin else "command",
+        "distribution": choice.plugin and _distribution(engine, choice.plugin),
         "capabilities": found["capabilities"] or [],
         "ready": found["problem"] is None and not faults,
         "reason": found["problem"] or (faults[0]["message"] if faults else None),

@@ -54,7 +54,7 @@ def collect_garbage(engine: "Engine", options: CollectOptions) -> "CollectDocume
         "dryRun": options.dry_run,
         "keptSinceMs": since,
         "nodes": found.nodes,
-        "kept": [{**each._asdict()} for each in found.kept],  # type: ignore[typeddict-item]
+        "kept": [each._asdict() for each in found.kept],
         "freed": found.freed,
         "dropped": list(found.dropped),
         "files": files,

@@ -203,8 +203,8 @@ def _broken(engine: "Engine", found: "EntryPoint", cause: str) -> Probe:
     return failed(broken(found, cause).message, cure(found))
 
 
-def failed(problem: str, hint: str | None, status: str | None = None) -> Probe:
-    """The result for a plugin that cannot be used."""
+def failed(problem: str | None, hint: str | None, status: str | None = None) -> Probe:
+    """The result for a plugin that cannot be used; without a problem, for one that is ready."""
     return {
         "summary": None,
         "capabilities": None,
@@ -341,13 +341,11 @@ def _request(engine: "Engine", record: Any, word: str, *, trial: bool) -> "Check
 def _ready(record: Any, hooks: list[str], checks: list[CheckDocument]) -> Probe:
     capabilities = getattr(record, "capabilities", None)
     return {
+        **failed(None, None),
         "summary": getattr(record, "summary", None),
         "capabilities": None if capabilities is None else sorted(capabilities),
         "hooks": hooks,
         "checks": checks,
-        "problem": None,
-        "hint": None,
-        "status": None,
     }
 
 

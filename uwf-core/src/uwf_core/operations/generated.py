@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from uwf_core.ids import Ref
     from uwf_core.maintenance.agent_ready import Readiness
     from uwf_core.process.cancel import Cancel
-    from uwf_core.views.installed import AgentRow
     from uwf_core.views.step_files import StepDiffDocument
     from uwf_core.views.workflow_diff import WorkflowDiffDocument
     from uwf_core.views.workflows import GraphDocument
@@ -48,7 +47,7 @@ class Operations(OperationCaller):
         """
         return self._call('uwf_core.maintenance.agent_ready:agent_readiness', '', agent=agent, trial=trial)
 
-    def agents(self) -> Sequence[AgentRow]:
+    def agents(self) -> Sequence[dict[str, Any]]:
         """List the available agents: installed ones, aliases, and programs uwf-NAME on the PATH.
 
         $ uwf agent list

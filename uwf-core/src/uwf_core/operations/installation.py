@@ -9,7 +9,6 @@ from uwf_core.operations.table import command, operation
 
 if TYPE_CHECKING:
     from uwf_core.maintenance.agent_ready import Readiness
-    from uwf_core.views.installed import AgentRow
 
 
 @operation(
@@ -34,7 +33,7 @@ def agent_check(
     "agent.list", "views.installed:list_agents", text="agent:agents_text", key="agents",
     client="agents",
 )  # fmt: skip
-def agent_list() -> "Sequence[AgentRow]":
+def agent_list() -> "Sequence[dict[str, Any]]":
     """List the available agents: installed ones, aliases, and programs uwf-NAME on the PATH.
 
     $ uwf agent list

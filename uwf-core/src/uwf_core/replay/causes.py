@@ -25,7 +25,7 @@ class Cause(NamedTuple):
     in the workflow's file, if there is one.
     """
 
-    workflow: str
+    workflow_name: str
     path: str
     file: str | None = None
     line: int | None = None

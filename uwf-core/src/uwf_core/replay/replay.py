@@ -1,14 +1,15 @@
 """Replay threads: the verdicts, with their causes, as a document."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from uwf_core.engine.find import find_thread
+from uwf_core.fields.records import write_record
 from uwf_core.ids import Ref
 from uwf_core.replay.causes import Cause, Sources, causes_of
 from uwf_core.replay.chain import Kind, Recorded, read_chain
 from uwf_core.replay.tree import VERDICTS, replay_tree, worst
-from uwf_core.replay.walk import Part, Replayed, Verdict
+from uwf_core.replay.walk import Replayed, Verdict
 from uwf_core.thread.head import read_head
 from uwf_core.workflow.definition import Definition, read_definition
 
@@ -17,29 +18,12 @@ if TYPE_CHECKING:
     from uwf_core.engine.watch import Watch
 
 
-class DifferenceDocument(TypedDict):
-    """A part that is not as recorded."""
-
-    part: Part
-    recorded: str
-    now: str
-
-
-class CauseDocument(TypedDict):
-    """A changed part of a workflow; `line` is in `file`, null without one."""
-
-    workflowName: str
-    path: str
-    file: str | None
-    line: int | None
-
-
 class ReplayedDocument(TypedDict):
     """The verdict on a recorded attempt. `kind`: a step of the thread, or an attempt before it that
     failed, was replaced by a poke, or ended with a question, or the open call of another thread.
     `thread` is the replayed thread or one that it called; `path` has the roles that call that
     thread before the own one (`work/writer`). `engineVersion` recorded it; `prev` is the step
-    before it.
+    before it. `differences` are the keys of `Difference`, `causes` those of `Cause`.
     """
 
     thread: str
@@ -50,8 +34,8 @@ class ReplayedDocument(TypedDict):
     role: str
     kind: Kind
     verdict: Verdict
-    differences: list[DifferenceDocument]
-    causes: list[CauseDocument]
+    differences: list[dict[str, Any]]
+    causes: list[dict[str, Any]]
     engineVersion: str | None
 
 
@@ -160,14 +144,8 @@ def _document(engine: "Engine", each: Replayed, sources: "Sources") -> ReplayedD
         "role": payload["role"],
         "kind": each.attempt.kind,
         "verdict": each.verdict,
-        "differences": [
-            {"part": part, "recorded": recorded, "now": now}
-            for part, recorded, now in each.differences
-        ],
-        "causes": [
-            {"workflowName": name, "path": path, "file": file, "line": line}
-            for name, path, file, line in _causes(engine, each, sources)
-        ],
+        "differences": write_record(each.differences),
+        "causes": write_record(_causes(engine, each, sources)),
         "engineVersion": payload.get("engineVersion"),
     }
 

@@ -1,7 +1,7 @@
 """What is installed: the rows of `agent list` and `plugin list`. Loads no plugin."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.errors import UsageError, UwfError
 
@@ -17,23 +17,23 @@ NOT_CONFIGURED = "not configured"
 """The status of an agent that would refuse to run with these settings."""
 
 
-class AgentRow(TypedDict):
+class AgentRow(NamedTuple):
     """An agent that can be named. `capabilities` of a plugin are null until it is loaded."""
 
     name: str
     kind: str
-    use: str | None
-    distribution: str | None
-    version: str | None
-    capabilities: list[str] | None
     status: str
     reason: str | None
     default: bool
+    use: str | None = None
+    distribution: str | None = None
+    version: str | None = None
+    capabilities: list[str] | None = None
 
 
-def list_agents(engine: "Engine") -> list[AgentRow]:
+def list_agents(engine: "Engine") -> list[dict[str, Any]]:
     """The agents that can be named, as `uwf agent list` prints them; loads none."""
-    return [*_agent_rows(engine)]
+    return [each._asdict() for each in _agent_rows(engine)]
 
 
 def _agent_rows(engine: "Engine") -> Iterator[AgentRow]:
@@ -49,17 +49,11 @@ def _agent_rows(engine: "Engine") -> Iterator[AgentRow]:
         if not is_shadowed:
             installed[found.name] = plugin
         status, reason = _plugin_state(engine, plugin, {})
-        yield {
-            "name": found.name,
-            "kind": "plugin",
-            "use": None,
-            "distribution": found.distribution,
-            "version": found.version or None,
-            "capabilities": None,
-            "status": status,
-            "reason": reason,
-            "default": found.name == default and not is_shadowed,
-        }
+        yield AgentRow(
+            *(found.name, "plugin", status, reason, found.name == default and not is_shadowed),
+            distribution=found.distribution,
+            version=found.version or None,
+        )
     catalog = engine.agent_catalog(engine.cwd)
     for name in sorted(engine.settings.agents):
         try:
@@ -74,42 +68,26 @@ def _agent_rows(engine: "Engine") -> Iterator[AgentRow]:
         if not {name, short} & taken:  # an installed agent may have its own command
             choice = resolve_agent(name, catalog)
             row = _row(engine, name, choice, None)
-            yield {**row, "use": choice.command[0], "default": default in (name, short)}
+            yield row._replace(use=choice.command[0], default=default in (name, short))
 
 
 def _wrong_row(name: str, alias: "AgentSetting", error: UsageError, default: bool) -> AgentRow:
-    return {
-        "name": name,
-        "kind": "plugin" if alias.command is None else "command",
-        "use": alias.use or alias.command,
-        "distribution": None,
-        "version": None,
-        "capabilities": None,
-        "status": "broken",
-        "reason": error.message,
-        "default": default,
-    }
+    kind = "plugin" if alias.command is None else "command"
+    return AgentRow(name, kind, "broken", error.message, default, alias.use or alias.command)
 
 
 def _row(engine: "Engine", name: str, choice: "Choice", plugin: Any) -> AgentRow:
-    is_command = choice.plugin is None
-    if is_command:
+    is_default = name == engine.settings.default_agent
+    if choice.plugin is None:
         problem = command_problem(engine, choice)
         is_there = _program_problem(choice.command[0]) is None
         status = "ready" if problem is None else NOT_CONFIGURED if is_there else NOT_INSTALLED
-    else:
-        status, problem = _plugin_state(engine, plugin, choice.options)
-    return {
-        "name": name,
-        "kind": "command" if is_command else "plugin",
-        "use": choice.name,
-        "distribution": None if is_command else plugin.found.distribution,
-        "version": None if is_command else plugin.found.version or None,
-        "capabilities": sorted(choice.capabilities) if is_command else None,
-        "status": status,
-        "reason": problem,
-        "default": name == engine.settings.default_agent,
-    }
+        row = AgentRow(name, "command", status, problem, is_default, choice.name)
+        return row._replace(capabilities=sorted(choice.capabilities))
+    status, problem = _plugin_state(engine, plugin, choice.options)
+    row = AgentRow(name, "plugin", status, problem, is_default, choice.name)
+    found = plugin.found
+    return row._replace(distribution=found.distribution, version=found.version or None)
 
 
 def _plugin_state(

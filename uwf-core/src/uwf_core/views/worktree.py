@@ -1,6 +1,6 @@
 """What a thread has changed in its worktree."""
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from uwf_core.errors import WrongStateError
 from uwf_core.files.worktree import changes_since, patch_since
@@ -12,25 +12,16 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
 
 
-class ChangedFile(TypedDict):
-    """A file that differs: `status` is A (added), D (deleted), M (modified) or T (another type);
-    lines are null for a binary file.
-    """
-
-    path: str
-    status: str
-    added: int | None
-    deleted: int | None
-
-
 class WorktreeDiffDocument(TypedDict):
-    """The changes of a thread's worktree since its base, committed or not."""
+    """The changes of a thread's worktree since its base, committed or not: each is a `FileChange`
+    with these keys.
+    """
 
     thread: str
     folder: str
     branch: str
     base: str
-    files: list[ChangedFile]
+    files: list[dict[str, Any]]
 
 
 class WorktreeDiff:
@@ -74,10 +65,7 @@ class WorktreeDiff:
             "folder": own.folder,
             "branch": own.branch,
             "base": own.base,
-            "files": [
-                {"path": e.path, "status": e.status, "added": e.added, "deleted": e.deleted}
-                for e in files
-            ],
+            "files": [each._asdict() for each in files],
         }
 
     def patch(self) -> bytes:
