@@ -391,7 +391,7 @@ def walkthrough(session: nox.Session) -> None:
     """Try every command of uwf with a workflow; `-- --agent NAME` gives its roles to a model,
     `-- --planted` runs it once for each planted defect.
     """
-    install(session, extras={"uwf-core": "mcp", "uwf-improve": "gepa"})
+    install(session, extras={"uwf-improve": "gepa"})
     session.run("python", "-m", "tests.walkthrough", *session.posargs)
 
 

@@ -38,7 +38,7 @@ _COLD = ("PYTHON", "LD_", "LC_", "LANG", "TZ", "COVERAGE", "UWF_TEST_CRASH", "UW
 in `/proc`."""
 _PACKAGES = ("uwf_core", "uwf_eval", "uwf_web", "uwf_agent_builtin")
 """Those whose code runs in the process of `uwf` are loaded before."""
-_NOT_LOADED = ("__main__", "mcp", "testing", "otel", "otel_sdk")
+_NOT_LOADED = ("__main__", "testing", "otel", "otel_sdk")
 """Programs, what takes long to load for few commands, and what reads the environment first."""
 _CHUNK = 65_536
 

@@ -22,6 +22,7 @@ SAYS_MORE = {
     "uwf_import_original": set(),
     "uwf_improve": set(),
     "uwf_llm": set(),
+    "uwf_mcp": set(),
     "uwf_testing": set(),
     "uwf_store_postgres": set(),
     "uwf_web": set(),

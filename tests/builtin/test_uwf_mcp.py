@@ -75,7 +75,7 @@ def then(tool):
 
 
 def test_a_role_starts_a_thread_waits_for_it_and_reads_it(place):
-    start = use("mcp__uwf__start", workflow="child", task="Write.", agent="mock")
+    start = use("mcp__uwf__start", workflow="child", prompt="Write.", agent="mock")
     with ScriptedModel([turn(start), then("wait"), then("read"), DONE]) as model:
         configure(place, model)
         with place.client() as uwf:

@@ -23,8 +23,8 @@ for module in pkgutil.walk_packages(uwf_core.__path__, "uwf_core."):
         importlib.import_module(module.name)
 """
 
-# What the extra `mcp` brings a library for, and what only pytest loads.
-OPTIONAL = ("uwf_core.mcp.serve", "uwf_core.replay.pytest")
+# What only pytest loads.
+OPTIONAL = ("uwf_core.replay.pytest",)
 
 
 def main(wheel: Path, folder: Path) -> int:

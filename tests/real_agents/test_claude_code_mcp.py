@@ -38,7 +38,7 @@ def test_claude_code_reads_and_starts_threads_that_belong_to_its_step(tmp_path):
         project.workflow(name, WORKFLOW.format(name=name))
     project.script([{"role": "worker", "output": {"$status": "done"}}])
     project.env |= {"TMPDIR": str(tmp_path / "tmp"), **QUIET}
-    start = {"workflow": "child", "task": "A part", "agent": "mock"}
+    start = {"workflow": "child", "prompt": "A part", "agent": "mock"}
     turns = [
         tool("mcp__uwf__workflows"),
         tool("mcp__uwf__start", **start),

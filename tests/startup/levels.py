@@ -96,11 +96,6 @@ LEVELS = {
         _CLICK | _STORE_AND_CONFIG | _PLUGINS_AND_LIVE_DISPLAY | {"uwf_testing"},
         frozenset({"asyncio", "multiprocessing", "uwf_testing.harness"}),
     ),
-    4: Level(
-        "the SDK of the extra `mcp`, which no other command imports",
-        None,
-        frozenset({"uwf_core.plugins.loading", "uwf_core.agents.open"}),
-    ),
 }
 
 WEB = Level(
@@ -156,7 +151,6 @@ LEVEL_OF = {
     "thread cancel": 2,
     "run": 2,
     "step ask": 2,
-    "mcp": 4,
     "plugin new": 5,
     "thread compact": 1,
 }
@@ -275,7 +269,6 @@ CALLS = [
     Call("prompt bootstrap", "prompt bootstrap"),
     Call("prompt workflow-authoring", "prompt workflow-authoring"),
     Call("prompt adapter-developing", "prompt adapter-developing"),
-    Call("mcp", "mcp --allow run"),
     Call("completion", "completion bash"),
     Call("__complete", "__complete bash 2 uwf thread"),
     Call("setup", "setup --provider ollama --model llama3 --agent mock --no-trial"),

@@ -152,6 +152,7 @@ def test_the_plugins_here_would_be_executed_in_a_trusted_folder(place: Place, ex
 
 def test_every_command_is_tried_here():
     tried = {call.command for call in CALLS} | {f"eval {name}" for name in EVAL} | {"acp", "web"}
+    tried |= {"mcp"}
     tried |= {f"improve {name}" for name in IMPROVE} | {f"worker {name}" for name in WORKER}
     tried |= {"distill"} | {f"schedule {name}" for name in SCHEDULE}
     assert tree(Root()) - tried == set()

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Self
 from uwf_core.engine.installation import Installation
 from uwf_core.engine.open_engine import open_engine
 from uwf_core.engine.watch import Listener
-from uwf_core.ids import Ref
+from uwf_core.ids import Ref, ThreadId
 from uwf_core.maintenance.node_store import Name, NodeStore
 from uwf_core.operations.generated import Operations
 from uwf_core.process.cancel import Cancel
@@ -252,16 +252,23 @@ class Client(Operations):
 
         return thread_list.list_threads(self._engine, wanted or thread_list.ThreadFilter(all=True))
 
-    def inbox(self, thread: str | None = None) -> Sequence[InboxItem]:
-        """What waits for a person, the longest wait first; or only that in a thread and those that
-        it called, in their order. `form_of` makes a form of an item's schema,
-        `resume(item["thread"], answer=..., head=item["head"])` answers it.
-        """
-        from uwf_core.views import inbox
+    def asks_person(self, thread: str) -> bool:
+        """Whether a thread waits for a role that a person plays, not for what an agent asks."""
+        from uwf_core.thread.head import read_head
+        from uwf_core.threads.answers import asks_person
 
-        if thread is None:
-            return inbox.inbox(self._engine)
-        return inbox.waiting_in(self._engine, thread)
+        return asks_person(self._engine, read_head(self._engine.store, ThreadId(thread)))
+
+    def place(self, word: str, what: str = "file") -> str:
+        """A path as an absolute one without links, for a program whose users may name only what is
+        in the client's folder and in `allowedFolders`; `what` it is, for messages.
+
+        Raises:
+            UsageError: it is outside, or is not a path.
+        """
+        from uwf_core.engine.location import named_place
+
+        return named_place(self._engine, word, what)
 
     def follow(self, thread: str, role: str | None = None) -> Iterator[TurnDocument]:
         """All turns so far, then those of the running step as they arrive."""

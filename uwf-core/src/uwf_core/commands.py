@@ -18,9 +18,11 @@ this process and returns its exit code, for tests.
 """
 
 from uwf_core.cli.command import Command, Group, command, write_examples, write_lines
+from uwf_core.cli.error_report import error_document
 from uwf_core.cli.main import EXIT_CODES, main, process
 from uwf_core.cli.operation import Moment, new_thread, start_options
 from uwf_core.cli.params import file_or_text
+from uwf_core.cli.prompt import document_text
 from uwf_core.cli.render.amounts import ago, count, duration, moment, usage
 from uwf_core.cli.render.colours import Screen, is_terminal, screen_of
 from uwf_core.cli.render.findings import problem_lines
@@ -28,6 +30,7 @@ from uwf_core.cli.render.lines import changed_lines
 from uwf_core.cli.render.table import Column, fields, table
 from uwf_core.cli.session import Session, working_folder
 from uwf_core.cli.shutdown import cancel_on_signals, end_process
+from uwf_core.cli.thread_list import thread_filter
 from uwf_core.escape import clean, clean_document
 from uwf_core.operations.rows import Noun, Row
 
@@ -48,8 +51,10 @@ __all__ = [
     "clean_document",
     "command",
     "count",
+    "document_text",
     "duration",
     "end_process",
+    "error_document",
     "fields",
     "file_or_text",
     "is_terminal",
@@ -61,6 +66,7 @@ __all__ = [
     "screen_of",
     "start_options",
     "table",
+    "thread_filter",
     "usage",
     "working_folder",
     "write_examples",

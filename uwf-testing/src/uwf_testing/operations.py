@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
 
-from uwf_core.operations.declare import Bounds, Kind, Operation, Table
+from uwf_core.operations.declare import Bounds, Kind, Operation, Table, Tool
 
 OWN: Final = "uwf_core.operations.all"
 _EMPTY: Final = inspect.Parameter.empty
@@ -170,9 +170,34 @@ def _row(operation: Operation, table: Table) -> dict[str, Any]:
         "formats": list(operation.formats),
         "permission": operation.permission,
         "returns": _return_of(operation),
-        "arguments": [each.row() for each in arguments_of(operation) if each.kind.only != "python"],
+        "arguments": [each.row() for each in arguments_of(operation) if each.kind.only in _OF_CLI],
+        "tools": [_tool(operation, each) for each in operation.mcp],
     }
     return {"arguments": [], **_filled(row)}
+
+
+_OF_CLI: Final = ("", "cli")
+
+
+def _tool(operation: Operation, tool: Tool) -> dict[str, Any]:
+    """A tool for models, beside the arguments of its operation."""
+    assert operation.arguments is not None
+    told = re.findall(r"^ *> (.*)$", operation.arguments.__doc__ or "", re.MULTILINE)
+    _learn_types(operation.arguments.__module__)
+    names = re.findall(r"\w+", _return_of(operation))
+    row = {
+        "name": tool.name,
+        "takes": tool.takes.split(),
+        "text": tool.text or " ".join(told) or " ".join(help_of(operation)[0].split()),
+        "permission": tool.permission or operation.permission,
+        "pages": tool.pages or operation.key,
+        "client": operation.client,
+        "document": next(
+            (f"{_DOCUMENTS[name]}:{name}" for name in names if name in _DOCUMENTS), ""
+        ),
+        "arguments": [each.row() for each in arguments_of(operation) if each.kind.only == "models"],
+    }
+    return _filled(row)
 
 
 def help_of(operation: Operation) -> tuple[str, list[str]]:
@@ -180,7 +205,8 @@ def help_of(operation: Operation) -> tuple[str, list[str]]:
     assert operation.arguments is not None
     lines = inspect.cleandoc(operation.arguments.__doc__ or "").split("\n")
     examples = [each.removeprefix("$ ") for each in lines if each.startswith("$ ")]
-    return "\n".join(each for each in lines if not each.startswith("$ ")).strip(), examples
+    help = "\n".join(each for each in lines if not each.startswith(("$ ", "> ")))
+    return re.sub(r"\n{3,}", "\n\n", help).strip(), examples
 
 
 def _summary(help: str) -> str:
@@ -281,7 +307,7 @@ def _method(operation: Operation, package: str) -> str:
     cancels = _cancels(f"{package}.{operation.target}")
     words, star = ["self"], False
     for each in arguments_of(operation):
-        if each.kind.only == "cli" or each.kind.into:
+        if each.kind.only in ("cli", "models") or each.kind.into:
             continue
         if each.named and not star:
             words, star = [*words, "*"], True
@@ -293,11 +319,9 @@ def _method(operation: Operation, package: str) -> str:
         given.append("cancel")
     passed = [repr(f"{package}.{operation.target}"), repr(operation.key)]
     passed += [f"{name}={name}" for name in given]
-    doc = (
-        inspect.cleandoc(function.__doc__ or "")
-        .replace("\n", "\n        ")
-        .replace("\n        \n", "\n\n")
-    )
+    help, examples = help_of(operation)
+    doc = "\n".join([help, "", *(f"$ {each}" for each in examples)]).replace("\n", "\n        ")
+    doc = doc.replace("\n        \n", "\n\n")
     end = "\n        " if "\n" in doc else ""
     return (
         f"    def {operation.client}({', '.join(words)}) -> {_return_of(operation)}:\n"

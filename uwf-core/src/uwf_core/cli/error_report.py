@@ -104,6 +104,11 @@ def report(
     return error.exit_code or ExitCode.FAILED
 
 
+def error_document(session: Session, problem: Exception) -> Any:
+    """The document of an error, without secrets, for a program that serves others."""
+    return redacted(session, explain(problem).document())
+
+
 def wanted_format(session: Session, arguments: Sequence[str]) -> Any:
     """The format of an error; read from the arguments where they could not be parsed."""
     if session.chosen is None:

@@ -5,9 +5,6 @@ from functools import partial
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from uwf_core.cli.command import command
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen, fit
 from uwf_core.cli.session import Session, now_ms
@@ -26,16 +23,8 @@ _WORDS = {
 }
 
 
-@command("inbox", "uwf inbox", "uwf inbox --answer", "uwf inbox --format json", logged=True)
-@click.option("--answer", is_flag=True, help="Go through all of it on this terminal.")
 def inbox(session: Session, answer: bool) -> int:
-    """Show what waits for you, or answer it: the longest wait first, with commands to continue.
-
-    These are the questions of roles and agents, failures, limits and interrupted runs of all
-    threads, and queued threads that no live worker can run. With --answer uwf asks you one after
-    the other; an answer is stored at once, and its thread continues in the background. Enter or
-    Ctrl-C leaves a question as it is.
-    """
+    """Show what waits for a person, or answer it."""
     from uwf_core.views.inbox import inbox as waiting
 
     items = waiting(session.engine)

@@ -12,7 +12,24 @@ _FOLDER = Path(__file__).with_name("documents")
 
 def document_text(name: str) -> str:
     """The document of that name, as Markdown with frontmatter."""
-    return (_FOLDER / f"{name}.md").read_text(encoding="utf-8")
+    text = (_FOLDER / f"{name}.md").read_text(encoding="utf-8")
+    return _with_tools(text) if name == "usage" else text
+
+
+def _with_tools(text: str) -> str:
+    """The document with the descriptions of the tools of `uwf mcp`."""
+    from textwrap import fill
+
+    from uwf_core.operations.plugin_rows import tool_rows
+
+    described = dict[str, str]()
+    for _, tool in tool_rows():
+        mark = f"<!-- tools: {tool['permission']} -->"
+        shown = f"### {tool['name']}\n\n{fill(tool['text'], 100)}\n\n"
+        described[mark] = described.get(mark, "") + shown
+    for mark, tools in described.items():
+        text = text.replace(mark, tools.rstrip())
+    return text
 
 
 def front_of(text: str) -> dict[str, str]:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 def thread_filter(
     *,
-    status: str | None,
-    tag: Sequence[str],
-    after: int | None,
-    before: int | None,
+    status: str | None = None,
+    tag: Sequence[str] = (),
+    after: int | None = None,
+    before: int | None = None,
     **others: Any,
 ) -> "ThreadFilter":
     """The filter of the options that select threads.
@@ -33,7 +33,7 @@ def thread_filter(
         from uwf_core.thread.tags import parse_tags
 
         tags = parse_tags(tag)
-    if others["failure"] is not None:
+    if others.get("failure") is not None:
         _check_kind(others["failure"])
     statuses = _statuses(status)
     return ThreadFilter(statuses=statuses, after_ms=after, before_ms=before, tags=tags, **others)

@@ -1,10 +1,10 @@
 """The working folder of a step: an output can name any folder, so most are rejected."""
 
 # Loaded by every step: pathlib is not imported for that.
-# ruff: noqa: PTH112, PTH206
+# ruff: noqa: PTH112, PTH118, PTH206
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from uwf_core.errors import RoutingFailed, UsageError
@@ -12,6 +12,7 @@ from uwf_core.process.folders import is_utf8
 
 if TYPE_CHECKING:
     from uwf_core.engine.context import Run
+    from uwf_core.engine.engine import Engine
 
 _GIT = ".git"
 
@@ -87,10 +88,35 @@ def working_folder(folder: str, thread_folder: str, allowed: Sequence[str]) -> s
             f"the location {folder!r} is in a .git folder, which belongs to git",
             hint="change the edge's location or the role's output",
         )
-    roots = (own, *map(os.path.realpath, allowed))
-    if not any(os.path.commonpath((real, root)) == root for root in roots):
+    if not _is_inside(real, (own, *allowed)):
         _check_repository(real, own)
     return real
+
+
+def named_place(engine: "Engine", word: str, what: str) -> str:
+    """A path that somebody names who may name only what is in the engine's folder and in
+    `allowedFolders`: absolute and without links. `what` it is, for messages.
+
+    Raises:
+        UsageError: it is outside, or is not a path.
+    """
+    try:
+        real = os.path.realpath(os.path.join(engine.cwd, word))
+    except ValueError as error:  # a zero byte
+        raise UsageError(f"the {what} {word!r} is not a path", hint="correct it") from error
+    if not _is_inside(real, (engine.cwd, *engine.settings.allowed_folders)):
+        raise UsageError(
+            f"the {what} {word!r} is outside of this server's folder {engine.cwd!r}",
+            hint="name one inside; a person can start the server in another folder, or add one to "
+            "allowedFolders of the configuration",
+        )
+    return real
+
+
+def _is_inside(real: str, folders: Iterable[str]) -> bool:
+    """Whether a path without links is in one of these folders."""
+    roots = map(os.path.realpath, folders)
+    return any(os.path.commonpath((real, root)) == root for root in roots)
 
 
 def _check_repository(real: str, own: str) -> None:

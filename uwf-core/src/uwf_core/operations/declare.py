@@ -8,7 +8,8 @@
         \"\"\"
 
 Its parameters are the arguments: a type, and in `Annotated` a kind, a help text and bounds. Its
-docstring is the help: its first line is the summary, the lines that begin with `$` are examples.
+docstring is the help: its first line is the summary, the lines that begin with `$` are examples,
+those with `>` what a model reads about its tool in place of the help.
 Everything else is named as text, so that help, completion and lists import nothing.
 `uwf_testing.operations` makes the data file of the table.
 """
@@ -18,6 +19,25 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 Permission = Literal["read", "run", "answer", "admin"]
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Tool(NamedTuple):
+    """An operation as a tool for models: `uwf mcp` serves it.
+
+    Attributes:
+        name: of the tool, and of the method of the client, or the function of uwf-mcp, that it
+            calls.
+        takes: the names of the arguments that a model may give.
+        text: what a model reads, if the docstring does not have it.
+        pages: the list of the document that comes in pages; default: the operation's `key`.
+        permission: in place of the operation's.
+    """
+
+    name: str
+    takes: str = ""
+    text: str = ""
+    pages: str = ""
+    permission: Permission | None = None
 
 
 class Operation(NamedTuple):
@@ -35,6 +55,7 @@ class Operation(NamedTuple):
         permission: what it does; a call of what does more than read gets an entry in the log.
         document: the result is a text to read, printed unless another format is given.
         formats: further values of --format, which `run` writes.
+        mcp: its tools for models.
         hidden: help does not list it.
     """
 
@@ -49,6 +70,7 @@ class Operation(NamedTuple):
     client: str = ""
     document: bool = False
     formats: Sequence[str] = ()
+    mcp: Sequence[Tool] = ()
     hidden: bool = False
 
     @property
@@ -105,7 +127,7 @@ class Kind(NamedTuple):
         metavar: its name in help. words: what completes it; default: by the metavar.
         options: the names of its option; default: `--name-of-the-parameter`, or by position.
         into: the mapping parameter that it is a part of.
-        only: "cli", or "python" for what the command line leaves out.
+        only: "cli", "python" or "models" for what the others leave out.
         hidden: help does not show it.
     """
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from uwf_core.ids import Ref
     from uwf_core.maintenance.agent_ready import Readiness
     from uwf_core.process.cancel import Cancel
+    from uwf_core.views.inbox import InboxItem
     from uwf_core.views.step_files import StepDiffDocument
     from uwf_core.views.workflow_diff import WorkflowDiffDocument
     from uwf_core.views.workflows import GraphDocument
@@ -68,8 +69,8 @@ class Operations(OperationCaller):
     def ask(self, step: str, text: str, *, agent: str | None = None, fork: bool = True, cancel: Cancel | None = None) -> AnswerDocument:
         """Ask the session of a past step a question; the thread stays unchanged.
 
-        The answer shows whether it came from that session (original) or from a new one that
-        got the record of the step (reconstructed).
+        An agent answers, which costs tokens. The answer shows whether it came from that session
+        (original) or from a new one that got the record of the step (reconstructed).
 
         $ uwf step ask 3FQ8K -p "Why did you leave the cache alone?"
         """
@@ -303,6 +304,20 @@ class Operations(OperationCaller):
         $ uwf thread wait @last --timeout 600
         """
         return self._call('uwf_core.threads.control:wait_thread', '', thread=thread, timeout_s=timeout_s)
+
+    def inbox(self, thread: str | None = None) -> Sequence[InboxItem]:
+        """Show what waits for you, or answer it: the longest wait first, with commands to continue.
+
+        These are the questions of roles and agents, failures, limits and interrupted runs of all
+        threads, and queued threads that no live worker can run. With --answer uwf asks you one after
+        the other; an answer is stored at once, and its thread continues in the background. Enter or
+        Ctrl-C leaves a question as it is.
+
+        $ uwf inbox
+        $ uwf inbox --answer
+        $ uwf inbox --format json
+        """
+        return self._call('uwf_core.views.inbox:inbox', 'items', thread=thread)
 
     def read(self, thread: str, quota: int = 32000, before: str | None = None) -> str:
         """Read a thread as Markdown: the task and the newest steps within the quota.

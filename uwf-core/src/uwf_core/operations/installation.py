@@ -264,5 +264,4 @@ def prompt_adapter_developing() -> Any:
     """
 
 
-for _name in ("setup", "mcp"):
-    command(_name, f"cli.{_name}:{_name}")
+command("setup", "cli.setup:setup")

@@ -11,10 +11,11 @@ LARGEST = 2**53 - 1
 ONE_OR_MORE, WHOLE = Bounds(1), Bounds(1, LARGEST)
 ZERO_OR_MORE = Bounds(0)
 ABOVE_ZERO = Bounds(0, open=True)
-CLI, PYTHON = Kind(only="cli"), Kind(only="python")
+CLI, PYTHON, MODELS = Kind(only="cli"), Kind(only="python"), Kind(only="models")
 HIDDEN = Kind(only="cli", hidden=True)
 MOMENT, SPAN = Kind("moment", "WHEN"), Kind("span", "TIME")
 TEXT = Kind("text", "TEXT")
+LIMITS = "max_cost max_tokens max_steps max_minutes"
 OUTPUT = Kind("", "FILE", options=("-o", "--output"))
 
 Thread = Annotated[str, Kind("", "THREAD")]

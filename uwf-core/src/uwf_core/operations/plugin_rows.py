@@ -9,7 +9,7 @@ from contextlib import suppress
 from importlib.machinery import PathFinder
 from typing import Any
 
-from uwf_core.operations.rows import Entry, Noun, add_commands, own_commands, rows_in
+from uwf_core.operations.rows import Entry, Noun, add_commands, own_commands, own_rows, rows_in
 from uwf_core.plugins.scan import OPERATIONS, EntryPoint, scan
 
 
@@ -31,6 +31,15 @@ def every_command() -> Noun:
     for name, data in plugin_data().items():
         add_commands(root.rows, data, name)
     return root
+
+
+def tool_rows() -> Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """The tools for models, by name: the row of each operation that is one, and of the tool."""
+    rows = [
+        row for data in (own_rows(), *plugin_data().values()) for row in data["operations"].values()
+    ]
+    found = [(row, tool) for row in rows for tool in row.get("tools", ())]
+    return sorted(found, key=lambda each: str(each[1]["name"]))
 
 
 def plugin_operations(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from uwf_core.operations.declare import Kind
+from uwf_core.operations.declare import Kind, Tool
 from uwf_core.operations.kinds import CLI, OUTPUT, QUOTA, CallAgent, Prompt, Quota, Step, Thread
 from uwf_core.operations.table import operation
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 @operation(
     "step.ask", "threads.ask:ask_step", text="step:answer_text", permission="run", client="ask",
+    mcp=[Tool("ask", "step text", permission="read")],
 )  # fmt: skip
 def step_ask(
     step: Step,
@@ -25,8 +26,8 @@ def step_ask(
 ) -> "AnswerDocument":
     """Ask the session of a past step a question; the thread stays unchanged.
 
-    The answer shows whether it came from that session (original) or from a new one that
-    got the record of the step (reconstructed).
+    An agent answers, which costs tokens. The answer shows whether it came from that session
+    (original) or from a new one that got the record of the step (reconstructed).
 
     $ uwf step ask 3FQ8K -p "Why did you leave the cache alone?"
     """
@@ -73,6 +74,7 @@ def step_files(
 
 @operation(
     "step.list", "views.steps:list_steps", text="step:steps_text", key="steps", client="steps",
+    mcp=[Tool("steps", "thread")],
 )  # fmt: skip
 def step_list(thread: Thread) -> "Sequence[StepRow]":
     """List the steps of a thread, oldest first; the first row is the start.
@@ -83,7 +85,7 @@ def step_list(thread: Thread) -> "Sequence[StepRow]":
 
 @operation(
     "step.read", "views.read:step_document", text="{text}", key="text", document=True,
-    client="read_step",
+    client="read_step", mcp=[Tool("read_step", "step prompt")],
 )  # fmt: skip
 def step_read(
     step: Step,
@@ -98,7 +100,10 @@ def step_read(
     """
 
 
-@operation("step.show", "views.steps:show_step", text="step:step_text", client="step")
+@operation(
+    "step.show", "views.steps:show_step", text="step:step_text", client="step",
+    mcp=[Tool("step", "step", pages="turns")],
+)  # fmt: skip
 def step_show(step: Step) -> "StepDocument":
     """Show one step: output, usage, timing, attempts, corrections and turns.
 

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from uwf_core.operations.declare import Kind
+from uwf_core.operations.declare import Kind, Tool
 from uwf_core.operations.kinds import (
     CLI,
     HIDDEN,
+    LIMITS,
     ONE_OR_MORE,
     TEXT,
     ZERO_OR_MORE,
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
     from uwf_core.engine.results import Outcome
 
 
-@operation("run", "threads.run_new:run_workflow", permission="run", client="run")
+@operation(
+    "run", "threads.run_new:run_workflow", permission="run", client="run",
+    mcp=[Tool("start", "workflow prompt cwd agent input " + LIMITS)],
+)  # fmt: skip
 def run(
     workflow: Workflow,
     prompt: Annotated[Prompt, "The task."],
@@ -45,6 +49,9 @@ def run(
     """Start a workflow and run it until it ends or suspends.
 
     WORKFLOW is a name, a file or a reference. Stops after 100 steps, with or without --until-done.
+
+    > Start a workflow on a task, in the background. Give the whole task as `prompt`, since the
+    > roles know nothing else.
 
     $ uwf run fix-bug -p "The total is off by one"
     $ uwf run ./review.yaml -p @task.md --agent human
@@ -82,7 +89,10 @@ def thread_compact(
     """
 
 
-@operation("thread.exec", "threads.running:exec_steps", permission="run", client="exec")
+@operation(
+    "thread.exec", "threads.running:exec_steps", permission="run", client="exec",
+    mcp=[Tool("exec", "thread until_done")],
+)  # fmt: skip
 def thread_exec(
     thread: Thread,
     *,
@@ -100,6 +110,8 @@ def thread_exec(
 
     Stops at the end, at a suspension or a failure; call it again to continue. A reported step is
     durable. THREAD is an id, a unique prefix of one, or @last.
+
+    > Run an idle, failed or interrupted thread on, in the background.
 
     $ uwf thread exec @last
     $ uwf thread exec 01JD8 --until-done
@@ -152,7 +164,19 @@ def thread_poke(
     """
 
 
-@operation("thread.resume", "threads.run_again:resume_steps", permission="run", client="resume")
+@operation(
+    "thread.resume", "threads.run_again:resume_steps", permission="run", client="resume",
+    mcp=[
+        Tool("resume", "thread text until_done"),
+        Tool(
+            "answer", "thread answer text until_done",
+            "Pass on what your user answered to a question of a thread: `answer` with the fields "
+            "of `form`, or `text` if there is no form. Ask your user first. A permission that an "
+            "agent asks for is not answered here.",
+            permission="answer",
+        ),
+    ],
+)  # fmt: skip
 def thread_resume(
     thread: Thread,
     text: Annotated[Prompt | None, "A further instruction."] = None,
@@ -180,6 +204,9 @@ def thread_resume(
 
     A question with a form expects --answer or --status; `thread show` prints the form. Any other
     question expects -p, or --without-answer.
+
+    > Reopen a completed thread, or run a failed or interrupted one on, with a further instruction.
+    > It neither answers a question nor grants more budget.
 
     $ uwf thread resume @last -p "Use the second option"
     $ uwf thread resume @last --status approved
@@ -211,7 +238,7 @@ def thread_start(
 
 @operation(
     "thread.stop", "threads.control:stop_thread", text="thread:thread_text", permission="run",
-    client="stop",
+    client="stop", mcp=[Tool("stop", "thread")],
 )  # fmt: skip
 def thread_stop(thread: Thread, *, head: Head = None) -> "ThreadDocument":
     """Stop a run in the background; `thread exec` continues it.
@@ -237,7 +264,10 @@ def thread_tag(
     """
 
 
-@operation("thread.wait", "threads.control:wait_thread", client="wait")
+@operation(
+    "thread.wait", "threads.control:wait_thread", client="wait",
+    mcp=[Tool("wait", "thread timeout_s")],
+)  # fmt: skip
 def thread_wait(
     thread: Thread,
     timeout_s: Annotated[
@@ -248,6 +278,9 @@ def thread_wait(
     ] = None,
 ) -> "Outcome":
     """Wait for the current run and print its result; exits with its code.
+
+    > Wait for the current run of a thread, 50 seconds at most. `status` is `running` and `exitCode`
+    > is 75 if it has not ended: call it again.
 
     $ uwf thread wait @last --timeout 600
     """

@@ -1,13 +1,15 @@
 """What is done with threads."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
-from uwf_core.operations.declare import Kind
+from uwf_core.operations.declare import Kind, Tool
 from uwf_core.operations.kinds import (
+    CLI,
     MOMENT,
     ONE_OR_MORE,
     OUTPUT,
+    PYTHON,
     QUOTA,
     SPAN,
     ZERO_OR_MORE,
@@ -23,13 +25,36 @@ from uwf_core.operations.kinds import (
 from uwf_core.operations.table import command, operation
 
 if TYPE_CHECKING:
-    from uwf_core.engine.documents import (
-        ThreadDocument,
-        UsageDocument,
-    )
+    from uwf_core.engine.documents import ThreadDocument, ThreadRow, UsageDocument
+    from uwf_core.views.inbox import InboxItem
 
 
-command("inbox", "cli.inbox:inbox")
+@operation(
+    "inbox", "views.inbox:inbox", run="inbox:inbox", key="items", permission="answer",
+    client="inbox",
+    mcp=[Tool("inbox", permission="read")],
+)  # fmt: skip
+def inbox(
+    thread: Annotated[str | None, PYTHON] = None,
+    *,
+    answer: Annotated[bool, CLI, "Go through all of it on this terminal."] = False,
+) -> "Sequence[InboxItem]":
+    """Show what waits for you, or answer it: the longest wait first, with commands to continue.
+
+    These are the questions of roles and agents, failures, limits and interrupted runs of all
+    threads, and queued threads that no live worker can run. With --answer uwf asks you one after
+    the other; an answer is stored at once, and its thread continues in the background. Enter or
+    Ctrl-C leaves a question as it is.
+
+    > List what waits for a person, the longest wait first: questions with the `form` of an answer,
+    > failures, limits.
+
+    $ uwf inbox
+    $ uwf inbox --answer
+    $ uwf inbox --format json
+    """
+
+
 command("watch", "cli.watch:watch")
 
 
@@ -51,7 +76,7 @@ def thread_cancel(
     """
 
 
-@operation("thread.diff", "", run="diff:thread_diff")
+@operation("thread.diff", "", run="diff:thread_diff", mcp=[Tool("diff", "a b", pages="rows")])
 def thread_diff(
     a: Annotated[str, Kind("", "A", "thread")],
     b: Annotated[str | None, Kind("", "[B]", "thread")] = None,
@@ -62,7 +87,7 @@ def thread_diff(
         OUTPUT,
         "Write one HTML page, side by side; with A alone, the patch for `git apply`.",
     ] = None,
-) -> Any:
+) -> Mapping[str, Any]:
     """Compare two threads, or show what one has changed in its git worktree.
 
     Two threads are a fork and its origin, or two runs of one task.
@@ -76,6 +101,8 @@ def thread_diff(
 
     Exit code 0 without a divergence or change, 1 with one; errors have their own codes, 2 for an
     unknown thread.
+
+    > Compare two threads: the first divergence in one sentence, then the aligned steps.
 
     $ uwf thread diff 01JD8ZK3 @last
     $ uwf thread diff 01JD8ZK3 @last -o diff.html
@@ -110,7 +137,10 @@ def thread_export(
     """
 
 
-@operation("thread.list", "", run="thread_list:list_")
+@operation(
+    "thread.list", "", run="thread_list:list_", key="threads",
+    mcp=[Tool("list", "status workflow role failure text all limit")],
+)  # fmt: skip
 def thread_list(
     *,
     all: Annotated[bool, Kind(options=("-a", "--all")), "Also show finished threads."] = False,
@@ -119,10 +149,13 @@ def thread_list(
     children: Annotated[bool, "Also show threads that other threads called."] = False,
     trials: Annotated[bool, "Also show threads of the trials of uwf-eval."] = False,
     **chosen: Unpack[Filter],
-) -> Any:
+) -> "Sequence[ThreadRow]":
     """List threads, newest first; finished ones only with --all or --status.
 
     A thread that calls another shows the state of that one; --children lists it as well.
+
+    > List threads, newest first, with their status: 20, or as many as `limit` says. By default only
+    > those that have not ended.
 
     $ uwf thread list
     $ uwf thread list --all --after 7d
@@ -134,6 +167,7 @@ def thread_list(
 @operation(
     "thread.read", "views.read:thread_document", text="{text}", key="text", document=True,
     client="read",
+    mcp=[Tool("read", "thread before")],
 )  # fmt: skip
 def thread_read(
     thread: Thread,
@@ -143,6 +177,8 @@ def thread_read(
     ] = None,
 ) -> str:
     """Read a thread as Markdown: the task and the newest steps within the quota.
+
+    > Read a thread as Markdown: the task and the newest steps. A long text comes in pages.
 
     $ uwf thread read @last
     $ uwf thread read 01JD8 --quota 8000
@@ -168,11 +204,17 @@ def thread_rm(
     """
 
 
-@operation("thread.show", "views.show:show_thread", text="thread:thread_text", client="show")
+@operation(
+    "thread.show", "views.show:show_thread", text="thread:thread_text", client="show",
+    mcp=[Tool("show", "thread")],
+)  # fmt: skip
 def thread_show(thread: Thread) -> "ThreadDocument":
     """Show the status of a thread: the reason of a suspension, and the next command.
 
     THREAD is an id, a unique prefix of one, or @last.
+
+    > Show the status of a thread: its task, `currentRole`, `suspendReason`, `suspendMessage`, the
+    > `form` of an answer, and the threads that it called.
 
     $ uwf thread show @last
     $ uwf thread show 01JD8 --format json
@@ -204,7 +246,10 @@ def replay(
     """
 
 
-@operation("usage", "views.usage:usage_of", text="usage:usage_text", client="usage")
+@operation(
+    "usage", "views.usage:usage_of", text="usage:usage_text", client="usage",
+    mcp=[Tool("usage", "thread workflow by", pages="rows")],
+)  # fmt: skip
 def usage(
     thread: Annotated[str | None, Kind("", "[THREAD]")] = None,
     *,
@@ -220,6 +265,8 @@ def usage(
 
     Failed attempts and questions to past steps count. ≥ marks a sum of which a part is unknown.
     THREAD is an id, a unique prefix of one, or @last; without it all threads count.
+
+    > Sum up the tokens, cost and time of one thread or of all, by role, agent, model or workflow.
 
     $ uwf usage
     $ uwf usage @last --by agent

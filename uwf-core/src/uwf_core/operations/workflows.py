@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-from uwf_core.operations.declare import Kind
-from uwf_core.operations.kinds import File, Workflow
+from uwf_core.operations.declare import Kind, Tool
+from uwf_core.operations.kinds import MODELS, File, Workflow
 from uwf_core.operations.table import operation
 
 if TYPE_CHECKING:
     from uwf_core.ids import Ref
     from uwf_core.views.workflow_diff import WorkflowDiffDocument
-    from uwf_core.views.workflows import GraphDocument, WorkflowRow
+    from uwf_core.views.workflows import GraphDocument, ProblemsDocument, WorkflowRow
 
 
 @operation(
@@ -36,13 +36,18 @@ def workflow_add(
     """
 
 
-@operation("workflow.check", "", run="workflow_check:check", formats=("sarif", "github"))
+@operation(
+    "workflow.check", "", run="workflow_check:check", formats=("sarif", "github"),
+    mcp=[Tool("check", "file text", pages="problems")],
+)  # fmt: skip
 def workflow_check(
     files: Annotated[Sequence[str], Kind("", "WORKFLOW…", "file")],
     *,
     bound: Annotated[bool, "Print how many agent calls each valid workflow makes at most."] = False,
     fix: Annotated[bool, "First fix what is mechanical, in the files."] = False,
-) -> Any:
+    file: Annotated[str, MODELS, Kind("", "FILE", "file"), "In the folder of the server."],
+    text: Annotated[str | None, MODELS, "Check this text as if it were the file."] = None,
+) -> "ProblemsDocument":
     """Report every error in workflow files, each with its place and a hint.
 
     WORKFLOW is a file, or a name that has one here.
@@ -52,6 +57,9 @@ def workflow_check(
     can name the workflows that roles call.
 
     --format sarif prints a log for code scanning, --format github annotations of GitHub Actions.
+
+    > Report every error of a workflow file with its line and a suggested fix. Use it after each
+    > change of such a file.
 
     $ uwf workflow check fix-bug.yaml
     $ uwf workflow check .workflow/*.yaml
@@ -98,7 +106,7 @@ def workflow_graph(workflow: Workflow) -> "GraphDocument":
 
 @operation(
     "workflow.list", "views.workflows:list_workflows", text="workflow:workflows_text",
-    key="workflows", client="workflows",
+    key="workflows", client="workflows", mcp=[Tool("workflows")],
 )  # fmt: skip
 def workflow_list() -> "Sequence[WorkflowRow]":
     """List the workflows that you can start here by name, with their origins.

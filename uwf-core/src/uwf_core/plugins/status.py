@@ -161,14 +161,17 @@ RESERVED: Mapping[str, Mapping[str, str]] = {
     IMPORTERS: {"original": "uwf-import-original"},
     MODELS: dict.fromkeys(("anthropic", "gemini", "openai-chat", "openai-responses"), "uwf-llm"),
     STORES: dict.fromkeys(("memory", "sqlite"), CORE),
-    COMMANDS: dict.fromkeys(
-        (
-            *("agent", "bundle", "cas", "completion", "config", "demo", "doctor", "log", "mcp"),
-            *("plugin", "prompt", "replay", "run", "setup", "step", "thread", "usage"),
-            *("inbox", "store", "watch", "workflow"),
+    COMMANDS: {
+        **dict.fromkeys(
+            (
+                *("agent", "bundle", "cas", "completion", "config", "demo", "doctor", "log"),
+                *("plugin", "prompt", "replay", "run", "setup", "step", "thread", "usage"),
+                *("inbox", "store", "watch", "workflow"),
+            ),
+            CORE,
         ),
-        CORE,
-    ),
+        "mcp": "uwf-mcp",
+    },
 }
 """The built-in names by group, with the distribution of each: no other one can have them."""
 

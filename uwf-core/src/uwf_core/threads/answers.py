@@ -31,13 +31,18 @@ def check_person(engine: "Engine", head: "Head") -> None:
     marker = engine.env.get(VARIABLE)
     if not marker:
         return
-    asked = last_attempt(engine.store, head)
-    if asked is not None and engine.store.payload(Ref(asked.value))["agent"] == HUMAN:
+    if asks_person(engine, head):
         raise WrongStateError(
             f"thread {head.thread} waits for a person, and this command runs below an agent "
             f"({VARIABLE}={marker})",
             hint=f"a person answers it: uwf thread show {head.thread}",
         )
+
+
+def asks_person(engine: "Engine", head: "Head") -> bool:
+    """Whether a thread waits for a role that a person plays, not for what an agent asks."""
+    asked = last_attempt(engine.store, head)
+    return asked is not None and engine.store.payload(Ref(asked.value))["agent"] == HUMAN
 
 
 def check_replied(

@@ -50,11 +50,14 @@ class InboxItem(TypedDict):
     commands: list[str]
 
 
-def inbox(engine: "Engine") -> list[InboxItem]:
+def inbox(engine: "Engine", thread: str | None = None) -> list[InboxItem]:
     """All threads that wait for a person, the longest wait first; takes no lock. Those of the
     original uwf are read-only: nobody can answer them. What workers will repeat waits for nobody,
-    unless a service named the time until which it waits: a person may know better.
+    unless a service named the time until which it waits: a person may know better. With `thread`
+    only what waits in it and in those that it called, in their order.
     """
+    if thread is not None:
+        return waiting_in(engine, thread)
     rows = list_threads(engine, ThreadFilter(statuses=("suspended",)))
     ours = [row["thread"] for row in rows if row["original"] is None]
     found = [item for thread in ours for item in waiting_in(engine, thread)]

@@ -6,18 +6,13 @@ from typing import Any
 
 import anyio
 from anyio.from_thread import start_blocking_portal
-from mcp import ClientSession, StdioServerParameters
 from mcp.client._memory import InMemoryTransport
 from mcp.client.stdio import stdio_client
 
-from uwf_core.cli.error_report import explain, redacted
-from uwf_core.cli.prompt import document_text
-from uwf_core.cli.session import Session
-from uwf_core.engine.open_engine import open_engine
-from uwf_core.escape import clean_document
-from uwf_core.mcp.driver import ServedFolder
-from uwf_core.mcp.serve import Serving, make_server
+from mcp import ClientSession, StdioServerParameters
+from uwf_core.commands import Session
 from uwf_core.testing.project import Project
+from uwf_mcp.serve import make_server
 
 CALL_SECONDS = 60.0
 
@@ -104,7 +99,10 @@ def connected(
         enter = portal.wrap_async_context_manager
         streams: Any = stdio_client(program)
         if not (as_process or env):
-            streams = InMemoryTransport(make_server(_serving(project, words[1::2])))
+            asked = Session()
+            asked.env = project.env  # type: ignore[assignment]
+            server = make_server(asked, str(project.folder), words[1::2])
+            streams = InMemoryTransport(server)
         reader, writer = stack.enter_context(enter(streams))
         session = stack.enter_context(enter(ClientSession(reader, writer)))
         portal.call(session.initialize)
@@ -115,17 +113,3 @@ def connected(
             failure = problem
     if failure is not None:
         raise failure
-
-
-def _serving(project: Project, allowed: tuple[str, ...]) -> Serving:
-    """What `uwf mcp` gives its server."""
-    session = Session()
-    session._engine = open_engine(env=project.env, cwd=str(project.folder))
-    return Serving(
-        ServedFolder(project.env, str(project.folder)),
-        allowed,
-        document_text("usage"),
-        "",
-        clean_document,
-        lambda problem: redacted(session, explain(problem).document()),
-    )

@@ -7,11 +7,9 @@ are values of JSON, so that no text can end the mark.
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from uwf_core.errors import UsageError
-from uwf_core.fields.records import shape_of
-from uwf_core.operations.rows import function_of
 
 MOST_CHARACTERS = 32_000
 """The length of a document as JSON: as many as a role gets of its history."""
@@ -30,76 +28,45 @@ ABOUT: Final = (
 )
 
 
-class Page(NamedTuple):
-    """A document, and the part of its list `key` that is wanted.
-
-    Attributes:
-        document: as uwf prints it as JSON.
-        key: its list of any length; None if it has none.
-        offset: the first item that is wanted. first: the first one that the list contains.
-        following: the `nextOffset` after all that the document contains.
-        exit_code: that of the command, for runs. notices: the lines of the command for people.
-    """
-
-    document: Mapping[str, Any]
-    key: str | None = None
-    offset: int = 0
-    first: int = 0
-    following: int | None = None
-    exit_code: int | None = None
-    notices: Sequence[str] = ()
-
-
-def text_page(text: str, offset: int) -> Page:
-    """A part of a text."""
-    end = offset + _TEXT_CHARACTERS
-    document = {"text": text[offset:end], "characters": len(text)}
-    return Page(document, following=end if end < len(text) else None)
-
-
-def page_schema(document: Any, *, is_run: bool) -> dict[str, Any]:
-    """The JSON Schema of an answer that contains a document of this class, or of that name."""
-    if isinstance(document, str):
-        document = function_of(document)
-    properties: dict[str, Any] = {
-        "about": {"type": "string"},
-        "recorded": shape_of(document).schema(),
-        "cut": {"type": "boolean", "description": "Long texts or lists in it were shortened."},
-        "nextOffset": {"type": ["integer", "null"], "description": "The `offset` of the rest."},
-        "notices": {"type": "array", "items": {"type": "string"}},
-    }
-    if is_run:
-        properties["exitCode"] = {"type": "integer", "description": "That of the command."}
-    return {"type": "object", "properties": properties, "required": list(properties)}
-
-
-def answer_of(page: Page) -> dict[str, Any]:
+def answer_of(
+    document: Mapping[str, Any],
+    key: str = "",
+    offset: int = 0,
+    most: int | None = None,
+    notices: Sequence[str] = (),
+) -> dict[str, Any]:
     """The answer: as many items as fit, what is still too long shortened.
+
+    Args:
+        document: as uwf prints it as JSON. notices: the lines of the command for people.
+        key: its list or text of any length; "" if it has none.
+        offset: the first item that is wanted. most: how many at most.
 
     Raises:
         UsageError: it cannot be shortened enough.
     """
-    document, following = dict(page.document), page.following
-    if page.key is not None:
-        every = document[page.key]
-        room = MOST_CHARACTERS - _length({**document, page.key: []})
-        some = _fitting(every[page.offset - page.first :], max(room, MOST_CHARACTERS // 4))
-        document[page.key] = some
-        end = page.offset + len(some)
-        following = end if end - page.first < len(every) else following
+    document, following = dict(document), None
+    if key:
+        every, end = document[key], None if most is None else offset + most
+        document[key] = every[:0]
+        room = max(MOST_CHARACTERS - _length(document), MOST_CHARACTERS // 4)
+        document[key] = _fitting(every[offset:end], room)
+        end = offset + len(document[key])
+        following = end if end < len(every) else None
     short = _shortened(document)
-    answer = {
+    return {
         "about": ABOUT,
         "recorded": short,
         "cut": short != document,
         "nextOffset": following,
-        "notices": [_cut_text(each, 500) for each in page.notices[:20]],
+        "notices": [_cut_text(each, 500) for each in notices[:20]],
     }
-    return answer if page.exit_code is None else {**answer, "exitCode": page.exit_code}
 
 
-def _fitting(items: Sequence[Any], room: int) -> list[Any]:
-    """As many as fit; at least one."""
+def _fitting(items: Any, room: int) -> Any:
+    """As many as fit, at least one; of a text its first part."""
+    if isinstance(items, str):
+        return items[:_TEXT_CHARACTERS]
     found: list[Any] = []
     for each in items:
         room -= _length(each) + 2
