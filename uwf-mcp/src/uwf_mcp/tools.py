@@ -57,10 +57,8 @@ class ServedTool:
         self.is_run = operation["returns"] == "Outcome"
         self.pages, self._key = tool.get("pages", ""), operation.get("key", "")
         self.document = _document(operation, tool)
-        self._method = tool.get("client", "")
-        self._function = OWN.get(self.name) or (
-            getattr(Client, self._method) if self._method else function_of(operation["target"])
-        )
+        method = getattr(Client, tool.get("client") or tool["name"], None)
+        self._function = OWN.get(self.name) or method or function_of(operation["target"])
         self._names = signature(self._function).parameters
         rows = [*operation["arguments"], *tool.get("arguments", ())]
         self._taken = [row for row in rows if row["name"] in tool.get("takes", ())]
@@ -94,6 +92,7 @@ class ServedTool:
             UsageError: an argument names what is not in this server's folder.
         """
         context: dict[str, Any] = {
+            "self": uwf,
             "client": uwf,
             "cancel": cancel,
             "offset": getattr(read, "offset", 0),
@@ -108,8 +107,7 @@ class ServedTool:
                 found[row["name"]] = _named(uwf, row, value)
         if self.is_run and self.permission != "read":
             found["background"] = True
-        is_method = self.name not in OWN and self._method
-        result = (getattr(uwf, self._method) if is_method else self._function)(**found)
+        result = self._function(**found)
         if not self._key:
             return result
         more = {"characters": len(result)} if isinstance(result, str) else {}
