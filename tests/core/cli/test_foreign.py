@@ -178,7 +178,7 @@ def test_a_plugin_that_hangs_is_given_up(site, monkeypatch):
     env = {**site.project.env, "PYTHONPATH": str(site.folder)}
     engine = open_engine(env=env, cwd=str(site.project.folder))
     answer = probe.probe(engine, engine.plugins.found("uwf.agents", "bad"), 1.0)
-    assert "(uwf-agent-bad 1.2) is broken: it did not load within 1 s" in str(answer["problem"])
+    assert "(uwf-agent-bad 1.2) is broken: it did not load within 1 s" in str(answer["reason"])
     assert repair_line("uwf-agent-bad") in str(answer["hint"])
 
 

@@ -59,8 +59,8 @@ def readiness(engine: "Engine", choice: "Choice", found: Probe | None) -> Readin
         "kind": "plugin" if choice.plugin else "command",
         "distribution": choice.plugin and _distribution(engine, choice.plugin),
         "capabilities": found["capabilities"] or [],
-        "ready": found["problem"] is None and not faults,
-        "reason": found["problem"] or (faults[0]["message"] if faults else None),
+        "ready": found["reason"] is None and not faults,
+        "reason": found["reason"] or (faults[0]["message"] if faults else None),
         "hint": found["hint"] or (faults[0]["hint"] if faults else None),
         "checks": found["checks"],
     }

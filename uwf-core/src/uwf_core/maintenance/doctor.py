@@ -163,8 +163,8 @@ def _plugin_checks(
             yield _check(name, level, f"{found.origin} is {state}: {plugin.reason}", hint)
             continue
         answer = answers[found]()
-        if answer["problem"] is not None:
-            yield _check(name, "error", answer["problem"], answer["hint"])
+        if answer["reason"] is not None:
+            yield _check(name, "error", answer["reason"], answer["hint"])
             continue
         by = found.origin
         if plugin.warning is not None:

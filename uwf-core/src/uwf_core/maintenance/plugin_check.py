@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from uwf_core.maintenance.plugin_probe import CheckDocument, Probe, Probes, failed, probe
+from uwf_core.maintenance.plugin_probe import Probe, Probes, failed, probe
 from uwf_core.views import installed
 
 if TYPE_CHECKING:
@@ -39,11 +39,11 @@ def _hooks(engine: "Engine") -> dict[_Key, dict[str, Any]]:
 
 
 def _loaded(answer: Probe) -> dict[str, Any]:
-    status = "ready" if answer["problem"] is None else answer["status"] or "broken"
-    return {"status": status, "reason": answer["problem"], "hooks": answer["hooks"]}
+    status = "ready" if answer["reason"] is None else answer["status"] or "broken"
+    return {"status": status, "reason": answer["reason"], "hooks": answer["hooks"]}
 
 
-class CheckedPlugin(TypedDict):
+class CheckedPlugin(Probe):
     """The result of loading one plugin; `status` is the one after loading."""
 
     name: str
@@ -52,13 +52,6 @@ class CheckedPlugin(TypedDict):
     version: str | None
     file: str | None
     installed: "Installed | None"
-    status: str
-    reason: str | None
-    hint: str | None
-    summary: str | None
-    capabilities: list[str] | None
-    hooks: list[str] | None
-    checks: list[CheckDocument]
 
 
 class PluginsDocument(TypedDict):
@@ -90,6 +83,7 @@ def _checked(engine: "Engine", plugin: "Plugin", seconds: float) -> CheckedPlugi
     if status == "ready":
         status = _loaded(answer)["status"]
     return {
+        **answer,
         "name": found.name,
         "group": found.group,
         "distribution": found.distribution,
@@ -97,12 +91,7 @@ def _checked(engine: "Engine", plugin: "Plugin", seconds: float) -> CheckedPlugi
         "file": found.file or None,
         "installed": None if found.file else describe(found.distribution),
         "status": status,
-        "reason": answer["problem"],
-        "hint": answer["hint"],
         "summary": answer["summary"] or found.summary or None,
-        "capabilities": answer["capabilities"],
-        "hooks": answer["hooks"],
-        "checks": answer["checks"],
     }
 
 

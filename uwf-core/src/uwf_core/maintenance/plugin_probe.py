@@ -46,7 +46,7 @@ class CheckDocument(TypedDict):
 
 
 class Probe(TypedDict):
-    """The result of loading: `problem` is null for a ready plugin, else `status` is the kind
+    """The result of loading: `reason` is null for a ready plugin, else `status` is the kind
     of problem. `hooks` are those that it implements.
     """
 
@@ -54,7 +54,7 @@ class Probe(TypedDict):
     capabilities: list[str] | None
     hooks: list[str] | None
     checks: list[CheckDocument]
-    problem: str | None
+    reason: str | None
     hint: str | None
     status: str | None
 
@@ -120,7 +120,7 @@ def _probe_together(
     if result.end is not End.EXITED or len(answers) != len(found):
         return {}
     paired = zip(found, answers, strict=True)
-    return {each: answer for each, answer in paired if answer["problem"] is None}
+    return {each: answer for each, answer in paired if answer["reason"] is None}
 
 
 _AT_ONCE = 8
@@ -210,7 +210,7 @@ def failed(problem: str | None, hint: str | None, status: str | None = None) -> 
         "capabilities": None,
         "hooks": None,
         "checks": [],
-        "problem": problem,
+        "reason": problem,
         "hint": hint,
         "status": status,
     }

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from uwf_core.fields.records import write_record
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.calls import calling_heads
 from uwf_core.thread.head import TRIAL, read_head
@@ -36,7 +37,7 @@ class Notice(NamedTuple):
     """
 
     id: str
-    kind: NoticeKind
+    event: NoticeKind
     thread: str
     of: str
     seq: int
@@ -103,16 +104,5 @@ def notice_document(engine: "Engine", notice: Notice, url: str | None) -> dict[s
     """A notice as JSON: what the command gets on stdin."""
     commands = show_thread(engine, Ref(notice.thread))["next"]
     link = None if url is None else f"{url.rstrip('/')}/threads/{notice.thread}"
-    return {
-        "id": notice.id,
-        "event": notice.kind,
-        "thread": notice.thread,
-        "workflow": notice.workflow,
-        "task": notice.task,
-        "role": notice.role,
-        "title": notice.title,
-        "message": notice.message,
-        "next": commands[0] if commands else "",
-        "url": link or "",
-        "atMs": notice.at_ms,
-    }
+    next_ = commands[0] if commands else ""
+    return {**write_record(notice), "next": next_, "url": link or ""}

@@ -102,7 +102,7 @@ class Sender:
             key=lambda notice: (notice.at_ms, notice.id),
         )
         settings = self._engine.settings.notify
-        wanted = [notice for notice in found if notice.kind in settings.events]
+        wanted = [notice for notice in found if notice.event in settings.events]
         while wanted:
             if self._room() > 0:
                 self._send(wanted[:1])
