@@ -12,8 +12,8 @@ from uwf_core.engine.worktree_documents import RemovedWorktree, WorktreeDocument
 from uwf_core.thread.names import Reason, Status
 from uwf_core.thread.types import (
     BranchPayload,
+    CompactedPayload,
     ErrorPayload,
-    PersonPayload,
     StepPayload,
     TurnPayload,
 )
@@ -143,22 +143,13 @@ class CalledDocument(TypedDict):
     status: Status
 
 
-class CompactedDocument(TypedDict):
-    """A summary that `thread compact` stored: the thread, its event, the newest summarized step and
-    its number, the text, the person, and the agent that wrote it with what it used.
+class CompactedDocument(CompactedPayload):
+    """A summary that `thread compact` stored: the node of its event, with the text in place of its
+    reference. `thread` is the one that it holds in, `number` that of the newest summarized step.
     """
 
-    thread: str
     event: str
-    step: str
     number: int
-    summary: str
-    by: PersonPayload | None
-    agent: str | None
-    model: str | None
-    startedAtMs: int
-    completedAtMs: int
-    usage: UsagePayload
 
 
 class ResultDocument(TypedDict):

@@ -8,24 +8,14 @@ if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.engine.documents import CompactedDocument
     from uwf_core.thread.summaries import StepsSummary
+    from uwf_core.thread.types import CompactedPayload
 
 
 def compacted_document(store: "Store", thread: str, found: "StepsSummary") -> "CompactedDocument":
     """A summary that holds in a thread."""
-    payload = found.event.payload
-    return {
-        "thread": thread,
-        "event": found.event.ref,
-        "step": payload["step"],
-        "number": found.number,
-        "summary": found.text(store),
-        "by": payload["by"],
-        "agent": payload["agent"],
-        "model": payload["model"],
-        "startedAtMs": payload["startedAtMs"],
-        "completedAtMs": payload["completedAtMs"],
-        "usage": payload["usage"],
-    }
+    node: CompactedPayload = found.event.payload  # type: ignore[assignment]
+    own = {"thread": thread, "event": found.event.ref, "number": found.number}
+    return {**node, **own, "summary": found.text(store)}  # type: ignore[typeddict-item]
 
 
 def summary_markdown(store: "Store", found: "StepsSummary") -> str:
