@@ -8,6 +8,7 @@ PAGES = {
     "hooks": "every hook with its arguments and an example",
     "contracts": "every clause of the conformance kits, and every ability of a scripted peer",
     "formats": "every key of the files and documents that uwf reads",
+    "documents": "the JSON Schema of what each command prints",
     "judges": "the built-in judges of uwf-eval with their options",
     "builtin": "the builtin agent's options and tools, and the services that setup knows",
     "errors": "exit codes, errors and kinds of failure",
