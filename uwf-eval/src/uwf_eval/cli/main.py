@@ -1,11 +1,10 @@
 """`uwf-eval` and `uwf eval`: the table of commands; each module is imported on its call."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from uwf_core.commands import EXIT_CODES, Group, Noun, Row, write_examples, write_lines
 
-COMMANDS: Final[Mapping[str, Row]] = {
+COMMANDS: Final[dict[str, Row | Noun]] = {
     "run": Row("run:run", "Run tasks and judge every trial"),
     "resume": Row("run:resume", "Run the remaining trials of a run"),
     "new": Row("tasks:new", "Create an example task"),

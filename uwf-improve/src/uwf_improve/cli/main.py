@@ -1,11 +1,10 @@
 """`uwf improve`: the table of commands; each module is imported on its call."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from uwf_core.commands import EXIT_CODES, Group, Noun, Row, write_examples, write_lines
 
-COMMANDS: Final[Mapping[str, Row]] = {
+COMMANDS: Final[dict[str, Row | Noun]] = {
     "reflect": Row("reflect:reflect", "Find what goes wrong again and again in recorded threads"),
     "propose": Row("propose:propose", "Draft an edit of a workflow: checked, guarded, replayed"),
     "seal": Row("sets:seal", "Split tasks into open and sealed ones, and store the bar"),

@@ -1,11 +1,10 @@
 """`uwf worker`: the table of commands; each module is imported on its call."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from uwf_core.commands import EXIT_CODES, Group, Noun, Row, write_examples, write_lines
 
-COMMANDS: Final[Mapping[str, Row]] = {
+COMMANDS: Final[dict[str, Row | Noun]] = {
     "start": Row("start:start", "Run threads that were handed to workers, until it drains"),
     "status": Row("status:status", "Show the workers, and the threads that wait for one"),
     "drain": Row("status:drain", "Let workers end after their step"),

@@ -1,11 +1,10 @@
 """`uwf schedule`: the table of commands; each module is imported on its call."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from uwf_core.commands import EXIT_CODES, Group, Noun, Row, write_examples, write_lines
 
-COMMANDS: Final[Mapping[str, Row]] = {
+COMMANDS: Final[dict[str, Row | Noun]] = {
     "add": Row("schedule_add:add", "Start a workflow again and again, at the times of a cron line"),
     "list": Row("schedule_list:list_", "Show the schedules, their next times and what went wrong"),
     "pause": Row("schedule:pause", "Let a schedule start nothing until it is resumed"),
