@@ -10,7 +10,8 @@ from uwf_core.config.providers import PRESETS
 from uwf_core.errors import AuthRefused, BadRequest
 from uwf_llm.chat import ChatRequest, Message
 from uwf_llm.client import ChatClient
-from uwf_llm.openai_chat.reply import read_usage
+from uwf_llm.openai_chat.reply import COUNTS
+from uwf_llm.reply import usage_of
 
 CALLS = {
     "text": "Let me look.",
@@ -326,7 +327,7 @@ def test_many_threads_may_share_a_client(serve, question):
     ],
 )
 def test_usage_without_the_cached_tokens_and_unknown_is_none(said, wanted):
-    usage = read_usage(said)
+    usage = usage_of(said, COUNTS)
     assert (usage.input_tokens, usage.cache_read_tokens, usage.output_tokens) == wanted
 
 

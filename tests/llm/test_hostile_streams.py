@@ -14,7 +14,7 @@ from uwf_core.api.agent import ToolCall
 from uwf_core.errors import AgentFailure
 from uwf_llm.chat import ChatReply, Message
 from uwf_llm.client import ChatClient
-from uwf_llm.layout import parts_of
+from uwf_llm.layout import sent_parts
 from uwf_llm.limits import RetryPolicy
 from uwf_testing.model_server import ScriptedModel
 from uwf_testing.model_server_script import ModelTurn, RawAnswer
@@ -117,10 +117,10 @@ def test_numbers_that_nobody_can_count_are_unknown(line, whole, number):
 def test_no_layout_loses_or_repeats_a_text_or_a_call(pieces, layout):
     calls = tuple(each for each in pieces if isinstance(each, ToolCall))
     text = "".join(each for each in pieces if isinstance(each, str))
-    message = Message(role="assistant", text=text, tool_calls=calls)
-    parts = list(parts_of(message, layout))
-    assert "".join(part for kind, part, _ in parts if kind == "text") == text
-    assert tuple(part for kind, part, _ in parts if kind == "call") == calls
+    message = Message(role="assistant", text=text, tool_calls=calls, extra={"layout": layout})
+    parts = list(sent_parts(message, "", lambda said: [{"text": said}], lambda c: {"call": c}))
+    assert "".join(part.get("text", "") for part in parts) == text
+    assert tuple(part["call"] for part in parts if "call" in part) == calls
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60)

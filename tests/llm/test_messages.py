@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from uwf_core.api.agent import Model, ToolCall
 from uwf_llm.chat import ChatRequest, ChatTool, Message
-from uwf_llm.openai_chat.adapt import Quirks
-from uwf_llm.openai_chat.body import BodyWriter
+from uwf_llm.openai_chat.protocol import OpenaiChat
 
 CALL = ToolCall(id="c1", name="read_file", arguments='{"path": "a"}')
 CONVERSATION = (
@@ -23,11 +22,11 @@ CONVERSATION = (
 
 def writer_of(**extra):
     model = Model(alias="m", name="model-1", provider="p", base_url="http://here", extra=extra)
-    return BodyWriter(model, "here model-1")
+    return OpenaiChat(model, "here model-1")
 
 
-def sent(request, quirks=None, stream=False, **extra):
-    return json.loads(writer_of(**extra).body(request, quirks or Quirks(), stream=stream))
+def sent(request, stream=False, **extra):
+    return json.loads(writer_of(**extra).request(request, stream=stream).body)
 
 
 def test_a_conversation_is_sent_as_it_is_and_in_its_order():
@@ -55,7 +54,9 @@ def test_a_conversation_is_sent_as_it_is_and_in_its_order():
 def test_a_service_that_sent_no_reasoning_gets_none_unless_it_demands_it():
     request = ChatRequest(messages=CONVERSATION)
     assert "reasoning_content" not in sent(request)["messages"][2]
-    wanted = sent(request, Quirks(reasoning_back=True))
+    writer = writer_of()
+    assert writer.adapt(request, "reasoning_content is missing", stream=False)
+    wanted = json.loads(writer.request(request, stream=False).body)
     assert wanted["messages"][2]["reasoning_content"] == "hm"
 
 
@@ -89,7 +90,7 @@ def test_the_order_of_the_tools_changes_no_byte(names):
 
     def body(order):
         tools = tuple(ChatTool(name=name, description="", parameters={}) for name in order)
-        return writer_of().body(ChatRequest(messages=(), tools=tools), Quirks(), stream=True)
+        return writer_of().request(ChatRequest(messages=(), tools=tools), stream=True).body
 
     assert body(names) == body(sorted(names))
 
@@ -101,7 +102,7 @@ def test_a_longer_conversation_begins_with_the_bytes_of_the_shorter(texts):
 
     def body(count, by):
         request = ChatRequest(messages=messages[:count])
-        return by.body(request, Quirks(), stream=False)
+        return by.request(request, stream=False).body
 
     for count in range(1, len(texts)):
         assert body(count + 1, writer).startswith(body(count, writer).removesuffix(b"]}"))
@@ -123,7 +124,7 @@ def test_what_was_sent_before_is_not_encoded_again():
     for count in (1, 2, 3):
         looked.clear()
         request = ChatRequest(messages=tuple(messages[:count]))
-        body = json.loads(writer.body(request, Quirks(), stream=False))
+        body = json.loads(writer.request(request, stream=False).body)
         assert [each["content"] for each in body["messages"]] == ["0", "1", "2"][:count]
         assert all(each is messages[count - 1] for each in looked)
 

@@ -12,6 +12,8 @@
     client     ChatClient: chat, list_models
     protocol   the contract of a protocol; plugins of `uwf.models` add some
     reply      ReplyBuilder: a reply from its pieces, and the failure of an incomplete one
+    quirks     LearningProtocol: what protocols share, with what a service does not support left out
+    parts      a text, a call or reasoning, as it grows
     layout     the order of a reply's parts, for services that want it back
     encoding   JSON with equal bytes for equal requests
     plugin     the built-in protocols: openai_chat, openai_responses, anthropic, gemini

@@ -89,6 +89,11 @@ class ChatRequest:
     max_tokens: int | None = None
     temperature: float | None = None
 
+    @property
+    def system(self) -> str:
+        """The text of the system, for services that have it apart."""
+        return "\n\n".join(each.text for each in self.messages if each.role == "system")
+
 
 @dataclass(frozen=True, kw_only=True)
 class ChatReply:

@@ -1,12 +1,13 @@
 """JSON as every protocol sends it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from uwf_core.api.agent import ToolCall
 from uwf_llm.arguments import ToolArgumentsError, parse_arguments
 from uwf_llm.characters import has_whole, whole_characters
+from uwf_llm.chat import Message
 
 
 def encoded(value: Any) -> bytes:
@@ -27,6 +28,31 @@ def merged(extra: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
         elif isinstance(theirs, list) and isinstance(own, list):
             body[name] = [*own, *(each for each in theirs if each not in own)]
     return body
+
+
+def given(**values: Any) -> dict[str, Any]:
+    """The values that are there."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def turns(
+    messages: Iterable[Message],
+    assistant: str,
+    key: str,
+    parts: Callable[[Message], Iterable[dict[str, Any]]],
+) -> list[dict[str, Any]]:
+    """The conversation without its system text, for services that want both sides in turn: what
+    follows each other from the same side is one turn, with its parts at `key`.
+    """
+    found: list[dict[str, Any]] = []
+    for message in messages:
+        if message.role == "system":
+            continue
+        role = assistant if message.role == "assistant" else "user"
+        if not found or found[-1]["role"] != role:
+            found.append({"role": role, key: []})
+        found[-1][key] += parts(message)
+    return found
 
 
 def arguments_object(call: ToolCall) -> dict[str, Any]:

@@ -6,67 +6,73 @@ A layout is a list that `Message.extra` keeps as JSON: `{"raw": block}` for what
 `{"text": length, …fields}` and `{"call": true, …fields}` for what the message has already. Pure.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 from uwf_core.api.agent import ToolCall
 from uwf_llm.chat import Message
 
-Part = tuple[Literal["text", "call", "raw"], Any, Mapping[str, Any]]
+_LAYOUT = "layout"
+Block = dict[str, Any]
 
 
-def text_part(length: int, fields: Mapping[str, Any]) -> dict[str, Any]:
+def text_part(length: int, fields: Mapping[str, Any]) -> Block:
     """A text of so many characters."""
     return {"text": length, "fields": dict(fields)} if fields else {"text": length}
 
 
-def call_part(fields: Mapping[str, Any]) -> dict[str, Any]:
+def call_part(fields: Mapping[str, Any]) -> Block:
     """The next call."""
     return {"call": True, "fields": dict(fields)} if fields else {"call": True}
 
 
-def raw_part(block: Mapping[str, Any]) -> dict[str, Any]:
+def raw_part(block: Mapping[str, Any]) -> Block:
     """A part that is sent back as it came."""
     return {"raw": dict(block)}
 
 
-def is_plain(layout: list[dict[str, Any]]) -> bool:
-    """Whether the layout adds nothing to the message: one text, then calls."""
+def extra_of(layout: Sequence[Block]) -> Mapping[str, Any]:
+    """What a message keeps of a layout; nothing if it only has one text, then calls."""
     kinds = ["text" if "text" in part else "call" if "call" in part else "raw" for part in layout]
     ordered = sorted(kinds, key=("text", "call", "raw").index)
     single = kinds.count("text") <= 1 and "raw" not in kinds
-    return single and kinds == ordered and not any("fields" in part for part in layout)
+    plain = single and kinds == ordered and not any("fields" in part for part in layout)
+    return {} if plain else {_LAYOUT: list(layout)}
 
 
-def parts_of(message: Message, layout: Any) -> Iterator[Part]:
-    """The parts of an assistant's message in the order of its layout; without a layout that fits
-    the message: opaque blocks, the text, the calls.
+def sent_parts(
+    message: Message,
+    service: str | None,
+    text: Callable[[str], list[Block]],
+    call: Callable[[ToolCall], Block],
+) -> Iterator[Block]:
+    """The parts of an assistant's message in the order of its layout, if that is of this service;
+    without a layout that fits the message: opaque blocks, the text, the calls.
 
-    Yields:
-        ("text", text, fields), ("call", `ToolCall`, fields) or ("raw", block, {}).
+    Args:
+        message, service: the message, and to whom it goes. text, call: write a text and a call.
     """
-    entries = objects(layout)
+    entries = objects(message.extra.get(_LAYOUT)) if message.service == service else []
     if not _fits(message, entries):
-        yield from (("raw", each["raw"], {}) for each in entries if _is_raw(each))
-        if message.text:
-            yield "text", message.text, {}
-        yield from (("call", call, {}) for call in message.tool_calls)
-        return
+        length = len(message.text)
+        entries = [each for each in entries if _is_raw(each)]
+        entries += [text_part(length, {})] if length else []
+        entries += [call_part({})] * len(message.tool_calls)
     start, calls = 0, iter(message.tool_calls)
     for entry in entries:
         fields = entry.get("fields")
         fields = fields if isinstance(fields, dict) else {}
         if _is_raw(entry):
-            yield "raw", entry["raw"], {}
+            yield entry["raw"]
         elif "text" in entry:
-            yield "text", message.text[start : start + entry["text"]], fields
+            said = message.text[start : start + entry["text"]]
+            yield from ({**fields, **each} for each in text(said))
             start += entry["text"]
         else:
-            call: ToolCall = next(calls)
-            yield "call", call, fields
+            yield {**fields, **call(next(calls))}
 
 
-def _fits(message: Message, entries: list[dict[str, Any]]) -> bool:
+def _fits(message: Message, entries: list[Block]) -> bool:
     """Whether the layout accounts for the whole text and for every call."""
     lengths = [each["text"] for each in entries if "text" in each]
     counted = all(type(length) is int and length >= 0 for length in lengths)
@@ -76,9 +82,16 @@ def _fits(message: Message, entries: list[dict[str, Any]]) -> bool:
     return bool(entries) and known and whole and calls == len(message.tool_calls)
 
 
-def objects(value: Any) -> list[dict[str, Any]]:
+def objects(value: Any) -> list[Block]:
     """The JSON objects of a list; [] for anything else."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def further(fields: Mapping[str, Any], standard: Collection[str]) -> Block:
+    """The fields that are not in the standard of a protocol, without those that are null."""
+    return {
+        name: value for name, value in fields.items() if name not in standard and value is not None
+    }
 
 
 def _is_raw(entry: Mapping[str, Any]) -> bool:

@@ -4,7 +4,7 @@ its failure.
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.api.agent import ToolCall, Usage
 from uwf_core.api.sums import LARGEST
@@ -13,7 +13,7 @@ from uwf_llm.characters import whole_characters
 from uwf_llm.chat import ChatReply, Delta, ResponseFormat
 from uwf_llm.error_documents import status_in
 from uwf_llm.failures import ErrorResponse, RequestFailed, failure_from
-from uwf_llm.layout import objects
+from uwf_llm.layout import extra_of, objects
 
 OnDelta = Callable[[Delta], None]
 _SHOWN = 2000
@@ -35,6 +35,7 @@ class ReplyBuilder:
     Attributes:
         stop_reason: `stop`, `tool_calls`, `length`, or the service's own word.
         usage, model, extra, service, response_format: of the reply, as in `ChatReply`.
+        layout: its parts in their order, which `extra` keeps (`uwf_llm.layout`).
         head: the response that holds the reply, for the failure of an error in it.
     """
 
@@ -44,6 +45,7 @@ class ReplyBuilder:
         self.usage = Usage(turns=1)
         self.model: str | None = None
         self.extra: Mapping[str, Any] = {}
+        self.layout: list[dict[str, Any]] = []
         self.service = ""
         self.response_format: ResponseFormat | None = None
         self.head = ErrorResponse(200, {}, b"", place, "", 0)
@@ -137,6 +139,7 @@ class ReplyBuilder:
         text = whole_characters("".join(self._text))
         if not text.strip() and not self._calls:
             raise RequestFailed(self._nothing())
+        extra = {**self.extra, **extra_of(self.layout)}
         return ChatReply(
             text=text,
             reasoning=whole_characters("".join(self._reasoning)),
@@ -145,7 +148,7 @@ class ReplyBuilder:
             usage=self.usage,
             model=self.model,
             response_format=self.response_format,
-            extra=self.extra if _is_json(self.extra) else {},
+            extra=extra if _is_json(extra) else {},
             service=self.service,
         )
 
@@ -176,6 +179,19 @@ class ReplyBuilder:
             self._on_delta(delta)
 
 
+class Reader:
+    """A `ReplyReader` without what its protocol decides: `whole` and `event`."""
+
+    def __init__(self, builder: ReplyBuilder) -> None:
+        self.complete = False
+        self.done = False
+        self.builder = builder
+
+    def finish(self) -> ChatReply:
+        """The reply."""
+        return self.builder.finish()
+
+
 class _GrowingCall:
     def __init__(self) -> None:
         self.id: str | None = None
@@ -201,9 +217,45 @@ def mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def first_count(*numbers: Any) -> int | None:
-    """The first number that is a count."""
-    for number in numbers:
+class Counts(NamedTuple):
+    """Where the counts of tokens are: names, of which the first with a count holds; one with a dot
+    is within the object before it.
+
+    Attributes:
+        given: of the prompt, with the cached ones unless they are `apart`.
+        said: of the answer. thought: of reasoning, if that is apart from it; both are paid as
+            output. read, written: from and to a cache.
+    """
+
+    given: str
+    said: str
+    read: str
+    written: str = ""
+    thought: str = ""
+    apart: bool = False
+
+
+def usage_of(counts: Any, names: Counts) -> Usage:
+    """The usage of one call; `input_tokens` are without the cached ones. Without a count of them
+    nothing is known of a cache, and the whole prompt counts as input.
+    """
+    found = (_count(counts, each) for each in names[:5])
+    given, said, read, written, thought = found
+    cached = 0 if names.apart else (read or 0) + (written or 0)
+    known = said is not None or thought is not None
+    return Usage(
+        turns=1,
+        input_tokens=None if given is None else max(0, given - cached),
+        output_tokens=(said or 0) + (thought or 0) if known else None,
+        cache_read_tokens=read,
+        cache_write_tokens=written,
+    )
+
+
+def _count(counts: Any, names: str) -> int | None:
+    for name in names.split():
+        within, _, last = name.rpartition(".")
+        number = mapping(mapping(counts).get(within) if within else counts).get(last)
         if isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= LARGEST:
             return number
     return None

@@ -7,17 +7,15 @@ Source: https://ai.google.dev/api/generate-content#v1beta.GenerateContentRespons
 import json
 from typing import Any
 
-from uwf_core.api.agent import Usage
-from uwf_llm.chat import ChatReply
-from uwf_llm.gemini.body import PARTS
-from uwf_llm.layout import call_part, is_plain, objects, text_part
-from uwf_llm.reply import (
-    ReplyBuilder,
-    first_count,
-    mapping,
-    text_of,
-)
+from uwf_llm.layout import call_part, further, objects, text_part
+from uwf_llm.reply import Counts, Reader, mapping, text_of, usage_of
 
+_COUNTS = Counts(
+    "promptTokenCount",
+    "candidatesTokenCount",
+    "cachedContentTokenCount",
+    thought="thoughtsTokenCount",
+)
 _REFUSALS = frozenset(
     (
         *("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE"),
@@ -29,14 +27,8 @@ _WORDS = {"STOP": "", "FUNCTION_CALL": "", "MAX_TOKENS": "length"}
 _STANDARD = frozenset(("text", "functionCall", "thought"))
 
 
-class ContentReader:
+class ContentReader(Reader):
     """Reads a reply; thought signatures are kept at the parts that had them."""
-
-    def __init__(self, builder: ReplyBuilder) -> None:
-        self.complete = False
-        self.done = False
-        self._builder = builder
-        self._layout: list[dict[str, Any]] = []
 
     def whole(self, document: Any) -> bool:
         """Read a reply; False if it is none."""
@@ -48,10 +40,10 @@ class ContentReader:
 
     def event(self, document: Any) -> None:
         """Read a reply, or the next part of one."""
-        said, builder = mapping(document), self._builder
+        said, builder = mapping(document), self.builder
         builder.model = text_of(said.get("modelVersion")) or builder.model
         if isinstance(said.get("usageMetadata"), dict):
-            builder.usage = read_usage(said["usageMetadata"])
+            builder.usage = usage_of(said["usageMetadata"], _COUNTS)
         feedback = mapping(said.get("promptFeedback"))
         if blocked := text_of(feedback.get("blockReason")):
             words = text_of(feedback.get("blockReasonMessage"))
@@ -63,22 +55,15 @@ class ContentReader:
                 self._part(part)
             self._stop(candidate)
 
-    def finish(self) -> ChatReply:
-        """The reply."""
-        plain = is_plain(self._layout)
-        self._builder.extra = {} if plain else {PARTS: self._layout}
-        return self._builder.finish()
-
     def _part(self, part: dict[str, Any]) -> None:
-        builder = self._builder
-        fields = {k: v for k, v in part.items() if k not in _STANDARD and v is not None}
+        builder, fields = self.builder, further(part, _STANDARD)
         call, text = part.get("functionCall"), text_of(part.get("text"))
         if isinstance(call, dict):
             index, given = builder.begin_call(), call.get("args")
             arguments = json.dumps(given or {}, ensure_ascii=False)
             number, name = text_of(call.get("id")) or None, text_of(call.get("name"))
             builder.call(index, id=number, name=name, arguments=arguments)
-            self._layout.append(call_part(fields))
+            builder.layout.append(call_part(fields))
         elif part.get("thought") is True:
             if text:
                 builder.reasoning(text)
@@ -89,14 +74,15 @@ class ContentReader:
 
     def _grow(self, length: int, fields: dict[str, Any]) -> None:
         """A text continues the one before, unless that is signed."""
-        last = self._layout[-1] if self._layout else {}
+        layout = self.builder.layout
+        last = layout[-1] if layout else {}
         if "text" in last and "fields" not in last:
             length += last["text"]
-            self._layout.pop()
-        self._layout.append(text_part(length, fields))
+            layout.pop()
+        layout.append(text_part(length, fields))
 
     def _stop(self, candidate: dict[str, Any]) -> None:
-        builder, reason = self._builder, text_of(candidate.get("finishReason"))
+        builder, reason = self.builder, text_of(candidate.get("finishReason"))
         if not reason:
             return
         self.complete = True
@@ -107,18 +93,3 @@ class ContentReader:
         elif reason not in _WORDS:
             builder.broke(words)
         builder.stop_reason = _WORDS.get(reason, reason) or usual
-
-
-def read_usage(counts: dict[str, Any]) -> Usage:
-    """The usage of one call; thoughts are paid as output."""
-    read = first_count(counts.get("cachedContentTokenCount"))
-    given = first_count(counts.get("promptTokenCount"))
-    said = first_count(counts.get("candidatesTokenCount"))
-    thought = first_count(counts.get("thoughtsTokenCount"))
-    known = said is not None or thought is not None
-    return Usage(
-        turns=1,
-        input_tokens=None if given is None else max(0, given - (read or 0)),
-        output_tokens=(said or 0) + (thought or 0) if known else None,
-        cache_read_tokens=read,
-    )

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from uwf_llm.chat import Message
+from uwf_llm.layout import further
 
 _CALLS = "tool_calls"
 _TEXTS = ("reasoning_content", "reasoning")
@@ -30,9 +31,9 @@ _GROWING = {"reasoning.text": "text", "reasoning.summary": "summary", "thinking"
 
 def extra_of_call(piece: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a call, or of a piece of one, that are not in the standard."""
-    extra = _further(piece, _STANDARD["call"])
+    extra = further(piece, _STANDARD["call"])
     function = extra.pop("function", None)
-    of_function = _further(function, _STANDARD["function"]) if isinstance(function, dict) else {}
+    of_function = further(function, _STANDARD["function"]) if isinstance(function, dict) else {}
     return {**extra, "function": of_function} if of_function else extra
 
 
@@ -76,12 +77,6 @@ def names_of_extra(message: Message) -> Iterator[str]:
         yield from (name for name in call if name != "function")
 
 
-def _further(fields: Mapping[str, Any], standard: Collection[str]) -> dict[str, Any]:
-    return {
-        name: value for name, value in fields.items() if name not in standard and value is not None
-    }
-
-
 def _wanted(fields: Mapping[str, Any], unwanted: Collection[str]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name not in unwanted}
 
@@ -108,7 +103,7 @@ def _blocks(pieces: list[Any]) -> list[Any]:
 
 def _block(run: list[dict[str, Any]]) -> dict[str, Any]:
     grows = _GROWING[run[0]["type"]]
-    fields = {name: value for piece in run for name, value in _further(piece, ()).items()}
+    fields = {name: value for piece in run for name, value in further(piece, ()).items()}
     return {**fields, grows: "".join(str(piece.get(grows) or "") for piece in run)}
 
 

@@ -8,26 +8,26 @@ Kimi, GLM, vLLM) and `reasoning` (OpenRouter, ollama).
 import json
 from typing import Any
 
-from uwf_core.api.agent import Usage
 from uwf_llm.chat import ChatReply
 from uwf_llm.layout import objects
 from uwf_llm.openai_chat.echo import ExtraBuilder, extra_of_call
 from uwf_llm.openai_chat.think import ThinkSplitter
-from uwf_llm.reply import (
-    ReplyBuilder,
-    first_count,
-    mapping,
-    text_of,
+from uwf_llm.reply import Counts, Reader, ReplyBuilder, mapping, text_of, usage_of
+
+COUNTS = Counts(
+    given="prompt_tokens input_tokens",
+    said="completion_tokens output_tokens",
+    read="prompt_tokens_details.cached_tokens prompt_cache_hit_tokens cached_tokens",
+    written="prompt_tokens_details.cache_write_tokens prompt_tokens_details.cache_creation_tokens",
 )
+"""Cached tokens as OpenAI and most others, DeepSeek, and Kimi count them."""
 
 
-class ChatReader:
+class ChatReader(Reader):
     """Reads a reply. Ids for calls are matched by index, since services number them differently."""
 
     def __init__(self, builder: ReplyBuilder) -> None:
-        self.complete = False
-        self.done = False
-        self._builder = builder
+        super().__init__(builder)
         self._extra = ExtraBuilder()
         self._of_calls: list[dict[str, Any]] = []
         self._by_index: dict[int, int] = {}
@@ -45,18 +45,18 @@ class ChatReader:
         """The reply."""
         for kind, piece in self._splitter.finish():
             self._grow(kind, piece)
-        if self._builder.stop_reason == "content_filter":
-            self._builder.refuse()
-        self._builder.extra = self._extra.finish(self._of_calls)
-        return self._builder.finish()
+        if self.builder.stop_reason == "content_filter":
+            self.builder.refuse()
+        self.builder.extra = self._extra.finish(self._of_calls)
+        return super().finish()
 
     def _take(self, document: Any) -> bool:
         """Add a chunk, or the whole reply; whether it holds a choice."""
         if not isinstance(document, dict):
             return False
         if isinstance(document.get("usage"), dict):
-            self._builder.usage = read_usage(document["usage"])
-        self._builder.model = text_of(document.get("model")) or self._builder.model
+            self.builder.usage = usage_of(document["usage"], COUNTS)
+        self.builder.model = text_of(document.get("model")) or self.builder.model
         choices = document.get("choices")
         if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
             return False
@@ -71,7 +71,7 @@ class ChatReader:
             self._delta(delta)
         reason = choice.get("finish_reason")
         if isinstance(reason, str) and reason:
-            self._builder.stop_reason = reason
+            self.builder.stop_reason = reason
             self.complete = True
 
     def _delta(self, delta: dict[str, Any]) -> None:
@@ -84,45 +84,45 @@ class ChatReader:
             for kind, piece in self._splitter.feed(said):
                 self._grow(kind, piece)
         if refused := _text_of(delta.get("refusal")):
-            self._builder.refuse(refused)
+            self.builder.refuse(refused)
         for call in objects(delta.get("tool_calls")):
             self._call(call)
 
     def _grow(self, kind: str, piece: str) -> None:
         if kind == "reasoning":
-            self._builder.reasoning(piece)
+            self.builder.reasoning(piece)
         else:
-            self._builder.text(piece)
+            self.builder.text(piece)
 
     def _call(self, piece: dict[str, Any]) -> None:
         index, function = self._index_of(piece), mapping(piece.get("function"))
         name, arguments = text_of(function.get("name")), function.get("arguments")
-        if name == self._builder.name_of(index):
+        if name == self.builder.name_of(index):
             name = ""  # some services repeat the whole name with every piece
         if arguments is None:
             arguments = ""
         elif not isinstance(arguments, str):
             arguments = json.dumps(arguments)
         number = text_of(piece.get("id")) or None
-        self._builder.call(index, id=number, name=name, arguments=arguments)
+        self.builder.call(index, id=number, name=name, arguments=arguments)
         self._of_calls[index] |= extra_of_call(piece)
 
     def _index_of(self, piece: dict[str, Any]) -> int:
         """The call that a piece belongs to: by its index; a new id begins a new call, since some
         services number all calls 0, or none.
         """
-        index, number, count = piece.get("index"), piece.get("id"), self._builder.calls
+        index, number, count = piece.get("index"), piece.get("id"), self.builder.calls
         if isinstance(index, int):
             known = self._by_index.get(index)
         elif number:
-            known = next((at for at in range(count) if self._builder.id_of(at) == number), None)
+            known = next((at for at in range(count) if self.builder.id_of(at) == number), None)
         else:
             known = count - 1 if count and not _begins(piece) else None
         if known is not None:
-            before = self._builder.id_of(known)
+            before = self.builder.id_of(known)
             if not (number and before and number != before):
                 return known
-        begun = self._builder.begin_call()
+        begun = self.builder.begin_call()
         self._of_calls.append({})
         if isinstance(index, int):
             self._by_index[index] = begun
@@ -142,30 +142,3 @@ def _text_of(content: Any) -> str:
         texts = [part.get("text") for part in content if isinstance(part, dict)]
         return "".join(text for text in texts if isinstance(text, str))
     return ""
-
-
-def read_usage(usage: Any) -> Usage:
-    """The usage of one call; `input_tokens` without the cached ones.
-
-    Cached tokens are `prompt_tokens_details.cached_tokens` (OpenAI and most others),
-    `prompt_cache_hit_tokens` (DeepSeek) or `cached_tokens` (Kimi); without any of them
-    nothing is known of a cache, and the whole prompt counts as input.
-    """
-    if not isinstance(usage, dict):
-        return Usage(turns=1)
-    details = usage.get("prompt_tokens_details")
-    details = details if isinstance(details, dict) else {}
-    read = first_count(
-        details.get("cached_tokens"),
-        usage.get("prompt_cache_hit_tokens"),
-        usage.get("cached_tokens"),
-    )
-    written = first_count(details.get("cache_write_tokens"), details.get("cache_creation_tokens"))
-    prompt = first_count(usage.get("prompt_tokens"), usage.get("input_tokens"))
-    return Usage(
-        turns=1,
-        input_tokens=None if prompt is None else max(0, prompt - (read or 0) - (written or 0)),
-        output_tokens=first_count(usage.get("completion_tokens"), usage.get("output_tokens")),
-        cache_read_tokens=read,
-        cache_write_tokens=written,
-    )
