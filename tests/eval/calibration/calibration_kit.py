@@ -7,7 +7,7 @@ from pathlib import Path
 
 from uwf_core.commands import Screen, main
 from uwf_eval.calibration.text import calibrations_text
-from uwf_eval.cli.main import Root
+from uwf_eval.cli.main import root
 from uwf_testing.model_server_script import ModelTurn
 
 CRITERIA = [{"name": "clear", "description": "Clear."}, {"name": "true", "description": "True."}]
@@ -87,7 +87,7 @@ class Desk:
     def call(self, *words, code=0):
         """The document of a command, and what it printed to stderr."""
         handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
-        found = main([*words], None, lambda: Root("uwf-eval"))
+        found = main([*words], None, lambda: root("uwf-eval"))
         for number, handler in handlers.items():
             signal.signal(number, handler)
         said = self._capsys.readouterr()

@@ -8,7 +8,7 @@ import pytest
 
 from uwf_core.client import Client
 from uwf_core.commands import main
-from uwf_eval.cli.main import COMMANDS, Root
+from uwf_eval.cli.main import root
 
 Call = Callable[[str], tuple[int, str, str]]
 
@@ -24,7 +24,7 @@ def call(
     handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
 
     def run(words: str) -> tuple[int, str, str]:
-        code = main(words.split(), None, lambda: Root("uwf-eval"))
+        code = main(words.split(), None, lambda: root("uwf-eval"))
         for number, handler in handlers.items():
             signal.signal(number, handler)
         said = capsys.readouterr()
@@ -95,6 +95,6 @@ def test_what_is_asked_for_wrongly_says_the_cure_and_stores_nothing(
 
 def test_help_names_every_command_with_an_example_each(call: Call) -> None:
     code, out, _ = call("--help")
-    assert code == 0 and all(f"  {name} " in out for name in COMMANDS)
+    assert code == 0 and all(f"  {name} " in out for name in root("uwf-eval").rows)
     helps: Sequence[str] = [call(f"{name} --help")[1] for name in ("run", "resume", "new", "check")]
     assert all("Example" in text and "uwf-eval " in text for text in helps)

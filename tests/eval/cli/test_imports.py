@@ -25,8 +25,8 @@ def imported(code: str, folder: Path) -> set[str]:
 
 def calling(words: str) -> str:
     return (
-        "from uwf_core.cli.main import main\nfrom uwf_eval.cli.main import Root\n"
-        f"assert main({words.split()!r}, None, lambda: Root('uwf-eval')) == 0"
+        "from uwf_core.cli.main import main\nfrom uwf_eval.cli.main import root\n"
+        f"assert main({words.split()!r}, None, lambda: root('uwf-eval')) == 0"
     )
 
 

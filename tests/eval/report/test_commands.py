@@ -11,7 +11,7 @@ from report_kit import RUN, not_run, rich_run
 
 from uwf_core.client import Client
 from uwf_core.commands import main
-from uwf_eval.cli.main import Root
+from uwf_eval.cli.main import root
 from uwf_eval.store.results import Results
 
 Call = Callable[..., tuple[int, str, str]]
@@ -40,7 +40,7 @@ def call(
     monkeypatch.setenv("UWF_HOME", str(home))
 
     def run(*words: str) -> tuple[int, str, str]:
-        code = main(list(words), make_root=lambda: Root("uwf-eval"))
+        code = main(list(words), make_root=lambda: root("uwf-eval"))
         return code, *capsys.readouterr()
 
     return run

@@ -19,7 +19,7 @@ def desk(tmp_path: Path, monkeypatch, capsys) -> "Desk":
     from uwf_core.cli.error_report import error_text
     from uwf_core.cli.render.colours import Screen
     from uwf_core.commands import main
-    from uwf_improve.cli.main import ImproveGroup
+    from uwf_improve.cli.main import command
 
     made = Desk(tmp_path)
     for name, value in made.env.items():
@@ -27,7 +27,7 @@ def desk(tmp_path: Path, monkeypatch, capsys) -> "Desk":
     monkeypatch.chdir(made.folder)
 
     def call(*words: str):
-        code = main(list(words), None, ImproveGroup)
+        code = main(list(words), None, lambda: command)
         said = capsys.readouterr()
         done = made.result(code, said.out, said.err)
         if '"error"' in said.err:  # what a terminal shows of each failure has its reasons too

@@ -8,7 +8,7 @@ import pytest
 
 from uwf_core.commands import main
 from uwf_core.testing.project import Project
-from uwf_improve.cli.main import ImproveGroup
+from uwf_improve.cli.main import command
 from uwf_testing.model_server import ScriptedModel
 from uwf_testing.model_server_script import ModelScript, ModelTurn
 
@@ -24,7 +24,7 @@ def office(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(project.folder)
 
     def call(*words: str):
-        code = main(list(words), None, ImproveGroup)
+        code = main(list(words), None, lambda: command)
         said = capsys.readouterr()
         return code, said.out, said.err
 

@@ -13,13 +13,14 @@
 A command gets the `Session` first: the format asked for, the streams, the environment. It prints
 one document with `session.emit`, lines for people with `session.note`, and gives its exit code
 (None: 0). Errors of `uwf_core.errors` are shown as `uwf` shows them. A group that is announced by
-the entry point `uwf.commands` is the same `Group`, made once. `main` runs `uwf`, or a group, in
+the entry point `uwf.commands` is the same `Group`, made once. A `TableGroup` has the commands
+of a table of operations instead (`uwf_core.operations.declare`). `main` runs `uwf`, or a group, in
 this process and returns its exit code, for tests.
 """
 
 from uwf_core.cli.command import Command, Group, command, write_examples, write_lines
 from uwf_core.cli.error_report import error_document
-from uwf_core.cli.main import EXIT_CODES, main, process
+from uwf_core.cli.main import EXIT_CODES, TableGroup, main, process
 from uwf_core.cli.operation import Moment, new_thread, start_options
 from uwf_core.cli.params import file_or_text
 from uwf_core.cli.prompt import document_text
@@ -44,6 +45,7 @@ __all__ = [
     "Row",
     "Screen",
     "Session",
+    "TableGroup",
     "ago",
     "cancel_on_signals",
     "changed_lines",

@@ -26,9 +26,9 @@ def _run(arguments: list[str]) -> int:
 
     worker_process.begin(arguments)
     from uwf_core.commands import end_process, process
-    from uwf_eval.cli.main import Root
+    from uwf_eval.cli.main import root
 
-    code = process(arguments, lambda: Root("uwf-eval"))
+    code = process(arguments, lambda: root("uwf-eval"))
     worker_process.end()
     return end_process(code)
 

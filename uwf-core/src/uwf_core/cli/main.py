@@ -14,7 +14,7 @@ from uwf_core.cli.error_report import explain, report
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.cli.shutdown import raise_on_signals, send_notices
 from uwf_core.errors import AgentStuck, ExitCode, UsageError
-from uwf_core.operations.rows import Entry, Noun, own_commands
+from uwf_core.operations.rows import Entry, Noun, add_commands, own_commands, rows_in
 from uwf_core.process.folders import is_utf8
 
 if TYPE_CHECKING:
@@ -156,6 +156,23 @@ class Root(Group):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Examples and the exit codes of every command."""
         write_examples(formatter, EXAMPLES, ctx)
+        write_lines(formatter, "Exit codes", EXIT_CODES)
+
+
+class TableGroup(Group):
+    """A group of another distribution: the operations of its table, and its examples."""
+
+    def __init__(self, name: str, help: str, package: str, examples: Sequence[str]) -> None:
+        from uwf_core.operations.plugin_rows import folder_of
+
+        rows: dict[str, Entry] = {}
+        add_commands(rows, rows_in(folder_of(package)))
+        super().__init__(name, (), Noun(help, rows, package))
+        self.examples = examples
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Examples and the exit codes of every command."""
+        write_examples(formatter, self.examples, ctx)
         write_lines(formatter, "Exit codes", EXIT_CODES)
 
 

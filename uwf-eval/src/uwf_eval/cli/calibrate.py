@@ -3,40 +3,26 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
+from uwf_core.client import Client
+from uwf_core.commands import Session, cancel_on_signals, working_folder
+from uwf_core.definitions import suggestion
+from uwf_core.errors import ExitCode, UnknownIdError, UsageError
+from uwf_core.fields.records import write_record
+from uwf_eval.calibration.ask import Bench, judgements
+from uwf_eval.calibration.ask import calibrate as calibrate_judge
+from uwf_eval.calibration.catalog import save_calibration
+from uwf_eval.calibration.set import read_set
+from uwf_eval.calibration.text import calibrations_text
+from uwf_eval.task.load import find_task, take_task
+from uwf_eval.task.model import JudgeSpec, Task
 
-from uwf_core.commands import Session, command, working_folder
-from uwf_core.errors import ExitCode, UsageError
 
-if TYPE_CHECKING:
-    from uwf_core.client import Client
-    from uwf_eval.calibration.ask import Bench
-    from uwf_eval.task.model import JudgeSpec, Task
-
-
-@command("calibrate", "uwf-eval calibrate my-task/quality", "uwf-eval calibrate my-task --runs 5",
-         logged=True)  # fmt: skip
-@click.argument("judge", metavar="JUDGE")
-@click.option("--runs", type=click.IntRange(2, 100), default=3, show_default=True, metavar="K",
-              help="How often each item is judged as it is.")  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Print the number of judgements and ask nothing.")
-@click.option("--fail-if", "fatal", multiple=True, type=click.Choice(("below", "cannot_tell")),
-              help="Exit with 1 if a judge has this verdict; repeatable.")  # fmt: skip
-def calibrate(session: Session, judge: str, runs: int, dry_run: bool, fatal: Sequence[str]) -> int:
-    """Measure a judge against gold labels: agreement with itself and with people, and bias by
-    position and length.
-
-    JUDGE is TASK/NAME, or a TASK for all its judges with a calibration set. A judge that does not
-    reach the bar of its set has weight 0 in every run, until its prompt, model, options or set
-    change and it is calibrated again.
-    """
-    from uwf_core.client import Client
-    from uwf_core.commands import cancel_on_signals
-    from uwf_eval.calibration.ask import Bench
-    from uwf_eval.calibration.text import calibrations_text
-
+def calibrate(
+    session: Session, judge: str, runs: int, dry_run: bool, fail_if: Sequence[str]
+) -> int:
+    """Measure the judges that a word means."""
     found = []
     with (
         Client.open(env=session.env, cwd=working_folder()) as client,
@@ -50,15 +36,11 @@ def calibrate(session: Session, judge: str, runs: int, dry_run: bool, fatal: Seq
         for spec in specs:
             found.append(_measured(session, bench, spec, runs, dry_run=dry_run))
     session.emit({"calibrations": found}, calibrations_text)
-    return ExitCode.FAILED if {each["verdict"] for each in found} & set(fatal) else ExitCode.DONE
+    return ExitCode.FAILED if {each["verdict"] for each in found} & set(fail_if) else ExitCode.DONE
 
 
-def _judges(client: "Client", word: str, scratch: Path) -> "tuple[Task, Sequence[JudgeSpec]]":
+def _judges(client: Client, word: str, scratch: Path) -> tuple[Task, Sequence[JudgeSpec]]:
     """The judges that a word means, with a copy of their task."""
-    from uwf_core.definitions import suggestion
-    from uwf_core.errors import UnknownIdError
-    from uwf_eval.task.load import find_task, take_task
-
     head, _, name = word.rpartition("/")
     cwd = Path(working_folder())
     try:
@@ -87,15 +69,9 @@ def _judges(client: "Client", word: str, scratch: Path) -> "tuple[Task, Sequence
 
 
 def _measured(
-    session: Session, bench: "Bench", spec: "JudgeSpec", runs: int, *, dry_run: bool
+    session: Session, bench: Bench, spec: JudgeSpec, runs: int, *, dry_run: bool
 ) -> dict[str, Any]:
     """Calibrate one judge and store the result."""
-    from uwf_core.fields.records import write_record
-    from uwf_eval.calibration.ask import calibrate as calibrate_judge
-    from uwf_eval.calibration.ask import judgements
-    from uwf_eval.calibration.catalog import save_calibration
-    from uwf_eval.calibration.set import read_set
-
     items = read_set(bench.task.folder / (spec.calibration or "")).require()
     planned, total = judgements(spec, items, runs), len(items.items)
     head: Mapping[str, Any] = {"task": bench.task.name, "name": spec.name, "set": spec.calibration}

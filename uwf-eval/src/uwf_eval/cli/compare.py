@@ -2,90 +2,30 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any
 
-import click
-
-from uwf_core.commands import Session, command
+from uwf_core.commands import Session
 from uwf_core.errors import ExitCode, UsageError
-from uwf_eval.compare.records import (
-    DIMENSIONS,
-    METRICS,
-    STEP_METRICS,
-    VERDICTS,
-    CompareOptions,
-    Dimension,
-)
-
-if TYPE_CHECKING:
-    from uwf_eval.compare.records import Comparison
-
-_EXAMPLES: Final = (
-    "uwf-eval compare baseline @last",
-    "uwf-eval compare baseline @last --metric score --metric cost --within 0.02",
-    "uwf-eval compare hermes claude-code --by agent --run @last",
-    "uwf-eval compare main @last --fail-if worse --format markdown",
-)
+from uwf_core.fields.records import read_record, write_record
+from uwf_eval.cli.results import results_of
+from uwf_eval.compare.changes import changes_between
+from uwf_eval.compare.compare import compare as compare_trials
+from uwf_eval.compare.pairs import select
+from uwf_eval.compare.records import DIMENSIONS, CompareOptions, Comparison, Dimension
+from uwf_eval.compare.text import as_markdown, as_text
 
 
-@command("compare", *_EXAMPLES, formats=("markdown",))
-@click.argument("a", metavar="A")
-@click.argument("b", metavar="B")
-@click.option(
-    "--metric", "metrics", multiple=True, type=click.Choice((*METRICS, *STEP_METRICS)),
-    default=("score",), show_default="score",
-    help="Metric to test; repeatable, the most important first. The last four: recorded steps.",
-)  # fmt: skip
-@click.option(
-    "--within", type=click.FloatRange(min=0), default=0.05, show_default=True, metavar="D",
-    help="Differences up to D do not matter: of scores and pass rates D itself, of cost, tokens "
-    "and duration D as a share of A's.",
-)  # fmt: skip
-@click.option(
-    "--level", type=click.FloatRange(0.5, 1, max_open=True), default=0.95, show_default=True,
-    help="Confidence level of verdicts and intervals.",
-)  # fmt: skip
-@click.option(
-    "--seed", type=int, default=0, show_default=True, help="Seed of sampled permutations."
-)
-@click.option(
-    "--over", type=click.Choice(("task", "case")),
-    show_default="case for recorded steps, else task",
-    help="Unit of comparison. With case the result holds for these tasks only.",
-)  # fmt: skip
-@click.option(
-    "--by", type=click.Choice(DIMENSIONS), help="Compare two of these in one run (--run)."
-)
-@click.option("--run", "word", metavar="RUN", help="Run for --by; @last by default.")
-@click.option(
-    "--trials", type=click.IntRange(min=0), default=20, show_default=True, metavar="N",
-    help="List at most N changed trials.",
-)  # fmt: skip
-@click.option(
-    "--fail-if", "fatal", multiple=True, type=click.Choice(VERDICTS),
-    help="Exit with 1 if a metric has this verdict; repeatable.",
-)  # fmt: skip
-def compare(session: Session, a: str, b: str, fatal: Sequence[str], **asked: Any) -> int:
-    """Test whether B is better than A, by how much and at what cost, or that the data are
-    inconclusive. Show which settings, tasks and trials changed.
-
-    A and B are runs: an id of `list`, a unique prefix, a name (the newest of it) or @last. Trials
-    are paired by task, case and fixture. A is the version before, B the version now.
-    """
+def compare(session: Session, a: str, b: str, fail_if: Sequence[str], **asked: Any) -> int:
+    """Compare two runs, or two parts of one."""
     comparison = _compared(session, a, b, asked)
     _emit(session, comparison)
     found = {each.verdict for each in comparison.tested}
-    return ExitCode.FAILED if found & set(fatal) else ExitCode.DONE
+    return ExitCode.FAILED if found & set(fail_if) else ExitCode.DONE
 
 
-def _compared(session: Session, a: str, b: str, asked: dict[str, Any]) -> "Comparison":
-    from uwf_eval.cli.results import results_of
-    from uwf_eval.compare.changes import changes_between
-    from uwf_eval.compare.compare import compare as compare_trials
-    from uwf_eval.compare.pairs import select
-
+def _compared(session: Session, a: str, b: str, asked: dict[str, Any]) -> Comparison:
     by: Dimension | None = asked.pop("by")
-    word: str | None = asked.pop("word")
+    word: str | None = asked.pop("run")
     listed: int = asked.pop("trials")
     if word and not by:
         raise UsageError("--run needs --by", hint="without --by, A and B are the runs")
@@ -104,18 +44,15 @@ def _compared(session: Session, a: str, b: str, asked: dict[str, Any]) -> "Compa
 
 
 def _options(asked: dict[str, Any]) -> CompareOptions:
-    metrics = tuple(dict.fromkeys(asked.pop("metrics")))
+    metrics = tuple(dict.fromkeys(asked.pop("metric")))
     try:
         return CompareOptions(metrics=metrics, **asked)
     except ValueError as error:
-        raise UsageError(str(error)) from error
+        option = str(error).partition(" ")[0]  # its messages begin with the option's name
+        raise UsageError(str(error), where=f"--{option}") from error
 
 
-def _emit(session: Session, comparison: "Comparison") -> None:
-    from uwf_core.fields.records import read_record, write_record
-    from uwf_eval.compare.records import Comparison
-    from uwf_eval.compare.text import as_markdown, as_text
-
+def _emit(session: Session, comparison: Comparison) -> None:
     if session.format == "markdown":
         session.write(as_markdown(comparison))
         return

@@ -1,41 +1,21 @@
 """`uwf-eval export`: trials as bundles, a run as a log of Inspect."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
-
-from uwf_core.commands import Screen, Session, command
+from uwf_core.client import Client
+from uwf_core.commands import Screen, Session
 from uwf_core.errors import UsageError, WrongStateError
+from uwf_core.fields.records import write_record
 from uwf_eval.cli.results import results_of
-
-if TYPE_CHECKING:
-    from uwf_core.client import Client
-    from uwf_eval.records import Run, Trial
+from uwf_eval.inspect_log.file import export_inspect_log
+from uwf_eval.records import Run, Trial
 
 
-@command(
-    "export",
-    "uwf-eval export @last/3 -o trial.tar",
-    "uwf-eval export nightly -o nightly-trials",
-    "uwf-eval export @last --format inspect -o run.eval",
-    formats=("inspect",),
-)
-@click.argument("what", metavar="TRIAL|RUN")
-@click.option(
-    "-o", "--output", metavar="FILE|FOLDER", required=True,
-    help="A file for one trial or a log, a new folder for the bundles of a run.",
-)  # fmt: skip
 def export(session: Session, what: str, output: str) -> None:
-    """Export trials as bundles: their threads, whole, for `uwf bundle verify` and `uwf cas import`.
-
-    A TRIAL is RUN/NUMBER and becomes one file. A RUN becomes a folder with a bundle for each trial
-    that has a thread, and run.json with the results of the judges.
-
-    --format inspect writes a RUN as one log of Inspect (`inspect view`, `inspect log dump`): a
-    sample for each trial, with its scores, usage and messages.
-    """
+    """Export a trial or a run."""
     if session.chosen == "inspect":
         session.chosen = None  # of the report, and of errors
         session.emit(_inspect_log(session, what, output), _log_text)
@@ -63,8 +43,6 @@ def _inspect_log(session: Session, what: str, output: str) -> dict[str, Any]:
             f"{what!r} is a trial; a log of Inspect is of a run",
             hint=f"next: uwf-eval export {what.partition('/')[0]} --format inspect -o FILE.eval",
         )
-    from uwf_eval.inspect_log.file import export_inspect_log
-
     with results_of(session) as (client, results):
         run = results.run(what)
         return export_inspect_log(client, run, results.trials(run.run), Path(output))
@@ -78,17 +56,13 @@ def _log_text(document: dict[str, Any], _screen: Screen) -> str:
 
 
 def _folder(
-    client: "Client", run: "Run", trials: "Sequence[Trial]", folder: Path
+    client: Client, run: Run, trials: Sequence[Trial], folder: Path
 ) -> list[dict[str, Any]]:
     """Write a bundle for each trial with a thread, and run.json.
 
     Raises:
         UsageError: the folder is not empty, or cannot be created.
     """
-    import json
-
-    from uwf_core.fields.records import write_record
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
@@ -111,7 +85,7 @@ def _folder(
     ]
 
 
-def _bundle(client: "Client", trial: "Trial", file: Path) -> dict[str, Any]:
+def _bundle(client: Client, trial: Trial, file: Path) -> dict[str, Any]:
     """Write the thread of one trial.
 
     Raises:

@@ -3,42 +3,22 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-import click
-
-from uwf_core.commands import Screen, Session, command
+from uwf_core.commands import Screen, Session
 from uwf_core.errors import ExitCode, UsageError
+from uwf_core.fields.records import write_record
 from uwf_eval.cli.results import results_of
-
-if TYPE_CHECKING:
-    from uwf_eval.records import Trial
-    from uwf_eval.report.summary import Report
+from uwf_eval.records import Trial
+from uwf_eval.report.html.page import page
+from uwf_eval.report.junit import report_junit
+from uwf_eval.report.markdown import report_markdown
+from uwf_eval.report.summary import Report, summarise
+from uwf_eval.report.text import report_text
 
 FORMATS = ("markdown", "junit", "html")
 _FILE_WIDTH = 100
 
 
-@command(
-    "report",
-    "uwf-eval report",
-    "uwf-eval report nightly --html report.html",
-    "uwf-eval report @last --format junit -o trials.xml --min-score 0.8",
-    formats=FORMATS,
-)
-@click.argument("run", metavar="[RUN]", default="@last")
-@click.option("-o", "--output", metavar="FILE", help="Write the report into a file.")
-@click.option("--html", metavar="FILE", help="Also write one self-contained HTML page.")
-@click.option(
-    "--min-score",
-    type=click.FloatRange(0, 1),
-    metavar="X",
-    help="Exit with 1 if the mean score is below X or no trial counts.",
-)
-@click.option(
-    "--trials", type=click.IntRange(min=0), default=200, show_default=True, metavar="N",
-    help="List at most N trials one by one in JSON and HTML.",
-)  # fmt: skip
 def report(
     session: Session,
     run: str,
@@ -47,13 +27,7 @@ def report(
     min_score: float | None,
     trials: int,
 ) -> int:
-    """Report the results of a run: success, scores, cost, routes, failures, with intervals.
-
-    RUN is an id, a unique prefix of one, a name or @last (default).
-    """
-    from uwf_eval.report.summary import summarise
-    from uwf_eval.report.text import report_text
-
+    """Report the results of a run."""
     wanted = session.chosen
     if wanted in FORMATS:
         session.chosen = "text"  # of errors
@@ -68,38 +42,24 @@ def report(
     elif wanted in FORMATS:
         session.write(_form(session, wanted, summary, every))
     else:
-        session.emit(_document(summary), lambda _, screen: report_text(summary, screen))
+        session.emit(write_record(summary), lambda _, screen: report_text(summary, screen))
     return _enough(session, summary, min_score)
 
 
-def _form(session: Session, name: str, summary: "Report", every: "Sequence[Trial]") -> str:
+def _form(session: Session, name: str, summary: Report, every: Sequence[Trial]) -> str:
     """The report in one format, as it is written into a file."""
     if name == "html":
-        from uwf_eval.report.html.page import page
-
         return page(summary)
     if name == "markdown":
-        from uwf_eval.report.markdown import report_markdown
-
         return report_markdown(summary)
     if name == "junit":
-        from uwf_eval.report.junit import report_junit
-
         return report_junit(summary.run, every)
     if name == "text":
-        from uwf_eval.report.text import report_text
-
         return report_text(summary, Screen(_FILE_WIDTH, colour=False)) + "\n"
-    return session.data(_document(summary)) + "\n"
+    return session.data(write_record(summary)) + "\n"
 
 
-def _document(summary: "Report") -> Any:
-    from uwf_core.fields.records import write_record
-
-    return write_record(summary)
-
-
-def _enough(session: Session, summary: "Report", least: float | None) -> int:
+def _enough(session: Session, summary: Report, least: float | None) -> int:
     """The exit code: 1 if the mean score is below the required one."""
     mean = summary.overall.score.value
     if least is None or (mean is not None and mean >= least):

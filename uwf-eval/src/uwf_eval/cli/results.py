@@ -3,27 +3,22 @@
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-import click
-
-from uwf_core.commands import Session, command, working_folder
-
-if TYPE_CHECKING:
-    from uwf_core.client import Client
-    from uwf_eval.store.results import Results
+from uwf_core.client import Client
+from uwf_core.commands import Session, working_folder
+from uwf_core.fields.records import write_record
+from uwf_eval.report.runs import run_row, runs_text
+from uwf_eval.report.trial_text import reading, trial_text
+from uwf_eval.store.results import Results
 
 
 @contextmanager
-def results_of(session: Session) -> "Iterator[tuple[Client, Results]]":
+def results_of(session: Session) -> Iterator[tuple[Client, Results]]:
     """Open the client and the stored results.
 
     The garbage collector is off meanwhile: thousands of trials without reference cycles are read,
     and the search for cycles would take a quarter of the time.
     """
-    from uwf_core.client import Client
-    from uwf_eval.store.results import Results
-
     gc.disable()
     try:
         with Client.open(env=session.env, cwd=working_folder(), on_notice=session.note) as client:
@@ -32,27 +27,15 @@ def results_of(session: Session) -> "Iterator[tuple[Client, Results]]":
         gc.enable()
 
 
-@command("list", "uwf-eval list", "uwf-eval list --limit 5 --format json")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="List at most N runs.")
 def list_(session: Session, limit: int | None) -> None:
     """List the runs, newest first."""
-    from uwf_eval.report.runs import run_row, runs_text
-
     with results_of(session) as (_, results):
         rows = [run_row(run, results.counts(run.run)) for run in results.runs()[:limit]]
     session.emit({"runs": rows}, runs_text)
 
 
-@command("show", "uwf-eval show @last/3", "uwf-eval show nightly/12 --format json")
-@click.argument("trial", metavar="TRIAL")
 def show(session: Session, trial: str) -> None:
-    """Show one trial: its steps, each judge's result, the failure, commands that show more.
-
-    TRIAL is RUN/NUMBER; RUN is an id, a unique prefix of one, a name or @last.
-    """
-    from uwf_core.fields.records import write_record
-    from uwf_eval.report.trial_text import reading, trial_text
-
+    """Show one trial."""
     with results_of(session) as (_, results):
         found = results.trial(trial)
     document = {**write_record(found), "commands": reading(found)}

@@ -1,8 +1,10 @@
 """Shared by `run` and `resume`: the options, the client, the workers, the result."""
 
+import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from uwf_core.client import Client
 from uwf_core.commands import Screen, Session, cancel_on_signals, clean, fields, working_folder
 from uwf_core.errors import UsageError
 from uwf_eval.calibration.weigh import notices
+from uwf_eval.cli.recorded import selected
 from uwf_eval.judges.launcher import hide
 from uwf_eval.plan.budget import read_budget
 from uwf_eval.records import Budget
@@ -20,6 +23,7 @@ from uwf_eval.run.prepare import Prepared, Request
 from uwf_eval.run.progress import Progress
 from uwf_eval.run.start import RunOutcome, RunServices
 from uwf_eval.run.worker_process import WorkerProcess
+from uwf_eval.task.recorded import Selection
 from uwf_eval.trial.folders import places
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}\Z")
@@ -58,14 +62,34 @@ def run_name(text: str) -> str:
     return text
 
 
-def request_of(tasks: Sequence[str], **options: Any) -> Request:
-    """The request of `uwf-eval run`.
+def request_of(tasks: Sequence[str], options: Mapping[str, Any]) -> Request:
+    """The request of `uwf-eval run`, with a random seed if none is given.
 
     Raises:
         UsageError: the budget or the name is not valid.
     """
-    asked = {**options, "budget": budget_of(options["budget"]), "name": run_name(options["name"])}
-    return Request(tasks=tasks, command=_command_words(), cwd=Path(working_folder()), **asked)
+    seed = options["seed"]
+    return Request(
+        tasks=tasks,
+        agents=options["agent"],
+        models=options["model"],
+        workflows=options["workflow"],
+        repeat=options["repeat"],
+        jobs=options["jobs"],
+        seed=int.from_bytes(os.urandom(4)) >> 1 if seed is None else seed,
+        budget=budget_of(options["budget"]),
+        name=run_name(options["name"] or ""),
+        command=_command_words(),
+        cwd=Path(working_folder()),
+    )
+
+
+def with_steps(session: Session, client: Client, request: Request, wanted: Selection) -> Request:
+    """The request with the selected steps."""
+    if wanted.is_empty:
+        return request
+    steps = selected(session, client, wanted).steps
+    return replace(request, steps=steps, files=wanted.files)
 
 
 def _command_words() -> list[str]:

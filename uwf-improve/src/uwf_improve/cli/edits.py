@@ -1,36 +1,29 @@
 """`uwf improve list` and `show`: drafted edits."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
-
-from uwf_core.commands import Column, Screen, Session, clean, command, table, working_folder
+from uwf_core.client import Client
+from uwf_core.commands import Column, Screen, clean, table
 from uwf_core.errors import StoreError
-
-if TYPE_CHECKING:
-    from uwf_improve.sealed.catalog import Sets
-
-
-@command("list", "uwf improve list")
-def list_(session: Session) -> None:
-    """List the drafted edits with their states, and the sets of tasks."""
-    from uwf_core.client import Client
-    from uwf_improve.edit.catalog import Edits
-    from uwf_improve.sealed.catalog import Sets, set_row
-
-    with Client.open(env=session.env, cwd=working_folder()) as client:
-        edits = [
-            {"edit": edit.edit, "workflow": edit.workflow, "state": state, "author": edit.author,
-             "places": [each.place for each in edit.changes], "draftedAtMs": edit.drafted_at_ms}
-            for edit, state in Edits(client).all()
-        ]  # fmt: skip
-        known = Sets(client)
-        sets = [{**set_row(each), "problem": _problem(known, each.set)} for each in known.known()]
-    session.emit({"edits": edits, "sets": sets}, _list_text)
+from uwf_core.fields.records import write_record
+from uwf_improve.edit.catalog import Edits
+from uwf_improve.sealed.catalog import Sets, set_row
 
 
-def _problem(sets: "Sets", name: str) -> str | None:
+def list_edits(client: Client) -> Mapping[str, Any]:
+    """The edits with their states, and the sets."""
+    edits = [
+        {"edit": edit.edit, "workflow": edit.workflow, "state": state, "author": edit.author,
+         "places": [each.place for each in edit.changes], "draftedAtMs": edit.drafted_at_ms}
+        for edit, state in Edits(client).all()
+    ]  # fmt: skip
+    known = Sets(client)
+    sets = [{**set_row(each), "problem": _problem(known, each.set)} for each in known.known()]
+    return {"edits": edits, "sets": sets}
+
+
+def _problem(sets: Sets, name: str) -> str | None:
     """Why the tests of a set cannot be trusted."""
     try:
         sets.read(name)
@@ -54,7 +47,8 @@ _SETS = (
 )
 
 
-def _list_text(document: Mapping[str, Any], screen: Screen) -> str:
+def list_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """The output of `list`."""
     rows = [{**each, "what": ", ".join(each["places"])} for each in document["edits"]]
     parts = [table(_EDITS, rows, screen) if rows else "no edits"]
     parts.append(table(_SETS, document["sets"], screen) if document["sets"] else "no sets")
@@ -62,25 +56,13 @@ def _list_text(document: Mapping[str, Any], screen: Screen) -> str:
     return "\n\n".join(parts)
 
 
-@command("show", "uwf improve show @last", "uwf improve show 4be1 > edit.patch --format text")
-@click.argument("edit", metavar="EDIT")
-def show(session: Session, edit: str) -> None:
-    """Show a drafted edit: its state, the findings that it cites, the patch.
-
-    EDIT is an id, a unique prefix of one, @last or @accepted.
-    """
-    from uwf_core.client import Client
-    from uwf_improve.edit.catalog import Edits
-
-    with Client.open(env=session.env, cwd=working_folder()) as client:
-        found, state = Edits(client).find(edit)
-    session.emit(edit_document(found, state), edit_text)
+def show_edit(client: Client, edit: str) -> Mapping[str, Any]:
+    """An edit of the catalog."""
+    return edit_document(*Edits(client).find(edit))
 
 
 def edit_document(edit: Any, state: str) -> dict[str, Any]:
     """An edit with its state and its patch."""
-    from uwf_core.fields.records import write_record
-
     return {**write_record(edit), "state": state, "patch": edit.patch()}
 
 

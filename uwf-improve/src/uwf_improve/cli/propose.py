@@ -1,67 +1,31 @@
 """`uwf improve propose`."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
-
-from uwf_core.commands import (
-    Moment,
-    Screen,
-    Session,
-    cancel_on_signals,
-    command,
-    file_or_text,
-    working_folder,
-)
+from uwf_core.client import Cancel, Client
+from uwf_core.commands import Screen, Session, cancel_on_signals, file_or_text, working_folder
 from uwf_core.errors import UsageError
-
-if TYPE_CHECKING:
-    from uwf_core.client import Cancel, Client
-    from uwf_improve.edit.draft import Draft
-    from uwf_improve.reflect.reflection import Reflection
-
-
-@command(
-    "propose",
-    "uwf improve propose fix-bug --edited fix-bug-2.yaml --finding 1 --why 'asks for a source'",
-    "uwf improve propose fix-bug --text roles.writer.goal='Cite a source for each number.'",
-    "uwf improve propose fix-bug --agent claude-code",
-    "uwf improve propose fix-bug --gepa 60 --agent claude-code --set bugs --jobs 4",
-    logged=True,
+from uwf_improve.cli.edits import edit_document, edit_text
+from uwf_improve.edit.draft import Draft, draft_edit
+from uwf_improve.edit.files import workflow_file
+from uwf_improve.edit.sources import (
+    citations,
+    draft_of_agent,
+    texts_of_file,
+    texts_of_patch,
+    texts_of_places,
 )
-@click.argument("workflow", metavar="WORKFLOW")
-@click.option("--edited", metavar="PATH", help="The edited file, or a folder with it and skills/.")
-@click.option("--patch", metavar="FILE", help="A patch of the workflow file, as of git diff.")
-@click.option(
-    "--text", "texts", multiple=True, metavar="PLACE=TEXT",
-    help="New text of a place such as roles.writer.goal; repeatable; @FILE reads it.",
-)  # fmt: skip
-@click.option("--agent", metavar="A", help="Let this agent draft it, from findings.")
-@click.option("--model", metavar="M", help="The same with a configured model (builtin agent).")
-@click.option("--finding", "findings", multiple=True, type=int, metavar="N",
-              help="Number of a finding that it answers; repeatable.")  # fmt: skip
-@click.option("--since", type=Moment(), metavar="WHEN", help="Findings since a date, or 30d.")
-@click.option("--why", metavar="TEXT", help="The reason, for those who decide.")
-@click.option("--set", "set_", metavar="SET", help="Refuse texts copied from tasks of this set.")
-@click.option("--gepa", type=click.IntRange(min=1), metavar="N",
-              help="Search with GEPA, with at most N trials of open tasks of --set.")  # fmt: skip
-@click.option("--trial-agent", metavar="A", help="With --gepa: agent of the trials.")
-@click.option("--trial-model", metavar="M", help="With --gepa: configured model of the trials.")
-@click.option("--jobs", type=click.IntRange(1, 64), metavar="J",
-              help="With --gepa: number of trials that run at the same time.")  # fmt: skip
+from uwf_improve.history.read import read_histories
+from uwf_improve.reflect.reflection import Reflection, reflect
+from uwf_improve.sealed.catalog import secrets_of
+from uwf_improve.search.request import SearchOptions, searched_draft
+
+
 def propose(session: Session, workflow: str, model: str | None, **options: Any) -> None:
-    """Draft an edit of a workflow: goals, procedures, outputs, edge prompts or skills.
-
-    The edit is checked, guarded, and replayed on recorded threads. WORKFLOW is a file or a name in
-    `.workflow`; the file itself does not change before `uwf improve report --apply`. No trial runs,
-    except with --gepa: a search on the open tasks of a set, whose scores confirm nothing.
-    """
-    from uwf_core.client import Client
-    from uwf_improve.cli.edits import edit_document
-    from uwf_improve.edit.draft import draft_edit
-
+    """Draft an edit."""
     options["agent"] = options["agent"] or ("builtin" if model else None)
     _check(options)
     searched = None
@@ -76,7 +40,7 @@ def propose(session: Session, workflow: str, model: str | None, **options: Any) 
 
 
 def _check(options: Mapping[str, Any]) -> None:
-    given = [key for key in ("edited", "patch", "texts", "agent") if options[key]]
+    given = [key for key in ("edited", "patch", "text", "agent") if options[key]]
     if len(given) != 1:
         raise UsageError(
             "name one of --edited, --patch, --text and --agent", hint="see the examples of --help"
@@ -92,11 +56,8 @@ def _check(options: Mapping[str, Any]) -> None:
 
 
 def _search(
-    session: Session, client: "Client", workflow: str, options: Mapping[str, Any]
-) -> "tuple[Draft, dict[str, Any]]":
-    from uwf_improve.edit.files import workflow_file
-    from uwf_improve.search.request import SearchOptions, searched_draft
-
+    session: Session, client: Client, workflow: str, options: Mapping[str, Any]
+) -> tuple[Draft, dict[str, Any]]:
     file = workflow_file(workflow, Path(working_folder()))
     wanted = SearchOptions(
         most=options["gepa"], set=options["set_"], agent=options["agent"],
@@ -108,21 +69,7 @@ def _search(
     return _completed(draft, found, options), searched
 
 
-def _draft(
-    client: "Client", workflow: str, options: Mapping[str, Any], cancel: "Cancel"
-) -> "Draft":
-    from dataclasses import replace
-
-    from uwf_improve.edit.draft import Draft
-    from uwf_improve.edit.files import workflow_file
-    from uwf_improve.edit.sources import (
-        draft_of_agent,
-        texts_of_file,
-        texts_of_patch,
-        texts_of_places,
-    )
-    from uwf_improve.sealed.catalog import secrets_of
-
+def _draft(client: Client, workflow: str, options: Mapping[str, Any], cancel: Cancel) -> Draft:
     file, here = workflow_file(workflow, Path(working_folder())), Path(working_folder())
     secrets = secrets_of(client, options["set_"])  # an unknown set costs no answer of an agent
     found = _reflection(client, file, options)
@@ -133,35 +80,26 @@ def _draft(
     elif options["patch"]:
         draft = Draft(file=file, texts=texts_of_patch(file, here / options["patch"]))
     else:
-        draft = Draft(file=file, texts=texts_of_places(file, dict(map(_place, options["texts"]))))
+        draft = Draft(file=file, texts=texts_of_places(file, dict(map(_place, options["text"]))))
     return _completed(replace(draft, secrets=secrets), found, options)
 
 
-def _reflection(client: "Client", file: Path, options: Mapping[str, Any]) -> "Reflection | None":
+def _reflection(client: Client, file: Path, options: Mapping[str, Any]) -> Reflection | None:
     """What is known of the workflow; None where nothing of it is asked for."""
-    from uwf_improve.history.read import read_histories
-    from uwf_improve.reflect.reflection import reflect
-
-    is_read = options["findings"] or (options["agent"] and options["gepa"] is None)
+    is_read = options["finding"] or (options["agent"] and options["gepa"] is None)
     if not is_read:
         return None
     return reflect(read_histories(client, str(file), options["since"], 500))
 
 
-def _completed(draft: "Draft", found: "Reflection | None", options: Mapping[str, Any]) -> "Draft":
+def _completed(draft: Draft, found: Reflection | None, options: Mapping[str, Any]) -> Draft:
     """The draft with what a person adds: the findings that it cites, and the reason."""
-    from dataclasses import replace
-
-    from uwf_improve.edit.sources import citations
-
-    if found is not None and options["findings"]:
-        draft = replace(draft, findings=citations(found, options["findings"]))
+    if found is not None and options["finding"]:
+        draft = replace(draft, findings=citations(found, options["finding"]))
     return replace(draft, why=options["why"] or draft.why)
 
 
 def _text(document: Mapping[str, Any], screen: Screen) -> str:
-    from uwf_improve.cli.edits import edit_text
-
     found = document["search"]
     if found is None:
         return edit_text(document, screen)

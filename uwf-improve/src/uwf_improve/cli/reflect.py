@@ -2,25 +2,16 @@
 
 from typing import Any
 
-import click
+from uwf_core.client import Client
+from uwf_core.commands import Session, cancel_on_signals, working_folder
+from uwf_core.fields.records import write_record
+from uwf_improve.history.read import read_histories
+from uwf_improve.reflect.ask import BUILTIN, ask
+from uwf_improve.reflect.prompt import prompt_of
+from uwf_improve.reflect.reflection import reflect as find
+from uwf_improve.reflect.text import reflection_text
 
-from uwf_core.commands import Moment, Session, cancel_on_signals, command, working_folder
 
-
-@command(
-    "reflect",
-    "uwf improve reflect fix-bug",
-    "uwf improve reflect fix-bug --since 30d --format json",
-    "uwf improve reflect fix-bug --agent claude-code",
-    logged=True,
-)
-@click.argument("workflow", metavar="WORKFLOW")
-@click.option("--since", type=Moment(), metavar="WHEN", help="Started since a date, or 30d, 12h.")
-@click.option("--limit", type=click.IntRange(min=1), default=500, show_default=True, metavar="N",
-              help="Read at most the N newest threads.")  # fmt: skip
-@click.option("--show-prompt", is_flag=True, help="Print what an agent would get; send nothing.")
-@click.option("--agent", metavar="A", help="Send findings and recorded texts to this agent.")
-@click.option("--model", metavar="M", help="The same to a configured model (builtin agent).")
 def reflect(
     session: Session,
     workflow: str,
@@ -30,19 +21,7 @@ def reflect(
     agent: str | None,
     model: str | None,
 ) -> None:
-    """Find what goes wrong again and again in the recorded threads of a workflow.
-
-    Each finding has a number and the steps that show it. No model is called and nothing leaves
-    this machine, except with --agent or --model.
-    """
-    from uwf_core.client import Client
-    from uwf_core.fields.records import write_record
-    from uwf_improve.history.read import read_histories
-    from uwf_improve.reflect.ask import BUILTIN, ask
-    from uwf_improve.reflect.prompt import prompt_of
-    from uwf_improve.reflect.reflection import reflect as find
-    from uwf_improve.reflect.text import reflection_text
-
+    """Print the findings about a workflow."""
     with (
         Client.open(
             env=session.env, cwd=working_folder(), default_model=model, on_notice=session.note

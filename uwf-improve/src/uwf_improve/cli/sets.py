@@ -1,55 +1,28 @@
-"""`uwf improve seal`, `open`, `try`, `decide`: sets of tasks and the tests of edits."""
+"""`uwf improve seal` and `open`: sets of tasks."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
-
-from uwf_core.commands import Column, Screen, Session, command, fields, table, working_folder
+from uwf_core.client import Client
+from uwf_core.commands import Column, Screen, Session, fields, table, working_folder
 from uwf_core.errors import UsageError
+from uwf_core.fields.records import write_record
+from uwf_improve.gate.bar import Bar, Guard
+from uwf_improve.gate.decide import refusal
+from uwf_improve.gate.plan import plan
+from uwf_improve.gate.sides import sealed_units
+from uwf_improve.sealed.catalog import set_row
+from uwf_improve.sealed.confirm import open_set
+from uwf_improve.sealed.records import SetRecord
+from uwf_improve.sealed.sealing import add_tasks
+from uwf_improve.sealed.sealing import seal as seal_set
 
-if TYPE_CHECKING:
-    from uwf_improve.gate.bar import Bar
-    from uwf_improve.sealed.records import SetRecord
 
-
-@command(
-    "seal",
-    "uwf improve seal bugs tasks/* --gain 5% --guard cost=20% --guard tampering=0",
-    "uwf improve seal bugs more-tasks/* --add",
-    "uwf improve seal bugs --sealed 80 --dry-run",
-    logged=True,
-)
-@click.argument("set_", metavar="SET")
-@click.argument("tasks", nargs=-1, metavar="TASK...")
-@click.option("--metric", type=click.Choice(["score", "success"]), default="score",
-              show_default=True, help="What must become better.")  # fmt: skip
-@click.option("--gain", default="2%", show_default=True, metavar="SHARE",
-              help="Smallest gain worth having.")  # fmt: skip
-@click.option("--guard", "guards", multiple=True, metavar="METRIC=SHARE",
-              help="Metric that may become worse by at most this; repeatable. Default: "
-              "tampering=0, infra_errors=5%.")  # fmt: skip
-@click.option("--sealed", type=click.IntRange(min=12), default=40, show_default=True, metavar="N",
-              help="Number of tasks to seal.")  # fmt: skip
-@click.option("--repeat", type=click.IntRange(1, 1000), default=3, show_default=True, metavar="N",
-              help="Trials of each task on each side.")  # fmt: skip
-@click.option("--add", is_flag=True, help="Add tasks to a set; its bar stays.")
-@click.option("--dry-run", is_flag=True, help="Store nothing; show the runs of a test, and which "
-              "gain it accepts in 8 of 10 cases. Without TASK: of --sealed tasks.")  # fmt: skip
 def seal(
     session: Session, set_: str, tasks: Sequence[str], add: bool, dry_run: bool, **options: Any
 ) -> None:
-    """Split tasks into open and sealed ones, and store the bar that an edit must reach.
-
-    Each case of a task counts as a task. The tasks are copied: later changes of them change no
-    test. The bar cannot be changed afterwards.
-    """
-    from uwf_core.client import Client
-    from uwf_improve.gate.sides import sealed_units
-    from uwf_improve.sealed.sealing import add_tasks
-    from uwf_improve.sealed.sealing import seal as seal_set
-
+    """Seal tasks, or show what a test of them would find."""
     if add and dry_run:
         raise UsageError("--add and --dry-run exclude each other", hint="omit one of them")
     if not (tasks or dry_run):
@@ -66,14 +39,10 @@ def seal(
     if dry_run:
         _plan(session, record.bar, len(sealed_units(record.places)))
     else:
-        session.emit(_set_document(record), _set_text)
+        session.emit(_set_document(record), set_text)
 
 
-def _plan(session: Session, bar: "Bar", tasks: int) -> None:
-    from uwf_core.fields.records import write_record
-    from uwf_improve.gate.decide import refusal
-    from uwf_improve.gate.plan import plan
-
+def _plan(session: Session, bar: Bar, tasks: int) -> None:
     why = refusal(bar, tasks, 1)
     if why is not None:
         raise UsageError(why, hint="a smaller number of tasks shows nothing reliable")
@@ -98,11 +67,9 @@ def _plan_text(document: Mapping[str, Any], screen: Screen) -> str:
     return f"{runs}\n\n{table(columns, rows, screen)}"
 
 
-def _bar(options: Mapping[str, Any]) -> "Bar":
-    from uwf_improve.gate.bar import Bar, Guard
-
+def _bar(options: Mapping[str, Any]) -> Bar:
     try:
-        guards = [*map(_guard, options["guards"])] or [("tampering", 0.0), ("infra_errors", 0.05)]
+        guards = [*map(_guard, options["guard"])] or [("tampering", 0.0), ("infra_errors", 0.05)]
         return Bar(
             metric=options["metric"],
             smallest_gain=_share(options["gain"]),
@@ -128,15 +95,13 @@ def _share(text: str) -> float:
         raise ValueError(f"{text!r} is not a share, such as 5% or 0.05") from None
 
 
-def _set_document(record: "SetRecord") -> dict[str, Any]:
-    from uwf_core.fields.records import write_record
-    from uwf_improve.sealed.catalog import set_row
-
+def _set_document(record: SetRecord) -> dict[str, Any]:
     opened = [each.name for each in record.tasks if each.side == "open"]
     return {**set_row(record), "bar": write_record(record.bar), "openTasks": opened}
 
 
-def _set_text(document: Mapping[str, Any], screen: Screen) -> str:
+def set_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """The output of `seal` and `open`."""
     bar = document["bar"]
     guards = ", ".join(f"{e['metric']} {e['margin']:.0%}" for e in bar["guards"])
     return fields(
@@ -156,12 +121,6 @@ def _set_text(document: Mapping[str, Any], screen: Screen) -> str:
     )
 
 
-@command("open", "uwf improve open bugs", logged=True)
-@click.argument("set_", metavar="SET")
-def open_(session: Session, set_: str) -> None:
-    """Open the sealed tasks of a set and show their trials. They can never be sealed again."""
-    from uwf_core.client import Client
-    from uwf_improve.sealed.confirm import open_set
-
-    with Client.open(env=session.env, cwd=working_folder()) as client:
-        session.emit(_set_document(open_set(client, set_)), _set_text)
+def open_tasks(client: Client, set_: str) -> Mapping[str, Any]:
+    """Open the sealed tasks of a set."""
+    return _set_document(open_set(client, set_))

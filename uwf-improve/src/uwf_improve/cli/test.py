@@ -3,66 +3,33 @@
 from collections.abc import Mapping
 from typing import Any
 
-import click
-
-from uwf_core.commands import Screen, Session, command, fields, working_folder
+from uwf_core.client import Client
+from uwf_core.commands import Screen, Session, fields, working_folder
 from uwf_core.errors import ExitCode, UsageError
-from uwf_eval.cli.recorded import recorded_options
+from uwf_core.fields.records import write_record
+from uwf_eval.cli.recorded import selection_of
+from uwf_improve.edit.catalog import Edits
+from uwf_improve.gate.bar import MOST_TESTS
+from uwf_improve.sealed.confirm import TestOptions, confirm
+from uwf_improve.sealed.open_trials import try_edit
+from uwf_improve.sealed.screening import screen_edit
+from uwf_improve.sealed.trials import Match
 
 
-def _trial_options(function: Any) -> Any:
-    for option in (
-        click.option("--jobs", type=click.IntRange(1, 64), default=1, metavar="J",
-                     help="Number of trials that run at the same time."),
-        click.option("--model", metavar="M", help="Configured model of all trials."),
-        click.option("--agent", metavar="A", help="Agent of all trials, not that of each task."),
-        click.argument("edit", metavar="EDIT"),
-    ):  # fmt: skip
-        function = option(function)
-    return function
-
-
-@command(
-    "try",
-    "uwf improve try @last --set bugs --repeat 1 --jobs 4",
-    "uwf improve try @last --from-workflow fix-bug --role reviewer --newest 20",
-    "uwf improve try @last --from-step 3KF9 --judges tasks/review",
-    logged=True,
-)
-@_trial_options
-@click.option("--set", "set_", metavar="SET", help="Try it on the open tasks of this set.")
-@recorded_options
-@click.option("--judges", "task", metavar="TASK",
-              help="With recorded steps: judge them as this task does.")  # fmt: skip
-@click.option("--repeat", type=click.IntRange(1, 1000), default=1, metavar="N",
-              help="Number of trials of each task on each side.")  # fmt: skip
 def try_(
-    session: Session, edit: str, set_: str | None, task: str | None, repeat: int, **options: Any
+    session: Session, edit: str, set_: str | None, judges: str | None, repeat: int, **options: Any
 ) -> int:
-    """Try an edit on the open tasks of a set, or on recorded steps, beside the present version.
-
-    This is for the search; it confirms nothing. With --from-step, --from-thread or --from-workflow,
-    each recorded step is made again alone, in both versions: one step costs less than a thread.
-    Steps of threads of which sealed tasks were made are refused. `uwf eval compare` shows the
-    difference.
-    """
-    from uwf_core.client import Client
-    from uwf_eval.cli.recorded import selection_of
-    from uwf_improve.edit.catalog import Edits
-    from uwf_improve.sealed.open_trials import try_edit
-    from uwf_improve.sealed.screening import screen_edit
-    from uwf_improve.sealed.trials import Match
-
+    """Try an edit."""
     wanted = selection_of((set_ or "",), options)
     if (set_ is None) == wanted.is_empty:
         raise UsageError("name either --set or recorded steps",
                          hint="such as --set SET, or --from-workflow NAME --role ROLE")  # fmt: skip
-    if task is not None and wanted.is_empty:
+    if judges is not None and wanted.is_empty:
         raise UsageError("--judges needs recorded steps", hint="the tasks of a set have judges")
     with Client.open(env=session.env, cwd=working_folder()) as client:
         found, _ = Edits(client).find(edit)
         match = Match(
-            name="", tasks=[task] if task else [], files=wanted.files, repeats=repeat,
+            name="", tasks=[judges] if judges else [], files=wanted.files, repeats=repeat,
             workflows=[found.champion, found.challenger], **options,
         )  # fmt: skip
         if set_ is None:
@@ -86,30 +53,10 @@ def _tried_text(document: Mapping[str, Any], screen: Screen) -> str:
     )
 
 
-@command(
-    "decide",
-    "uwf improve decide @last --set bugs --dry-run",
-    "uwf improve decide @last --set bugs --jobs 4",
-    logged=True,
-)
-@_trial_options
-@click.option("--set", "set_", required=True, metavar="SET", help="The set of tasks.")
-@click.option("--dry-run", is_flag=True, help="Print the number and the cost of the runs.")
-@click.option("--fail-if", type=click.Choice(["not-accepted"]), metavar="VERDICT",
-              help="not-accepted: exit with 1 on this verdict.")  # fmt: skip
 def decide(
     session: Session, edit: str, set_: str, dry_run: bool, fail_if: str | None, **options: Any
 ) -> int:
-    """Test an edit on the sealed tasks of a set: accepted, not accepted or refused.
-
-    Both versions run, interleaved, on whole threads. The k-th test of a set uses alpha / 2^k, and
-    there are at most four. Exit code 0 with a verdict; the same command resumes a test that was
-    interrupted.
-    """
-    from uwf_core.client import Client
-    from uwf_improve.edit.catalog import Edits
-    from uwf_improve.sealed.confirm import TestOptions, confirm
-
+    """Test an edit."""
     with Client.open(env=session.env, cwd=working_folder()) as client:
         found, _ = Edits(client).find(edit)
         state = confirm(session, client, found, set_, TestOptions(dry_run=dry_run, **options))
@@ -122,9 +69,6 @@ def decide(
 
 
 def _verdict(edit: str, state: Any, dry_run: bool) -> dict[str, Any]:
-    from uwf_core.fields.records import write_record
-    from uwf_improve.gate.bar import MOST_TESTS
-
     test = next((each for each in state.tests if each.edit == edit), None)
     document = {"edit": edit, "set": state.set, "verdict": None, "test": None}
     if test is not None:
