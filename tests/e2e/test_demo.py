@@ -225,23 +225,26 @@ class Meddler:
         pass
 
 
+def played_with(watch: Meddler, folder: Path, cancel: Cancel) -> Any:
+    env = {"PATH": os.environ["PATH"], **CORE_ALONE}
+    return play(env, str(folder / "demo"), watch, cancel)
+
+
 def test_the_demo_fails_if_the_tests_are_red_in_the_end_whatever_the_agents_say(tmp_path: Path):
     code = tmp_path / "demo" / "project" / "invoice.py"
     spoil = Meddler("StepFinished", "verifier", lambda: code.write_text("broken\n"))
-    outcome = play(
-        {"PATH": os.environ["PATH"], **CORE_ALONE}, str(tmp_path / "demo"), spoil, Cancel()
-    )
-    assert outcome["document"]["done"]
-    assert not outcome["document"]["testsAfter"]["green"]
-    assert outcome["exit_code"] == 1
+    outcome = played_with(spoil, tmp_path, Cancel())
+    assert outcome.document["done"]
+    assert not outcome.document["testsAfter"]["green"]
+    assert outcome.exit_code == 1
 
 
 def test_an_interrupted_demo_says_so_and_can_be_gone_on_with(tmp_path: Path):
     cancel = Cancel()
     stop = Meddler("StepFinished", "reviewer", lambda: cancel.set("enough"))
-    outcome = play({"PATH": os.environ["PATH"], **CORE_ALONE}, str(tmp_path / "demo"), stop, cancel)
-    assert outcome["exit_code"] == 130
-    onward = outcome["document"]["next"][0]["command"]
+    outcome = played_with(stop, tmp_path, cancel)
+    assert outcome.exit_code == 130
+    onward = outcome.document["next"][0]["command"]
     command = ["sh", "-c", f"{onward} --format json"]
     rest = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (rest.returncode, '"status": "completed"' in rest.stdout) == (0, True), rest.stderr

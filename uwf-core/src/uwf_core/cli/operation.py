@@ -161,7 +161,7 @@ def _context(session: Session, target: Callable[..., Any]) -> Iterator[Context]:
 
 
 def _context_of(session: Session, *run: Any) -> Context:
-    return Context(lambda: session.engine, session.note, *run)
+    return Context(lambda: session.engine, session.env, session.note, *run)
 
 
 def _renderer(session: Session, text: str, given: Mapping[str, Any]) -> Callable[[Any, Any], str]:

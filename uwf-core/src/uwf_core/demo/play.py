@@ -60,9 +60,10 @@ class _Stage(NamedTuple):
 
 
 def play(
-    engine: Engine, folder: str | None, watch: Watch, cancel: Cancel, *, live: bool = False
+    env: Mapping[str, str], folder: str | None, watch: Watch, cancel: Cancel, *, live: bool = False
 ) -> Outcome:
-    """Run the demo in `folder` (default: a new temporary one); it changes nothing of the user's.
+    """Run the demo in `folder` (default: a new temporary one); it changes nothing of the user's,
+    and needs no home of theirs.
 
     Args:
         live: use the user's own model, not a script.
@@ -71,8 +72,8 @@ def play(
         UsageError: the folder is not empty or cannot be written; `live` without a model.
         ConfigError: `live`, and the user's settings have errors.
     """
-    stage = _set_up(engine.env, folder, watch, live=live)
-    site, own_env = stage.site, {**stage.site.environment(engine.env), **stage.player.env}
+    stage = _set_up(env, folder, watch, live=live)
+    site, own_env = stage.site, {**stage.site.environment(env), **stage.player.env}
     before = run_tests(site.project, own_env, cancel)
     watch.notice(tests_line("tests before", before))
     own = open_engine(env=own_env, cwd=str(site.project), on_fault=lambda _: None)

@@ -19,7 +19,7 @@ class OperationCaller:
 
     def _call(self, target: str, key: str, *, cancel: Cancel | None = None, **given: Any) -> Any:
         """The result of an operation, or the part of its document that `key` names."""
-        watch = self._watch
-        context = Context(lambda: self._engine, watch.notice, watch, cancel or Cancel())
+        engine, watch = self._engine, self._watch
+        context = Context(lambda: engine, engine.env, watch.notice, watch, cancel or Cancel())
         result = call(function_of(target), context, given)
         return result[key] if key and isinstance(result, dict) else result

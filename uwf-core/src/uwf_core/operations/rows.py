@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.watch import Watch
     from uwf_core.process.cancel import Cancel
 
-CONTEXT = frozenset({"engine", "client", "watch", "cancel", "home", "notice"})
+CONTEXT = frozenset({"engine", "env", "client", "watch", "cancel", "home", "notice"})
 """What a target can ask for by the names of its parameters, besides its arguments."""
 FILE = "generated.json"
 _OPENED = {"RecordedThread": "open_thread", "RecordedStep": "open_step"}
@@ -109,7 +109,7 @@ class Context:
     """What a target can ask for besides its arguments.
 
     Args:
-        engine: opens the engine, once a target asks for it.
+        engine: opens the engine, once a target asks for it. env: its environment.
         notice: shows a line to people.
         watch: follows a run. cancel: ends it.
     """
@@ -117,11 +117,13 @@ class Context:
     def __init__(
         self,
         engine: Callable[[], "Engine"],
+        env: Mapping[str, str],
         notice: Callable[[str], None],
         watch: "Watch | None" = None,
         cancel: "Cancel | None" = None,
     ) -> None:
         self._engine = engine
+        self.env = env
         self.notice = notice
         self.watch = watch
         self.cancel = cancel

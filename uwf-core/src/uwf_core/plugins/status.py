@@ -19,6 +19,7 @@ from uwf_core.plugins.scan import (
     EXTRACTORS,
     IMPORTERS,
     MODELS,
+    OPERATIONS,
     STORES,
     EntryPoint,
     normalised,
@@ -160,6 +161,7 @@ RESERVED: Mapping[str, Mapping[str, str]] = {
     },
     IMPORTERS: {"original": "uwf-import-original"},
     MODELS: dict.fromkeys(("anthropic", "gemini", "openai-chat", "openai-responses"), "uwf-llm"),
+    OPERATIONS: {"explain": "uwf-explain"},
     STORES: dict.fromkeys(("memory", "sqlite"), CORE),
     COMMANDS: {
         **dict.fromkeys(
