@@ -119,7 +119,9 @@ class Project:
         project.folder.mkdir()
         project.home.mkdir()
         project.state.write_text(f"cd {project.folder}\n", encoding="utf-8")
-        kept = {name: os.environ[name] for name in ("LANG", "TMPDIR") if name in os.environ}
+        # A pytest in an example would else delete what all earlier ones have left, for minutes.
+        names = ("LANG", "TMPDIR", "PYTEST_DEBUG_TEMPROOT")
+        kept = {name: os.environ[name] for name in names if name in os.environ}
         project.environment = {
             **kept,
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
