@@ -63,7 +63,7 @@ def play(
     env: Mapping[str, str], folder: str | None, watch: Watch, cancel: Cancel, *, live: bool = False
 ) -> Outcome:
     """Run the demo in `folder` (default: a new temporary one); it changes nothing of the user's,
-    and needs no home of theirs.
+    and needs no home folder.
 
     Args:
         live: use the user's own model, not a script.
