@@ -12,9 +12,12 @@ EXAMPLES: Final = (
 )
 
 
+_HELP: Final = "Evaluate workflows on tasks, and test whether a change improved them"
+
+
 def root(name: str) -> TableGroup:
     """The group of all commands."""
-    return TableGroup(name, "Evaluate workflows on tasks", "uwf_eval", EXAMPLES)
+    return TableGroup(name, _HELP, "uwf_eval", EXAMPLES)
 
 
 command = root("eval")
