@@ -28,9 +28,8 @@ An item of `outputs` that has `$status`, or any key that is not of the above, is
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.api.agent import Turn, Usage
 from uwf_core.api.extract import NO_USAGE
@@ -44,38 +43,37 @@ GARBAGE = "]]} \x1b[31m%%% not what was asked for \ufffd\ufffd {{{ --- \t"
 """The output of `garbage: true`: no frontmatter, no JSON, with a terminal escape."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fail:
+class Fail(NamedTuple):
     """A failure to play; `kind` is a word of the closed table."""
 
     kind: str
     message: str = "a failure of the script"
     until_ms: int | None = None
 
-    def __post_init__(self) -> None:
+    def conflict(self) -> None:
+        """Reject another word."""
         FailureKind.of(self.kind)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScriptedSuspend:
+class ScriptedSuspend(NamedTuple):
     """A suspension by the role."""
 
     reason: str
     form: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Question:
+class Question(NamedTuple):
     """A question to a person."""
 
     message: str
     form: dict[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Play:
-    """The behaviour of one call; see the module for the fields."""
+class Play(NamedTuple):
+    """A step of the script, or the behaviour of one call of it; see the module for the fields."""
 
+    role: str
+    outputs: tuple[Any, ...] | None = None
     output: str | dict[str, Any] | None = None
     body: str = ""
     structured: dict[str, Any] | None = None
@@ -92,7 +90,8 @@ class Play:
     model: str | None = None
     answer: str | None = None
 
-    def __post_init__(self) -> None:
+    def conflict(self) -> None:
+        """Reject turns and usage that cannot be read."""
         self.all_turns()
         self.all_usage()
 
@@ -122,46 +121,34 @@ class Play:
         said = (self.output, self.structured, self.fail, self.suspend)
         return sum(item is not None for item in said) + self.hang + self.garbage
 
-
-@dataclass(frozen=True, kw_only=True)
-class ScriptStep(Play):
-    """A step of the script: one play for all calls, or `outputs`."""
-
-    role: str
-    outputs: tuple[Any, ...] | None = None
-
-    def plays(self) -> list[Play]:
+    def plays(self) -> list["Play"]:
         """One play for each call; the last one repeats."""
         if self.outputs is None:
             return [self]
         return [self._item(index, item) for index, item in enumerate(self.outputs)]
 
-    def _item(self, index: int, item: Any) -> Play:
+    def _item(self, index: int, item: Any) -> "Play":
         """An item of `outputs`, with what the step says for all of them."""
-        keys = {camel(each.name) for each in fields(Play)}
+        keys = {camel(name) for name in self._fields[2:]}
         if not (isinstance(item, Mapping) and item and keys.issuperset(item)):
             item = {"output": item}
-        play = read_record(Play, item, path=("outputs", index))
-        shared = {
-            each.name: getattr(self, each.name)
-            for each in fields(Play)
-            if camel(each.name) not in item and each.name not in _ACTS
-        }
-        return replace(play, **shared)
+        play = read_record(Play, {"role": self.role, **item}, path=("outputs", index))
+        own = {*map(camel, _ACTS), *item}
+        shared = {name: value for name, value in self._asdict().items() if camel(name) not in own}
+        return play._replace(**shared)
 
 
 _ACTS = frozenset(("output", "structured", "fail", "hang", "garbage", "suspend"))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Script:
+class Script(NamedTuple):
     """A whole script; `file` names it in messages."""
 
-    steps: tuple[ScriptStep, ...]
+    steps: tuple[Play, ...]
     repeat: bool = False
     by_role: bool = False
 
-    def step(self, index: int) -> ScriptStep | None:
+    def step(self, index: int) -> Play | None:
         """The step that is played after `index` others; None beyond the end."""
         if self.repeat and self.steps:
             return self.steps[index % len(self.steps)]
@@ -171,7 +158,7 @@ class Script:
         """How many steps a role has."""
         return sum(step.role == role for step in self.steps)
 
-    def step_of(self, role: str, visit: int) -> ScriptStep | None:
+    def step_of(self, role: str, visit: int) -> Play | None:
         """The step that a role plays after `visit` others; None if it has none."""
         own = [step for step in self.steps if step.role == role]
         return own[min(visit, len(own) - 1)] if own else None
@@ -225,7 +212,7 @@ def _parsed(text: str, file: str) -> Any:
     return parse_yaml(text, file=file)
 
 
-def _check_step(step: ScriptStep, path: tuple[str | int, ...]) -> None:
+def _check_step(step: Play, path: tuple[str | int, ...]) -> None:
     try:
         plays = step.plays()
     except FieldFault as fault:
