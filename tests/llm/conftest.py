@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx  # noqa: F401  (so that the first call does not wait for its import)
 import pytest
 
-from uwf_core.api.agent import Model
+from uwf_core.api.models import Model
 from uwf_llm.chat import ChatRequest, ChatTool, Message
 from uwf_llm.client import ChatClient
 from uwf_llm.limits import Clock

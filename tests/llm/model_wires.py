@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import NamedTuple
 
-from uwf_core.api.agent import Model
+from uwf_core.api.models import Model
 from uwf_llm.chat import ChatRequest, ChatTool, Message
 
 KEY = "sk-test-0123456789abcdef"

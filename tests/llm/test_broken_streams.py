@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model_wires import ASKED, TURN, WIRES, model_at
-from uwf_core.api.agent import Model
+from uwf_core.api.models import Model
 from uwf_core.errors import (
     AgentFailure,
     AuthRefused,

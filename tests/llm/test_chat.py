@@ -5,7 +5,8 @@ import threading
 
 import pytest
 
-from uwf_core.api.agent import Model, ToolCall, Usage
+from uwf_core.api.agent import ToolCall, Usage
+from uwf_core.api.models import Model
 from uwf_core.config.providers import PRESETS
 from uwf_core.errors import AuthRefused, BadRequest
 from uwf_llm.chat import ChatRequest, Message

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uwf_core.api.agent import Model, ToolCall
+from uwf_core.api.agent import ToolCall
+from uwf_core.api.models import Model
 from uwf_llm.chat import ChatRequest, ChatTool, Message
 from uwf_llm.openai_chat.protocol import OpenaiChat
 

@@ -8,7 +8,8 @@ from itertools import pairwise
 import pytest
 
 from model_wires import ASKED, KEY, SCHEMA, TURN, WIRES, continued, model_at
-from uwf_core.api.agent import Model, ToolCall
+from uwf_core.api.agent import ToolCall
+from uwf_core.api.models import Model
 from uwf_core.errors import (
     AuthRefused,
     BadRequest,

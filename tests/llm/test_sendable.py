@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 
 from model_wires import ASKED, WIRES, model_at
-from uwf_core.api.agent import Model, ToolCall
+from uwf_core.api.agent import ToolCall
+from uwf_core.api.models import Model
 from uwf_llm.characters import whole_characters
 from uwf_llm.chat import ChatReply, ChatRequest, ChatTool, Message
 from uwf_llm.client import ChatClient

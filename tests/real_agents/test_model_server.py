@@ -12,7 +12,7 @@ from acp_world import node_folder
 from note_workflow import NOTE
 
 from uwf_core.api import AgentFailure
-from uwf_core.api.agent import Model
+from uwf_core.api.models import Model
 from uwf_core.testing.project import Project
 from uwf_llm.chat import ChatRequest, ChatTool, Message
 from uwf_llm.client import ChatClient

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uwf_core import api
-from uwf_core.api.agent import Model, Price, PromptParts, RunLimits, ToolCall, Turn, Usage
+from uwf_core.api.agent import PromptParts, RunLimits, ToolCall, Turn, Usage
+from uwf_core.api.models import Model, Price
 from uwf_core.errors import ConfigError
 from uwf_core.fields.mismatch import FieldFault
 from uwf_core.fields.records import read_options, read_record, write_record

@@ -30,8 +30,8 @@ from uwf_core.process.cancel import Cancel
 from uwf_core.views.recorded import RecordedThread, open_step, open_thread
 
 if TYPE_CHECKING:
-    from uwf_core.api.agent import Model
     from uwf_core.api.judge import Judge
+    from uwf_core.api.models import Model
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.results import Outcome
     from uwf_core.replay.replay import ReplayDocument

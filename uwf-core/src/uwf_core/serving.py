@@ -23,7 +23,7 @@ from uwf_core.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from uwf_core.api.agent import Model
+    from uwf_core.api.models import Model
     from uwf_core.api.tool import LoadedTool
     from uwf_core.engine.engine import Engine
 

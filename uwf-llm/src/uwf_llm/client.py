@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Self, TypeVar
 
 from uwf_core.api import Cancel
-from uwf_core.api.agent import Model
+from uwf_core.api.models import Model
 from uwf_core.errors import AgentFailure
 from uwf_llm.address import checked_key, headers_of, read_address
 from uwf_llm.chat import ChatReply, ChatRequest, Delta

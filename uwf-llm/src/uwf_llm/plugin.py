@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from importlib import import_module
 
-from uwf_core.api.agent import Model
 from uwf_core.api.hookspecs import hookimpl
-from uwf_core.api.models import ModelProtocolSpec
+from uwf_core.api.models import Model, ModelProtocolSpec
 from uwf_core.errors import BadRequest
 from uwf_llm.protocol import ProtocolFactory
 

@@ -11,7 +11,7 @@ of uwf are made the same way (`uwf_llm.plugin`). One object serves one `ChatClie
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from uwf_core.api.agent import Model
+from uwf_core.api.models import Model
 from uwf_llm.chat import ChatReply, ChatRequest
 from uwf_llm.reply import ReplyBuilder
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
-from uwf_core.api.agent import Model
+from uwf_core.api.models import Model
 from uwf_llm.chat import ChatRequest
 from uwf_llm.encoding import encoded, merged
 from uwf_llm.protocol import WireRequest

@@ -30,8 +30,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from uwf_core.api.agent import Model
 from uwf_core.api.extract import Extractor, ExtractProblem, ExtractReply, ExtractRequest
+from uwf_core.api.models import Model
 from uwf_core.plugins.scan import EXTRACTORS
 from uwf_testing.contract import KIT_VERSION, needs
 from uwf_testing.extractor_texts import BODY, HOSTILE, OUTPUTS, SCHEMA, Write, hostile_in_format

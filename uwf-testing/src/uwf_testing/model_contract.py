@@ -25,8 +25,8 @@ from typing import Any
 
 import pytest
 
-from uwf_core.api.agent import Model, ToolCall
-from uwf_core.api.models import ModelProtocolSpec
+from uwf_core.api.agent import ToolCall
+from uwf_core.api.models import Model, ModelProtocolSpec
 from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import MODELS
 from uwf_llm.chat import ChatReply, ChatRequest, ChatTool, Image, Message

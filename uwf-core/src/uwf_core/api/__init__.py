@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 _HOME = {
     "uwf_core.api.agent": (
         "API_VERSION CAPABILITIES Agent AgentContext AgentReply AgentRequest AgentSpec AskRequest "
-        "Call Capability Continuation Model NoSink Price PromptParts Purpose RunLimits ToolCall "
+        "Call Capability Continuation NoSink PromptParts Purpose RunLimits ToolCall "
         "Turn TurnSink Usage"
     ),
     "uwf_core.api.checks": "Check CheckRequest CheckResult",
@@ -31,7 +31,7 @@ _HOME = {
     "uwf_core.api.judge": "Judge JudgeReply JudgeRequest JudgeSpec",
     "uwf_core.api.moments": "date_text moment_ms plausible_ms wait_ms",
     "uwf_core.api.permission": "decisions_of permission_form",
-    "uwf_core.api.models": "ModelProtocolSpec",
+    "uwf_core.api.models": "Model ModelProtocolSpec Price",
     "uwf_core.api.reply": "received",
     "uwf_core.api.redact": "Redactor",
     "uwf_core.api.requirements": "require_command require_model",
@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     from uwf_core.api.importers import *  # noqa: F403
     from uwf_core.api.json_rpc import *  # noqa: F403
     from uwf_core.api.judge import *  # noqa: F403
-    from uwf_core.api.models import ModelProtocolSpec as ModelProtocolSpec
+    from uwf_core.api.models import *  # noqa: F403
     from uwf_core.api.moments import *  # noqa: F403
     from uwf_core.api.permission import *  # noqa: F403
     from uwf_core.api.redact import Redactor as Redactor

@@ -11,6 +11,7 @@ from uwf_core.api.sums import FIELDS, UsageField, add_usage, is_exact, usage_pay
 from uwf_core.process.cancel import Cancel
 
 if TYPE_CHECKING:
+    from uwf_core.api.models import Model
     from uwf_core.api.tool import LoadedTool
     from uwf_core.process.identity import ProcessId
     from uwf_core.process.program import ChildProgram, ProgramResult
@@ -81,51 +82,6 @@ class AgentContext:
     name: str
     state_dir: str
     tools: "Callable[[], Sequence[LoadedTool]]" = field(default=_no_tools, repr=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Price:
-    """USD per million tokens; None means unknown.
-
-    Attributes:
-        input, output: of tokens without the cached ones.
-        cache_read, cache_write: of cached tokens.
-    """
-
-    input: float | None = None
-    output: float | None = None
-    cache_read: float | None = None
-    cache_write: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Model:
-    """A model of the configuration, with its provider.
-
-    Attributes:
-        alias: its name in the configuration.
-        name: its name at the provider.
-        provider: the name of the provider in the configuration.
-        base_url: of its service.
-        api_key: the key; never printed.
-        price: what its tokens cost; None if unknown.
-        extra: further keys for the body of each request, such as `reasoning_effort`.
-        protocol: the name of the protocol that the service speaks.
-        protocol_factory: loaded from a plugin, for a protocol that is not built in.
-        end_mark: what ends a reply: the mark of the protocol, or `done`, also `[DONE]` alone and
-            the end of a whole document, for services that never send that mark.
-    """
-
-    alias: str
-    name: str
-    provider: str
-    base_url: str
-    api_key: str | None = field(default=None, repr=False)
-    price: Price | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
-    protocol: str = "openai-chat"
-    protocol_factory: Callable[..., Any] | None = field(default=None, repr=False)
-    end_mark: str = "protocol"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -309,7 +265,7 @@ class Call:
     step_number: int
     cwd: str
     session: str | None = None
-    model: Model | None = None
+    model: "Model | None" = None
     options: Any = None
     limits: RunLimits = RunLimits()
     env: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -1,9 +1,12 @@
 """The extractor contract: raw text -> typed output, or the errors to correct."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-from uwf_core.api.agent import API_VERSION, Model, Usage
+from uwf_core.api.agent import API_VERSION, Usage
+
+if TYPE_CHECKING:
+    from uwf_core.api.models import Model
 
 NO_USAGE: Usage = Usage(
     turns=0,
@@ -47,7 +50,7 @@ class ExtractRequest(NamedTuple):
 
     raw: str
     schema: Mapping[str, Any]
-    model: Model | None = None
+    model: "Model | None" = None
     options: Any = None
 
 

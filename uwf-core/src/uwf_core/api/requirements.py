@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from uwf_core.errors import BadRequest, Unavailable
 
 if TYPE_CHECKING:
-    from uwf_core.api.agent import Model
+    from uwf_core.api.models import Model
 
 
 def require_command(command: str | None) -> str:

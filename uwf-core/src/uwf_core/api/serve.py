@@ -31,13 +31,13 @@ from uwf_core.api.agent import (
     AgentRequest,
     AgentSpec,
     AskRequest,
-    Model,
     PromptParts,
     Purpose,
     RunLimits,
     Turn,
     Usage,
 )
+from uwf_core.api.models import Model
 from uwf_core.api.moments import moment_ms
 from uwf_core.errors import AgentFailure, ExitCode, FailureKind, NeedsAnswer, UwfError
 from uwf_core.fields.mismatch import FieldFault

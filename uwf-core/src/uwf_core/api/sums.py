@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 if TYPE_CHECKING:
-    from uwf_core.api.agent import Model, Usage
+    from uwf_core.api.agent import Usage
+    from uwf_core.api.models import Model
 
 LARGEST = 2**53 - 1
 """The largest count that every JSON parser keeps exactly; a larger one counts as unknown."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uwf_core.errors import AgentFailure, UwfError
 
 if TYPE_CHECKING:
-    from uwf_core.api.agent import Model
+    from uwf_core.api.models import Model
     from uwf_llm.client import ChatClient
 
 _TRIAL_SECONDS = 20.0

@@ -18,7 +18,7 @@ from uwf_core.errors import UsageError
 from uwf_core.plugins.scan import MODELS
 
 if TYPE_CHECKING:
-    from uwf_core.api.agent import Model
+    from uwf_core.api.models import Model
     from uwf_core.config.setup import SetupValues
 
 _OTHER = "another"
@@ -224,7 +224,7 @@ def _model(session: Session, values: "SetupValues") -> str:
 
 
 def _somewhere(session: Session, values: "SetupValues") -> "Model":
-    from uwf_core.api.agent import Model
+    from uwf_core.api.models import Model
     from uwf_core.config.setup import usual_protocol
 
     preset = PRESETS.get(values.provider)

@@ -6,13 +6,13 @@ from uwf_core.errors import ConfigError
 from uwf_core.fields.mismatch import suggestion
 
 if TYPE_CHECKING:
-    from uwf_core.api.agent import Model
+    from uwf_core.api.models import Model
     from uwf_core.config.settings import Settings
 
 
 def resolve_model(settings: "Settings", alias: str) -> "Model":
     """The model named `alias`; see `Settings.model`."""
-    from uwf_core.api.agent import Model, Price  # the contract's records are not free to import
+    from uwf_core.api.models import Model, Price  # the contract's records are not free to import
 
     model = settings.models.get(alias)
     if model is None:

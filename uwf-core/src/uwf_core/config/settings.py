@@ -40,7 +40,7 @@ from uwf_core.fields.records import shape_of
 from uwf_core.process.path_walk import ANYWHERE
 
 if TYPE_CHECKING:
-    from uwf_core.api.agent import Model
+    from uwf_core.api.models import Model
     from uwf_core.workflow.problem import Problem
     from uwf_core.workflow.yaml_source import YamlMapping
 

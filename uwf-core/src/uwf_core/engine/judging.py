@@ -14,7 +14,7 @@ from uwf_core.plugins.guards import interruptible
 from uwf_core.plugins.scan import JUDGES
 
 if TYPE_CHECKING:
-    from uwf_core.api.agent import Model
+    from uwf_core.api.models import Model
     from uwf_core.engine.engine import Engine
 
 

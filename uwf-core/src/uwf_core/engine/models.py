@@ -9,7 +9,7 @@ from uwf_core.plugins.scan import MODELS
 from uwf_core.plugins.status import RESERVED
 
 if TYPE_CHECKING:
-    from uwf_core.api.agent import Model
+    from uwf_core.api.models import Model
     from uwf_core.engine.engine import Engine
 
 

@@ -120,7 +120,7 @@ def _with_options(engine: "Engine", found: "EntryPoint", record: Any, folder: st
 
 
 def _example_model(protocol: str) -> tuple[Any, str]:
-    from uwf_core.api.agent import Model
+    from uwf_core.api.models import Model
 
     base_url = "http://127.0.0.1:9/v1"
     model = Model(alias="m", name="m", provider="p", base_url=base_url, protocol=protocol)

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from uwf_core.api.agent import Model, ToolCall
+from uwf_core.api.agent import ToolCall
+from uwf_core.api.models import Model
 from uwf_llm.anthropic.reply import MessagesReader
 from uwf_llm.chat import ChatRequest, Image, Message
 from uwf_llm.encoding import arguments_object, given, sorted_tools, turns

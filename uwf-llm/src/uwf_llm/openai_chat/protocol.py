@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from uwf_core.api.agent import Model
+from uwf_core.api.models import Model
 from uwf_llm.chat import ChatRequest, Image, Message
 from uwf_llm.encoding import encoded, given, merged, sent_arguments
 from uwf_llm.openai import OpenaiProtocol
