@@ -24,6 +24,7 @@ TOPICS = {
     "Events": "uwf_core.api.events",
     "Extractors": "uwf_core.api.extract",
     "Judges": "uwf_core.api.judge",
+    "Models": "uwf_core.api.models",
     "Recorded threads and exporters": "uwf_core.api.exporters",
     "Stores": "uwf_core.api.store",
     "Tools": "uwf_core.api.tool",
