@@ -3,6 +3,7 @@
 from hypothesis import strategies as st
 
 from uwf_core.cas.codec import SAFE_INTEGER
+from uwf_core.cas.walk import stored_below
 
 texts = st.text(max_size=8)
 integers = st.integers(-SAFE_INTEGER, SAFE_INTEGER)
@@ -37,3 +38,8 @@ def same(one, other):
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     return one == other
+
+
+def refs_below(store, roots):
+    """The references of all nodes that `roots` lead to, the nearest first."""
+    return [each.ref for each in stored_below(store, roots)]

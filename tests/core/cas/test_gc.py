@@ -1,10 +1,10 @@
 """Collection frees what nothing leads to, and never anything else."""
 
 import pytest
+from cas_strategies import refs_below
 
 from uwf_core.cas.gc import SCHEMA_GRACE_MS, Rules, collect
 from uwf_core.cas.store import Store
-from uwf_core.cas.walk import reachable
 from uwf_core.errors import CorruptNodeError
 
 REF = {"type": "string", "format": "ocas_ref"}
@@ -44,7 +44,7 @@ def test_only_what_a_variable_leads_to_stays(store, clock, link):
     would = gc(store, clock, dry_run=True)
     assert all_refs(store) == before
     found = gc(store, clock)
-    assert all_refs(store) == set(reachable(store, [kept]))
+    assert all_refs(store) == set(refs_below(store, [kept]))
     assert not store.has(gone)
     assert (found.nodes, found.freed) == (len(before), len(before) - len(all_refs(store)))
     assert would == found
@@ -104,7 +104,7 @@ def test_a_variable_that_comes_while_marking_keeps_what_it_leads_to(store, backe
     other = Store(backend, clock)
     interfere(store, lambda: other.set_variable("@t/late", forked, {}, None))
     gc(store, clock)
-    assert set(reachable(store, [forked])) == all_refs(store)
+    assert set(refs_below(store, [forked])) == all_refs(store)
 
 
 def test_a_variable_that_comes_with_new_nodes_keeps_the_old_ones_below(store, backend, clock, link):
@@ -122,7 +122,7 @@ def test_a_variable_that_comes_with_new_nodes_keeps_the_old_ones_below(store, ba
     value = store.variable("@t/late").value
     assert store.get(value).payload["n"] == 1
     assert store.has(old)
-    assert set(reachable(store, [value])) == all_refs(store)
+    assert set(refs_below(store, [value])) == all_refs(store)
 
 
 def interfere(store, write):

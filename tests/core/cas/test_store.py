@@ -5,7 +5,7 @@ import sys
 import threading
 
 import pytest
-from cas_strategies import payloads, same, stored_form
+from cas_strategies import payloads, refs_below, same, stored_form
 from collisions import colliding_texts
 from hypothesis import HealthCheck, given, settings
 
@@ -14,7 +14,6 @@ from uwf_core.cas.codec import encode
 from uwf_core.cas.hashing import META, PRIMITIVES, ref_of
 from uwf_core.cas.schemas import META_SCHEMA
 from uwf_core.cas.store import Store
-from uwf_core.cas.walk import reachable
 from uwf_core.errors import (
     BusyError,
     CollisionError,
@@ -68,7 +67,7 @@ def test_the_same_payload_has_the_same_reference_in_every_form(store):
 def test_every_node_lies_in_the_store_together_with_its_type(store):
     ref = store.put_text("hello")
     assert store.present([ref, PRIMITIVES["string"], META]) == {ref, PRIMITIVES["string"], META}
-    assert list(reachable(store, [ref])) == [ref, PRIMITIVES["string"], META]
+    assert list(refs_below(store, [ref])) == [ref, PRIMITIVES["string"], META]
 
 
 def test_a_type_that_was_swept_away_comes_back_with_the_next_node(store, backend, clock):
@@ -192,7 +191,7 @@ def test_a_record_that_is_not_what_its_reference_says_is_never_returned(
         later.text,
         later.record,
         later.refs,
-        lambda r: list(reachable(later, [r])),
+        lambda r: list(refs_below(later, [r])),
     ):
         with pytest.raises(CorruptNodeError, match=ref):
             read(ref)
@@ -203,7 +202,7 @@ def test_a_record_that_is_not_what_its_reference_says_is_never_returned(
 def test_a_walk_stops_at_a_reference_that_points_to_nothing(store):
     linked = store.put_schema(LINKED)
     with pytest.raises(MissingNodeError, match="0000000000000"):
-        list(reachable(store, [store.put(linked, {"next": "0" * 13})]))
+        list(refs_below(store, [store.put(linked, {"next": "0" * 13})]))
 
 
 def test_a_walk_is_breadth_first_and_each_once(store):
@@ -211,7 +210,7 @@ def test_a_walk_is_breadth_first_and_each_once(store):
     first = store.put(linked, {"next": None})
     second = store.put(linked, {"next": first})
     third = store.put(linked, {"next": second})
-    assert list(reachable(store, [third, third])) == [third, linked, second, META, first]
+    assert list(refs_below(store, [third, third])) == [third, linked, second, META, first]
 
 
 # -- transactions ----------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.step_parts import call_of
 
-from uwf_core.cas.walk import reachable
+from uwf_core.cas.walk import stored_below
 from uwf_core.client import Client
 from uwf_core.ids import ThreadId
 from uwf_core.prompt.step_text import step_markdown
@@ -32,7 +32,9 @@ class Checks:
         self.store = client._engine.store
         self.thread = client.thread(thread)
         _, variables = tree_variables(self.store, ThreadId(thread))
-        self.closure = set(reachable(self.store, [each.value for each in variables]))
+        self.closure = {
+            each.ref for each in stored_below(self.store, [each.value for each in variables])
+        }
 
     def page(self) -> WhyPage:
         """The page, each statement of which is true."""

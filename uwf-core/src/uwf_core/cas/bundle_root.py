@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from uwf_core.cas.manifest import root_of
-from uwf_core.ids import ref_of_number
+from uwf_core.cas.walk import stored_below
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -16,13 +16,5 @@ def root_from(store: "Store", head: str, roots: Iterable[str]) -> str:
     Raises:
         CorruptNodeError, MissingNodeError: a node on the way is damaged or missing.
     """
-    waiting = list(dict.fromkeys(roots))
-    found = dict.fromkeys(waiting, "")
-    while waiting:
-        record = store.record(waiting.pop())
-        found[record.ref] = record.sha256.hex()
-        for ref in map(ref_of_number, record.edges):
-            if ref not in found:
-                found[ref] = ""
-                waiting.append(ref)
-    return root_of(head, sorted(found.items()))
+    nodes = ((record.ref, record.sha256.hex()) for record in stored_below(store, roots))
+    return root_of(head, sorted(nodes))

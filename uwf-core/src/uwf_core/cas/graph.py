@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, islice
 from os import urandom
 
+from uwf_core.cas.walk import reached
 from uwf_core.ids import number_of, ref_of_number
 
 NOWHERE = -1
@@ -182,17 +183,8 @@ class Graph:
         self._seal()
         sources, first = self._reversed()
         marks = bytearray(len(self._refs))
-        waiting = array("I")
-        for position in positions:
-            if not marks[position]:
-                marks[position] = 1
-                waiting.append(position)
-        while waiting:
-            at = waiting.pop()
-            for source in sources[first[at] : first[at + 1]]:
-                if not marks[source]:
-                    marks[source] = 1
-                    waiting.append(source)
+        for position in reached(positions, lambda at: sources[first[at] : first[at + 1]]):
+            marks[position] = 1
         return marks
 
     def _reversed(self) -> tuple["array[int]", "array[int]"]:
@@ -215,14 +207,9 @@ class Graph:
 
     def reached(self, root: int, within: bytearray, wanted: Collection[int]) -> set[int]:
         """Which of the positions `wanted` are reached from `root` over nodes of `within` alone."""
-        found, seen, waiting = set[int](), {root}, [root]
-        while waiting:
-            at = waiting.pop()
-            if at in wanted:
-                found.add(at)
-            for number in self._edges_at(at):
-                position = self._position(number)
-                if position != NOWHERE and within[position] and position not in seen:
-                    seen.add(position)
-                    waiting.append(position)
-        return found
+
+        def after(at: int) -> Iterator[int]:
+            below = map(self._position, self._edges_at(at))
+            return (each for each in below if each != NOWHERE and within[each])
+
+        return {at for at in reached([root], after) if at in wanted}

@@ -1,27 +1,28 @@
-"""The one walk over the graph of nodes: breadth first, each node once."""
+"""The one walk over a graph: breadth first, each node once."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from uwf_core.cas.references import references_in
+from uwf_core.ids import ref_of_number
 
 if TYPE_CHECKING:
+    from uwf_core.api.store import Record
     from uwf_core.cas.store import Store
-    from uwf_core.ids import Ref
 
+Name = TypeVar("Name", bound=Hashable)
 Found = TypeVar("Found")
 
 
 def walk(
-    roots: Iterable[str], look: Callable[[str], tuple[Found, Iterable[str]] | None]
+    roots: Iterable[Name], look: Callable[[Name], tuple[Found, Iterable[Name]] | None]
 ) -> Iterator[Found]:
     """What `look` finds at `roots` and at all that they lead to.
 
     Args:
-        roots: references.
-        look: reads the node of a reference; gives what is wanted of it and the references to
-            follow, or None where there is no node. What it raises ends the walk.
+        roots: names of nodes.
+        look: reads a node; gives what is wanted of it and the names to follow, or None where there
+            is no node. What it raises ends the walk.
     """
     waiting = deque(dict.fromkeys(roots))
     seen = set(waiting)
@@ -30,23 +31,32 @@ def walk(
         if found is None:
             continue
         yield found[0]
-        for ref in found[1]:
-            if ref not in seen:
-                seen.add(ref)
-                waiting.append(ref)
+        for name in found[1]:
+            if name not in seen:
+                seen.add(name)
+                waiting.append(name)
 
 
-def reachable(store: "Store", roots: Iterable[str]) -> "Iterator[Ref]":
+def reached(roots: Iterable[Name], after: Callable[[Name], Iterable[Name]]) -> Iterator[Name]:
+    """`roots` and all that they lead to; `after` gives the names that follow a name."""
+    return walk(roots, lambda name: (name, after(name)))
+
+
+def stored_below(
+    store: "Store", roots: Iterable[str], is_left_out: Callable[[str], bool] = lambda _: False
+) -> "Iterator[Record]":
     """Every node reachable from `roots`, them and all types included, each read and checked.
+
+    `is_left_out`: whether a reference is not followed.
 
     Raises:
         MissingNodeError: a node on the way is missing.
         CorruptNodeError: a node on the way is damaged.
     """
 
-    def look(ref: str) -> "tuple[Ref, Iterable[str]]":
-        node = store.get(ref)
-        references = references_in(store.schema(node.type), node.payload)
-        return node.ref, (node.type, *sorted(references))
+    def look(ref: str) -> "tuple[Record, Iterable[str]]":
+        record = store.record(ref)
+        edges = map(ref_of_number, record.edges)
+        return record, (each for each in edges if not is_left_out(each))
 
     return walk(roots, look)

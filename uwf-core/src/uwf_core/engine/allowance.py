@@ -9,8 +9,9 @@ kept as long as the workflow itself. A bundle contains none, so an imported work
 
 import os
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from uwf_core.cas.walk import walk
 from uwf_core.errors import UsageError
 from uwf_core.ids import Ref
 from uwf_core.prompt.command import command_text
@@ -172,13 +173,10 @@ def _is_allowed(engine: "Engine", workflow: Ref) -> bool:
 
 def _called(engine: "Engine", workflow: Ref) -> Iterator[Definition]:
     """A workflow, then all that it calls, each once."""
-    found: dict[Ref, Any] = {workflow: None}
-    waiting = [workflow]
-    for ref in waiting:  # grows
-        definition = engine.definition(ref)
-        yield definition
-        for role in definition.roles.values():
-            for called in map(Ref, (each for each in role.workflows if each != SELF)):
-                if called not in found:
-                    found[called] = None
-                    waiting.append(called)
+
+    def look(ref: str) -> tuple[Definition, Iterator[str]]:
+        definition = engine.definition(Ref(ref))
+        called = (each for role in definition.roles.values() for each in role.workflows)
+        return definition, (each for each in called if each != SELF)
+
+    return walk([str(workflow)], look)

@@ -6,6 +6,7 @@ Loaded only where a thread was called.
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from uwf_core.cas.walk import reached
 from uwf_core.errors import BusyError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.calls import STARTED, calling_heads, open_calls
@@ -91,9 +92,11 @@ def _chosen(engine: "Engine", state: "ThreadState", above: list[Head]) -> Iterat
 
 def _running(engine: "Engine", root: ThreadId) -> Iterator[ThreadId]:
     """The threads of a tree whose step a process runs now."""
-    tree = [root]
-    for thread in tree:  # grows
-        tree += [call.child for call in open_calls(engine.store, thread)]
+
+    def after(thread: ThreadId) -> list[ThreadId]:
+        return [call.child for call in open_calls(engine.store, thread)]
+
+    for thread in reached([root], after):
         is_open = read_head(engine.store, thread).state.attempt is not None
         if is_open and holder_of(engine.store, thread) is not None:
             yield thread

@@ -6,6 +6,7 @@ from importlib import resources
 from shlex import quote
 from typing import Any, NamedTuple
 
+from uwf_core.cas.walk import reached
 from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.workflow.file_name import FOLDERS, SUFFIXES
 from uwf_core.workflow.new_files import write_files
@@ -111,11 +112,8 @@ def example_files(example: str, name: str, file: str | None = None) -> dict[str,
 
 def _called(example: str) -> list[str]:
     """The workflows that an example calls, directly or not."""
-    found = [example]
-    for name in found:  # grows
-        called = re.findall(r"^ +workflow: \./([\w-]+)\.yaml$", _source(name), re.MULTILINE)
-        found += [each for each in called if each not in found]
-    return found[1:]
+    calls = re.compile(r"^ +workflow: \./([\w-]+)\.yaml$", re.MULTILINE)
+    return list(reached([example], lambda name: calls.findall(_source(name))))[1:]
 
 
 def _renamed(example: str, name: str, file: str) -> str:

@@ -5,10 +5,9 @@ since the engine itself wrote both stores.
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from uwf_core.api.store import Record
-from uwf_core.cas.walk import walk
+from uwf_core.cas.walk import stored_below
 from uwf_core.engine.find import find_thread
-from uwf_core.ids import Ref, ref_of_number
+from uwf_core.ids import Ref
 from uwf_core.thread.head import TRIAL
 from uwf_core.thread.names import HEADS, PROGRAMS
 from uwf_core.thread.own_variables import tree_variables
@@ -31,14 +30,7 @@ def copy_nodes(
         MissingNodeError, CorruptNodeError: one of them is missing or damaged; nothing has changed.
         CollisionError: the target has another payload under a reference.
     """
-
-    def look(ref: str) -> tuple[Record, Iterable[str]]:
-        record = source.record(ref)
-        return record, (
-            each for each in map(ref_of_number, record.edges) if not target.is_fresh(each)
-        )
-
-    records = list(walk(roots, look))
+    records = list(stored_below(source, roots, target.is_fresh))
     there = target.present([each.ref for each in records])
     with target.transaction(durable):
         for record in records:

@@ -42,10 +42,10 @@ def refs_of_node(engine: "Engine", ref: str) -> Mapping[str, Any]:
 
 def walk_from_node(engine: "Engine", ref: str) -> Mapping[str, Any]:
     """It and all nodes reachable from it, types included, each once."""
-    from uwf_core.cas.walk import reachable
+    from uwf_core.cas.walk import stored_below
 
     node = find_node(engine, ref)
-    return {"ref": node, "refs": list(reachable(engine.store, [node]))}
+    return {"ref": node, "refs": [each.ref for each in stored_below(engine.store, [node])]}
 
 
 def hash_payload(engine: "Engine", type: str, payload: Callable[[], Any]) -> Mapping[str, Any]:

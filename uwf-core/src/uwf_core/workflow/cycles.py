@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from uwf_core.cas.walk import reached
+
 Targets = Mapping[str, Sequence[str]]
 """The targets of each node."""
 
@@ -57,11 +59,7 @@ def longest(after: Targets, weights: Mapping[str, float]) -> dict[str, float]:
 
 def discovered(first: str, after: Targets) -> list[str]:
     """The nodes that `first` reaches, the nearest first."""
-    found = dict.fromkeys([first] if first in after else [])
-    for name in (order := list(found)):  # grows: breadth first
-        order += [each for each in dict.fromkeys(after[name]) if each not in found]
-        found.update(dict.fromkeys(after[name]))
-    return order
+    return list(reached([first] if first in after else [], after.__getitem__))
 
 
 def shortest_cycle(name: str, after: Targets) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from uwf_core.cas.walk import reached
 from uwf_core.fields.mismatch import nearest, suggestion
 from uwf_core.workflow.definition import END, START, SUSPEND
 from uwf_core.workflow.older import start_hint
@@ -129,9 +130,9 @@ def _paths(parsed: ParsedWorkflow) -> Iterator[Problem]:
         if edge.source not in (END, SUSPEND) and edge.role is not None:
             target = _meant(edge.role.text, known)
             targets.setdefault(_meant(edge.source, known), set()).add(target)
-    reached = _closure([START], targets)
+    connected = set(reached([START], lambda name: targets.get(name, ())))
     for name, role in parsed.roles.items():
-        if START in parsed.graph and name in parsed.graph and name not in reached:
+        if START in parsed.graph and name in parsed.graph and name not in connected:
             yield error_at(
                 role.key.place,
                 "unreachable-role",
@@ -144,26 +145,15 @@ def _paths(parsed: ParsedWorkflow) -> Iterator[Problem]:
             sources.setdefault(target, set()).add(source)
     inner = {*parsed.roles, *parsed.fan_outs, START}
     ends = {name for names in targets.values() for name in names} - inner
-    leaving = _closure(ends, sources)
+    leaving = set(reached(ends, lambda name: sources.get(name, ())))
     for name in parsed.roles:
-        if name in reached & targets.keys() & parsed.graph.keys() and name not in leaving:
+        if name in connected & targets.keys() & parsed.graph.keys() and name not in leaving:
             yield error_at(
                 parsed.graph[name][0].place,
                 "no-way-out",
                 f"no path leads from {name!r} to {END} or {SUSPEND}",
                 f"add an edge from a status of the loop to {END}",
             )
-
-
-def _closure(begin: Iterable[str], steps: Mapping[str, set[str]]) -> set[str]:
-    """All names reachable from `begin`, itself included."""
-    found, waiting = set(begin), list(begin)
-    while waiting:
-        for name in steps.get(waiting.pop(), ()):
-            if name not in found:
-                found.add(name)
-                waiting.append(name)
-    return found
 
 
 def _statuses(parsed: ParsedWorkflow, name: str, analysis: Analysis) -> Iterator[Problem]:
