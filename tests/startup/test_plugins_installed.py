@@ -86,7 +86,13 @@ def test_a_step_imports_the_one_plugin_that_it_needs(place, tmp_path, site):
     assert [name for name in found if name.startswith("many_")] == ["many_7"]
 
 
-@pytest.mark.parametrize("words", ["--help", "plugin list --all", "many7x", "doctor"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("--help", "plugin list --all", "many7x", "thread lst", "doctor"),
+        *("__complete bash 1 uwf m", "__complete bash 4 uwf thread exec --agent m"),
+    ],
+)
 def test_the_installed_distributions_are_read_once(place, tmp_path, site, words):
     """Fifty plugins with commands: `--help` read all of them again for each."""
     trace = tmp_path / "opened"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from uwf_core.operations.plugin_rows import every_command
 from uwf_core.operations.rows import EVERYWHERE, Entry, Noun, Row
+from uwf_core.plugins.scan import EVERY, EntryPoint, scan
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -47,42 +48,45 @@ def _line(shell: str, word: str, meaning: str) -> str:
 
 class WordPosition(NamedTuple):
     """The position of a word: its entry, the arguments before it, the row of the option that it is
-    a value of.
+    a value of. `installed` are the entry points of plugins, which were scanned for it.
     """
 
     entry: Entry
     arguments: int
     option: Mapping[str, Any] | None
+    installed: Sequence[EntryPoint]
 
 
 def candidates(before: Sequence[str], word: str) -> Candidates:
     """The candidates for `word` after the words `before` it (without `uwf`)."""
     if word == "=" or before[-1:] == ["="]:  # bash splits ROLE=AGENT
-        option = find_place(before[: -1 if word == "=" else -2]).option
-        is_bound = option is not None and option.get("words") == "binding"
+        place = find_place(before[: -1 if word == "=" else -2])
+        if place.option is None or place.option.get("words") != "binding":
+            return []
         begun = word.removeprefix("=")
-        return [each for each in _values("agent") if is_bound and each[0].startswith(begun)]
+        return [each for each in _values("agent", place) if each[0].startswith(begun)]
     place = find_place(before)
     found: list[tuple[str, str]]
     if place.option is not None and place.option.get("words") == "binding" and "=" in word:
         role = word[: word.index("=") + 1]
-        found = [(role + name, meaning) for name, meaning in _values("binding")]
+        found = [(role + name, meaning) for name, meaning in _values("binding", place)]
     elif place.option is not None:
-        found = [*_values_of(place.option)]
+        found = [*_values_of(place.option, place)]
     elif word.startswith("-"):
         found = [(name, "") for name in options_of(place.entry)]
     elif isinstance(place.entry, Noun):
         found = [(name, entry.help) for name, entry in place.entry.rows.items()]
-        found += _foreign(place.entry) if not any(map(_is_word, before)) else []
+        found += _foreign(place.entry, place) if not any(map(_is_word, before)) else []
     else:
         rows = [each for each in _arguments(place.entry) if not each.get("options")]
-        found = [*_values_of(rows[min(place.arguments, len(rows) - 1)])] if rows else []
+        found = [*_values_of(rows[min(place.arguments, len(rows) - 1)], place)] if rows else []
     return [each for each in found if each[0].startswith((word, ":"))]
 
 
 def find_place(before: Sequence[str]) -> WordPosition:
     """Follow the words typed so far through the table."""
-    entry: Entry = every_command()
+    installed = scan(EVERY)
+    entry: Entry = every_command(installed)
     arguments, waiting = 0, None  # type: int, Mapping[str, Any] | None
     for word in before:
         if waiting is not None:
@@ -93,7 +97,7 @@ def find_place(before: Sequence[str]) -> WordPosition:
             entry = entry.rows.get(word) or Row("", "")
         elif not word.startswith("-"):
             arguments += 1
-    return WordPosition(entry, arguments, waiting)
+    return WordPosition(entry, arguments, waiting, installed)
 
 
 def _is_word(word: str) -> bool:
@@ -126,26 +130,28 @@ def _value_kind(entry: Entry, option: str) -> Mapping[str, Any] | None:
     return None if row.get("flag") else row
 
 
-def _values_of(row: Mapping[str, Any]) -> Candidates:
+def _values_of(row: Mapping[str, Any], place: WordPosition) -> Candidates:
     """What an argument completes to."""
     if "choices" in row:
         return [(word, "") for word in row["choices"]]
-    return _values(row.get("words", ""))
+    return _values(row.get("words", ""), place)
 
 
-def _values(kind: str) -> Candidates:
+def _values(kind: str, place: WordPosition) -> Candidates:
     if kind in _FIXED:
         return [(word, "") for word in _FIXED[kind].split()]
     if kind in ("file", "dir"):
         return [(f":{kind}", "")]
     read = _READ.get(kind)
-    return list(read(_engine())) if read else []
+    return list(read(_engine(place))) if read else []
 
 
-def _engine() -> "Engine":
+def _engine(place: WordPosition) -> "Engine":
     from uwf_core.engine.open_engine import open_engine
 
-    return open_engine(env=os.environ, cwd=os.getcwd())  # noqa: PTH109
+    engine = open_engine(env=os.environ, cwd=os.getcwd())  # noqa: PTH109
+    engine.installed = place.installed
+    return engine
 
 
 def _threads(engine: "Engine") -> Iterator[tuple[str, str]]:
@@ -214,10 +220,11 @@ def _settings(_engine: "Engine") -> Iterator[tuple[str, str]]:
         yield key, ""
 
 
-def _foreign(root: Noun) -> Candidates:
+def _foreign(root: Noun, place: WordPosition) -> Candidates:
     from uwf_core.cli.plugin_commands import help_line, plugin_commands
 
-    return [(name, help_line(found[0])) for name, found in plugin_commands(root.rows).items()]
+    commands = plugin_commands(root.rows, place.installed)
+    return [(name, help_line(found[0])) for name, found in commands.items()]
 
 
 _FIXED: Final[Mapping[str, str]] = {

@@ -25,10 +25,10 @@ def plugin_data(installed: Sequence[EntryPoint] | None = None) -> Mapping[str, M
     return found
 
 
-def every_command() -> Noun:
+def every_command(installed: Sequence[EntryPoint] | None = None) -> Noun:
     """The commands of uwf itself and those that the tables of plugins add."""
     root = own_commands()
-    for name, data in plugin_data().items():
+    for name, data in plugin_data(installed).items():
         add_commands(root.rows, data, name)
     return root
 
