@@ -96,7 +96,7 @@ def test_a_program_gets_the_task_of_each_thread(project: Project) -> None:
 
 def test_a_thread_of_an_earlier_uwf_has_its_task_in_the_list(project: Project) -> None:
     """Found while using uwf: a head without the tag gets the task from its start."""
-    from uwf_core.thread.task_line import TASK
+    from uwf_core.thread.names import TASK
 
     project.uwf("thread", "start", "triage", "-p", "Mend the roof")
     with project.client() as client:

@@ -11,8 +11,9 @@ from uwf_core.cli.render.colours import Screen, fit
 from uwf_core.cli.render.turns import GrowingTurns
 from uwf_core.cli.running_step import Running
 from uwf_core.cli.session import Session, now_ms
-from uwf_core.engine.results import Outcome, status_fields
+from uwf_core.engine.results import Outcome
 from uwf_core.escape import clean, clean_document, one_line
+from uwf_core.thread.lifecycle import status_fields
 
 if TYPE_CHECKING:
     from uwf_core.views.following import Look, TurnSeen

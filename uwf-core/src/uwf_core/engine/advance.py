@@ -12,7 +12,6 @@ from uwf_core.engine.context import Attempt
 from uwf_core.engine.events import save_event
 from uwf_core.engine.labels import attempt_label, note
 from uwf_core.engine.record import decision_of, denials_of, message_of, save_failed_step
-from uwf_core.engine.results import status_fields
 from uwf_core.errors import (
     AgentFailure,
     AgentInterrupted,
@@ -29,7 +28,7 @@ from uwf_core.process import crash_points
 from uwf_core.thread.decisions import Event, session_of, session_payload, waits
 from uwf_core.thread.head import Head, move_head
 from uwf_core.thread.history import is_answer
-from uwf_core.thread.lifecycle import INTERRUPTED_MESSAGE
+from uwf_core.thread.lifecycle import INTERRUPTED_MESSAGE, status_fields
 from uwf_core.thread.names import asked_name, attempt_name, turns_prefix
 from uwf_core.thread.state import ThreadState, fold
 from uwf_core.workflow.definition import END, SUSPEND

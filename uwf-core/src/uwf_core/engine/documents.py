@@ -14,6 +14,7 @@ from uwf_core.thread.types import (
     BranchPayload,
     CompactedPayload,
     ErrorPayload,
+    Standing,
     StepPayload,
     TurnPayload,
 )
@@ -27,18 +28,7 @@ class StartedDocument(TypedDict):
     thread: str
 
 
-class Standing(TypedDict):
-    """The status of a thread. `done` = completed."""
-
-    status: Status
-    currentRole: str | None
-    suspendedRole: str | None
-    suspendMessage: str | None
-    suspendReason: str | None
-    done: bool
-
-
-class StepResult(Standing):
+class StepResult(Standing, TypedDict):
     """One step of a run, of the thread or of one that it called. `status` is that thread's after
     it; `step` the stored step or failed attempt, else null; `answered`: a person's answer;
     `notices`: what else a person has to know.
@@ -77,7 +67,7 @@ class RunningDocument(TypedDict):
     startedAtMs: int
 
 
-class ThreadRow(Standing):
+class ThreadRow(Standing, TypedDict):
     """A row of `thread list`. `depth`: calls above it (0: a root); `parent`: the thread that called
     it last; `tags`: those of persons; `original`: its id in the original uwf, then it is read-only;
     `task`: the first line of its task, null if it cannot be read.

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.config.home import find_home
 from uwf_core.errors import PluginBroken
 from uwf_core.ids import Ref, ThreadIds
-from uwf_core.process.identity import hostname
 
 if TYPE_CHECKING:
     from uwf_core.agents.choose import AgentCatalog
@@ -225,6 +224,8 @@ class Engine:
     def person(self) -> "PersonPayload":
         """The user of this process, as the nodes record who answered, poked or cancelled."""
         import pwd
+
+        from uwf_core.process.identity import hostname  # for what persons do
 
         if self.speaker is not None:
             return self.speaker

@@ -15,12 +15,11 @@ from uwf_core.errors import UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.process import crash_points
 from uwf_core.process.folders import make_folder
-from uwf_core.thread.head import Head, ThreadSummary
-from uwf_core.thread.state import ThreadState
+from uwf_core.thread.head import Head
 
 if TYPE_CHECKING:
     from uwf_core.engine.context import Run
-    from uwf_core.engine.documents import ExecDocument, Standing, StepResult
+    from uwf_core.engine.documents import ExecDocument, StepResult
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.watch import Broadcast
 
@@ -50,19 +49,6 @@ class Outcome(NamedTuple):
     document: "ExecDocument"
     exit_code: int
     error: UwfError | None = None
-
-
-def status_fields(state: ThreadState | ThreadSummary) -> "Standing":
-    """The status, roles and reason that every document of a thread has."""
-    suspension = state.suspension
-    return {
-        "status": state.status,
-        "currentRole": state.current_role,
-        "suspendedRole": suspension.role if suspension else None,
-        "suspendMessage": suspension.message if suspension else None,
-        "suspendReason": suspension.reason if suspension else None,
-        "done": state.status == "completed",
-    }
 
 
 def exec_document(

@@ -39,7 +39,7 @@ from uwf_core.thread.names import (
     head_name,
     thread_of,
 )
-from uwf_core.thread.task_line import task_tag
+from uwf_core.thread.tags import task_tag
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import VerifyDocument

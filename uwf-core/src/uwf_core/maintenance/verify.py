@@ -15,8 +15,8 @@ from uwf_core.maintenance.verify_calls import StoreProblem, call_problems
 from uwf_core.maintenance.verify_files import delivered_problems, files_problems
 from uwf_core.thread.head import Head, head_of
 from uwf_core.thread.history import differences, state_of_thread
-from uwf_core.thread.names import HEADS, head_name, prefixes_of, thread_of
-from uwf_core.thread.task_line import TASK, task_tag
+from uwf_core.thread.names import HEADS, TASK, head_name, prefixes_of, thread_of
+from uwf_core.thread.tags import task_tag
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine

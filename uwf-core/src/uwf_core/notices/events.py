@@ -8,7 +8,7 @@ from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.calls import calling_heads
 from uwf_core.thread.head import TRIAL, read_head
 from uwf_core.thread.history import unordered_events
-from uwf_core.thread.task_line import first_line
+from uwf_core.thread.tags import first_line
 from uwf_core.views.recorded import RecordedThread
 from uwf_core.views.show import show_thread
 

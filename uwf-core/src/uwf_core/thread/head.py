@@ -8,14 +8,13 @@ from uwf_core.api.sums import FIELDS, NOTHING_RESERVED, NOTHING_USED, UsagePaylo
 from uwf_core.errors import CorruptNodeError, UnknownIdError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.decisions import Caller, OpenAttempt, Suspension, Worktree, session_of
-from uwf_core.thread.history import Step, state_of_thread
-from uwf_core.thread.names import HEADS, Status, head_name
+from uwf_core.thread.names import HEADS, TASK, Status, head_name
 from uwf_core.thread.state import FOLD_VERSION, RoleSession, RoleState, ThreadState
-from uwf_core.thread.task_line import TASK, task_tag
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
     from uwf_core.cas.store import Store
+    from uwf_core.thread.history import Step
 
 DAMAGE = "damage"
 """The tag with which `cas verify` marks a thread; not part of the state."""
@@ -99,6 +98,8 @@ class ThreadSummary(NamedTuple):
 
 def create_head(store: "Store", ref: Ref, state: ThreadState) -> Head:
     """The head of a new thread."""
+    from uwf_core.thread.tags import task_tag  # for new threads only
+
     thread, tags = ThreadId(state.thread), {**to_tags(state), **task_tag(store, state.start)}
     variable = store.set_variable(head_name(thread), ref, tags, None)
     return Head(thread, ref, state, None, variable)
@@ -118,6 +119,8 @@ def read_head(store: "Store", thread: ThreadId) -> Head:
             hint="next: uwf thread list --all",
         )
     if not is_current(variable.tags):
+        from uwf_core.thread.history import state_of_thread  # lists read no step
+
         state = state_of_thread(store, thread, Ref(variable.value))
         return Head(thread, Ref(variable.value), state, variable.tags.get(DAMAGE), variable)
     return head_of(variable)
@@ -157,7 +160,7 @@ def move_head(store: "Store", head: Head, ref: Ref, state: ThreadState) -> Head:
     return _moved(store, head, ref, state, head.damage)
 
 
-def session_rests(store: "Store", step: Step) -> bool:
+def session_rests(store: "Store", step: "Step") -> bool:
     """Whether nothing was said in the session of a step since, as far as its own thread knows."""
     try:
         head = read_head(store, ThreadId(step.payload["thread"]))
@@ -167,7 +170,7 @@ def session_rests(store: "Store", step: Step) -> bool:
     return not is_imported and _rests_at(head.state, step)
 
 
-def _rests_at(state: ThreadState, step: Step) -> bool:
+def _rests_at(state: ThreadState, step: "Step") -> bool:
     """Whether no call of its role has ended or begun since this step of the thread, so that its
     session holds nothing later.
     """

@@ -3,7 +3,7 @@
 Pure. `thread.state` has a drawing of the states.
 """
 
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from uwf_core.errors import CorruptNodeError, ExitCode, FailureKind, WrongStateError
 from uwf_core.thread.decisions import Suspension
@@ -11,10 +11,26 @@ from uwf_core.thread.head import Head, ThreadSummary
 from uwf_core.thread.names import FINISHED
 from uwf_core.thread.state import ThreadState
 
+if TYPE_CHECKING:
+    from uwf_core.thread.types import Standing
+
 Shown = TypeVar("Shown", ThreadState, ThreadSummary)
 
 INTERRUPTED_MESSAGE = "the run was interrupted in the middle of this step"
 _FORK = "to continue from one of its steps in a new thread: uwf thread fork STEP"
+
+
+def status_fields(state: ThreadState | ThreadSummary) -> "Standing":
+    """The status, roles and reason that every document of a thread has."""
+    suspension = state.suspension
+    return {
+        "status": state.status,
+        "currentRole": state.current_role,
+        "suspendedRole": suspension.role if suspension else None,
+        "suspendMessage": suspension.message if suspension else None,
+        "suspendReason": suspension.reason if suspension else None,
+        "done": state.status == "completed",
+    }
 
 
 def effective(state: Shown, *, is_running: bool, is_sound: bool = True) -> Shown:

@@ -22,6 +22,10 @@ FILES = "@uwf/files/"
 IMPORTED = "@uwf/foreign/"
 PROGRAMS = "@uwf/programs/"
 
+TASK = "task"
+"""The tag of a head with the first line of the task, which lists show without reading a node; not
+part of the state.
+"""
 ALIAS_TAG = "alias"
 """The tag of an attempt that keeps the alias by which its agent was chosen."""
 

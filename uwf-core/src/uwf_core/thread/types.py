@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, TypedDict
 
 from uwf_core.api.sums import LedgerPayload, ReservePayload, UsagePayload
 from uwf_core.fields.mismatch import To, same
-from uwf_core.thread.names import Reason
+from uwf_core.thread.names import Reason, Status
 
 Text = Annotated[str, To("string")]
 ShownText = Annotated[str, To("string", shown=same)]
@@ -55,6 +55,17 @@ class NextPayload(TypedDict):
     kind: str | None
     until: int | None
     question: Annotated[str, To("question")] | None
+
+
+class Standing(TypedDict):
+    """The status of a thread. `done` = completed."""
+
+    status: Status
+    currentRole: str | None
+    suspendedRole: str | None
+    suspendMessage: str | None
+    suspendReason: str | None
+    done: bool
 
 
 class PersonPayload(TypedDict):

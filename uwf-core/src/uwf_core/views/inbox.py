@@ -8,7 +8,7 @@ from uwf_core.errors import UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import asks_below, calling_heads, waiting_below
 from uwf_core.thread.head import read_head
-from uwf_core.thread.task_line import first_line
+from uwf_core.thread.tags import first_line
 from uwf_core.views.recorded import RecordedThread
 from uwf_core.views.show import show_thread, until_done
 from uwf_core.views.thread_list import ThreadFilter, list_threads

@@ -3,14 +3,13 @@
 from typing import TYPE_CHECKING
 
 from uwf_core.api.sums import NOTHING_USED, UsagePayload
-from uwf_core.engine.results import status_fields
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import calls_of
 from uwf_core.thread.head import ORIGINAL, PARENT, ThreadSummary, given_tags
-from uwf_core.thread.names import HEADS
+from uwf_core.thread.lifecycle import status_fields
+from uwf_core.thread.names import HEADS, TASK
 from uwf_core.thread.state import ThreadState
-from uwf_core.thread.task_line import TASK
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder, Variable

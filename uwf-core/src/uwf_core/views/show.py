@@ -22,7 +22,7 @@ from uwf_core.thread.decisions import Suspension, session_of
 from uwf_core.thread.head import read_head
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import FINISHED
-from uwf_core.thread.task_line import first_line
+from uwf_core.thread.tags import first_line
 from uwf_core.views.recorded import RecordedThread, open_thread
 from uwf_core.views.row import corrupt_row, row_of, used_with_calls
 

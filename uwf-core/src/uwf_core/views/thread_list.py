@@ -25,8 +25,7 @@ from uwf_core.thread.head import (
 )
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import running_threads
-from uwf_core.thread.names import HEADS, OPEN, STATUSES
-from uwf_core.thread.task_line import TASK
+from uwf_core.thread.names import HEADS, OPEN, STATUSES, TASK
 from uwf_core.views.row import corrupt_row, row_of, used_with_calls
 
 if TYPE_CHECKING:
