@@ -2,11 +2,14 @@
 
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
 from typing import NamedTuple, TypeVar
 
 Item = TypeVar("Item")
+BROKE = "the experiment itself"
+"""Instead of a case, where an experiment could not be made to its end."""
 
 
 _TINY = 6
@@ -88,6 +91,9 @@ def conduct(experiment: Experiment, effort: Effort) -> Row:
                 print(f"\nFAILED: {case.name}: {case.fault}", file=sys.stderr, flush=True)
     except Skipped as reason:
         skipped = str(reason)
+    except Exception as error:  # the other rows are made all the same
+        traceback.print_exc()
+        faults.append(Case(BROKE, f"{type(error).__name__}: {error}"))
     if not (skipped or effort.scenes) and count < effort.of(experiment.least):
         faults.append(Case("all", f"only {count} of {effort.of(experiment.least)} were tried"))
     seconds = time.monotonic() - started
@@ -107,6 +113,6 @@ def lines(rows: Iterable[Row]) -> Iterator[str]:
         if row.skipped:
             yield f"skipped: {row.what}: {row.skipped}"
         for case in row.faults[:10]:
-            yield f"FAILED: {row.what}: {case.name}: {case.fault}"
+            yield f"FAILED tests/faults::{row.what} - {case.name}: {case.fault}"
         if len(row.faults) > 10:
-            yield f"FAILED: {row.what}: … and {len(row.faults) - 10} more"
+            yield f"FAILED tests/faults::{row.what} - … and {len(row.faults) - 10} more"

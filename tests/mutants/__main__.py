@@ -17,6 +17,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
 
+from tests.faults.table import BROKE
 from tests.mutants.mutant import ROOT, ROW, Copy, Mutant
 from tests.mutants.planted import MUTANTS
 
@@ -120,7 +121,8 @@ def judged(sees: str, done: "subprocess.CompletedProcess[str]") -> str:
     if done.returncode == 0:
         return "NO"
     if sees.startswith(ROW):
-        said = "FAILED: " in done.stdout or "is not sound" in done.stderr
+        told = (each for each in done.stdout.splitlines() if each.startswith("FAILED "))
+        said = any(BROKE not in each for each in told) or "is not sound" in done.stderr
         return "yes" if said else f"ended with {done.returncode}"
     return "yes" if done.returncode == _TESTS_FAILED else f"ended with {done.returncode}"
 
