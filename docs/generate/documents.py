@@ -5,6 +5,7 @@ import json
 import re
 import types
 import typing
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import cache
@@ -22,8 +23,11 @@ from typing import (
     get_origin,
 )
 
-from uwf_core.operations.plugin_rows import plugin_data
-from uwf_core.operations.rows import function_of, own_rows
+import uwf_core.operations.all
+import uwf_explain.operations
+from uwf_core.fields.records import camel
+from uwf_core.operations.declare import Operation, Table
+from uwf_core.operations.rows import function_of
 
 INTRODUCTION = """\
 # Documents
@@ -51,20 +55,24 @@ def markdown() -> str:
 
 def schemas() -> dict[str, dict[str, Any]]:
     """The schema of the document of each operation by its path."""
-    found = {}
-    for data in (own_rows(), *plugin_data().values()):
-        for path, row in data["operations"].items():
-            if "target" in row:
-                found[path] = _document(row)
-    return found
+    tables = (uwf_core.operations.all.TABLE, uwf_explain.operations.TABLE)
+    found = {each.path: _document(each, table) for table in tables for each in table.operations}
+    return {path: schema for path, schema in sorted(found.items()) if schema}
 
 
-def _document(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of the document of an operation, from the type of what its target returns."""
-    function = function_of(row["target"])
+def _document(operation: Operation, table: Table) -> dict[str, Any]:
+    """The schema of the document of an operation, from the type of what its target returns, or, if
+    the command line runs it, of its declaration; {} if it has none.
+    """
+    function: Any = operation.arguments
+    if operation.target and function is not None:
+        function = function_of(table.target(operation))
+    if function is None:
+        return {}
     schema = _schema(inspect.signature(function).return_annotation, function.__module__)
-    if "key" in row and schema.get("type") != "object":
-        schema = {"type": "object", "properties": {row["key"]: schema}, "required": [row["key"]]}
+    if operation.key and schema.get("type") != "object":
+        key = operation.key
+        schema = {"type": "object", "properties": {key: schema}, "required": [key]}
     return schema
 
 
@@ -80,27 +88,53 @@ def _schema(kind: Any, module: str) -> dict[str, Any]:
     if origin is Literal:
         return {"enum": list(arguments)}
     if origin in (NotRequired, Required, Annotated):
-        return _schema(arguments[0], module)
+        return _marked(arguments[0], arguments[1:], module)
     if origin in (types.UnionType, typing.Union):
         return _union([_schema(each, module) for each in arguments])
-    if typing.is_typeddict(kind):
+    if "document" in getattr(kind, "_fields", ()):  # an outcome
+        return _schema(kind.__annotations__["document"], kind.__module__)
+    if _is_record(kind):
         return _record(kind)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         value = _schema(arguments[1], module)
         return {"type": "object", **({"additionalProperties": value} if value else {})}
     if isinstance(origin, type):  # a list or an iterator
         return {"type": "array", "items": _schema(arguments[0], module)}
-    if "document" in getattr(kind, "_fields", ()):  # an outcome
-        return _schema(kind.__annotations__["document"], kind.__module__)
     kind = getattr(kind, "__supertype__", kind)
     is_text = isinstance(kind, type) and issubclass(kind, str | Enum)
     return {"type": "string"} if is_text else {}
 
 
+def _is_record(kind: Any) -> bool:
+    return isinstance(kind, type) and (hasattr(kind, "_fields") or typing.is_typeddict(kind))
+
+
+def _marked(kind: Any, marks: Sequence[Any], module: str) -> dict[str, Any]:
+    """The schema of a type with marks: those that are records name the keys of a mapping."""
+    named = [each for each in marks if _is_record(each)]
+    if not named:
+        return _schema(kind, module)
+    found = [_schema(each, module)["properties"] for each in named]
+    return {"type": "object", "properties": _some_keys(dict(ChainMap(*found)))}
+
+
+def _some_keys(schema: Any) -> Any:
+    """A schema in which no key of an object is required, at any depth."""
+    if isinstance(schema, list):
+        return [_some_keys(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = (key for key, each in schema.items() if key != "required" or isinstance(each, dict))
+    return {key: _some_keys(schema[key]) for key in kept}
+
+
 def _record(kind: Any) -> dict[str, Any]:
+    """The schema of a TypedDict, or of a record as `write_record` writes it."""
+    name_of = camel if hasattr(kind, "_fields") else str
     keys = kind.__annotations__.items()
-    properties = {name: _schema(each, kind.__module__) for name, each in keys}
-    required = [name for name in properties if name in kind.__required_keys__]
+    properties = {name_of(name): _schema(each, kind.__module__) for name, each in keys}
+    needed = getattr(kind, "__required_keys__", kind.__annotations__)
+    required = [name_of(each) for each in kind.__annotations__ if each in needed]
     return {"type": "object", "properties": properties, "required": required}
 
 

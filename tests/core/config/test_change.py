@@ -208,14 +208,17 @@ def test_secret_names_are_told_from_others(name: str, secret: bool) -> None:
 def test_rows_name_the_layer_of_each_value(world: World) -> None:
     world.config("agents: {fast: {use: mock}}\n")
     rows = {row.key: row for row in settings_rows(world.settings(env={"UWF_STORE": "memory:x"}))}
-    assert rows["agents.fast.use"].document() == {
+    assert rows["agents.fast.use"]._asdict() == {
         "key": "agents.fast.use",
         "value": "mock",
         "origin": "user",
         "place": f"{world.file}:1",
     }
-    assert (rows["store"].layer, rows["store"].place) == ("environment", "UWF_STORE")
-    assert (rows["limits.runSeconds"].value, rows["limits.runSeconds"].layer) == (3600.0, "default")
+    assert (rows["store"].origin, rows["store"].place) == ("environment", "UWF_STORE")
+    assert (rows["limits.runSeconds"].value, rows["limits.runSeconds"].origin) == (
+        3600.0,
+        "default",
+    )
 
 
 def test_what_nobody_set_is_null_and_what_cannot_be_is_an_error(world: World) -> None:

@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from uwf_core.escape import clean
-from uwf_explain.explanation.document import why_document
+from uwf_core.fields.records import write_record
 from uwf_explain.explanation.html import why_html
 from uwf_explain.explanation.markdown import why_markdown
 from uwf_explain.explanation.page import why_page
@@ -118,7 +118,7 @@ def outside_fences(text: str) -> list[str]:
 def test_every_renderer_says_the_same_sentences(pages):
     for page in pages.values():
         html = Elements(why_html(page)).texts
-        document = why_document(page)
+        document = write_record(page)
         for section, told in zip(page.sections, document["sections"], strict=True):
             assert section.title in html
             for statement, row in zip(section.statements, told["statements"], strict=True):

@@ -6,22 +6,30 @@
 Both read what is recorded, and give the documents that the commands print as JSON.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 if TYPE_CHECKING:
     from uwf_core.client import Client
     from uwf_explain.comparison.documents import ThreadDiffDocument
+    from uwf_explain.explanation.statements import WhyPage
 
 __version__ = "0.1.0"
 
 
-def why(client: "Client", thread: str, step: str | None = None) -> dict[str, Any]:
+def why(
+    client: "Client", thread: str, step: str | None = None
+) -> "Annotated[dict[str, Any], WhyPage]":
     """Why a thread went as it did, or how one step of it came about: sections of statements, each
     with the nodes that prove it. Errors as `uwf thread why`.
     """
-    from uwf_explain.explanation.document import explain_thread
+    from uwf_core.fields.records import write_record
+    from uwf_core.ids import Ref
+    from uwf_explain.explanation.page import why_page
 
-    return explain_thread(client, thread, step)
+    if step is not None and not Ref.matches(step):
+        step = client.step(step)["step"]
+    document: dict[str, Any] = write_record(why_page(client.thread(thread), step))
+    return document
 
 
 def diff(client: "Client", a: str, b: str) -> "ThreadDiffDocument":

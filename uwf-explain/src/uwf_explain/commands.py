@@ -4,7 +4,7 @@ from pathlib import Path
 
 from uwf_core.commands import Session, clean
 from uwf_core.errors import ExitCode, UsageError
-from uwf_explain.explanation.document import why_document
+from uwf_core.fields.records import write_record
 from uwf_explain.explanation.page import why_page
 from uwf_explain.explanation.statements import WhyPage
 
@@ -21,7 +21,7 @@ def why(session: Session, thread: str, step: str | None, output: str | None) -> 
 
         session.write(clean(why_text(page)))
     else:
-        session.emit(why_document(page), lambda *_: "")
+        session.emit(write_record(page), lambda *_: "")
 
 
 def thread_diff(session: Session, a: str, b: str, quota: int, output: str | None) -> int:

@@ -12,12 +12,12 @@ from uwf_core.ids import Ref
 
 
 class Node(NamedTuple):
-    """A node as stored: `created_ms` is its first put, in ms since 1970."""
+    """A node as stored: `created_at_ms` is its first put, in ms since 1970."""
 
     ref: Ref
     type: Ref
     payload: Any
-    created_ms: int
+    created_at_ms: int
 
 
 def verify_record(record: Record, ref: str) -> None:

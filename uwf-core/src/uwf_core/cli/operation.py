@@ -96,7 +96,7 @@ def _invoke(row: Mapping[str, Any], session: Session, **given: Any) -> int | Non
         return ended
     document = result
     if "key" in row and not isinstance(result, dict):
-        document = {row["key"]: result if isinstance(result, list | str) else list(result)}
+        document = {row["key"]: result}
     if row.get("logged"):
         session.thread = document.get("thread") or session.thread
     session.emit(document, _renderer(session, row["text"], given))

@@ -46,6 +46,7 @@ def rm(session: Session, threads: tuple[str, ...], yes: bool, **chosen: Any) -> 
 
 def prune(session: Session, older_than: float, dry_run: bool) -> None:
     """Delete the threads that finished long ago."""
+    from uwf_core.engine.documents import PrunedDocument
     from uwf_core.threads.cancel import remove_thread
     from uwf_core.views.thread_list import ThreadFilter, list_threads
 
@@ -56,7 +57,7 @@ def prune(session: Session, older_than: float, dry_run: bool) -> None:
     for thread in () if dry_run else old:
         session.thread = thread
         documents.append(remove_thread(session.engine, thread))
-    document = {
+    document: PrunedDocument = {
         "dryRun": dry_run,
         "olderThanMs": before,
         "threads": old,

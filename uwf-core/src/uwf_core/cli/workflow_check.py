@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.cli.render.findings import check_text
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, UsageError
+from uwf_core.fields.records import write_record
 
 if TYPE_CHECKING:
     from uwf_core.workflow.bound import Bound
@@ -20,14 +21,14 @@ def check(session: Session, files: tuple[str, ...], bound: bool, fix: bool) -> i
     from uwf_core.views.workflows import check_document
 
     checked, fixes, unread = _checked(session, files, fix=fix)
-    document: dict[str, Any] = {**check_document(checked)}
+    document = check_document(checked)
     document["valid"] &= not unread
     if fix:
         document["fixed"] = [each.document() for each in fixes]
     bounds = _bounds(session, checked) if bound else ()
     if bound:
         document["bounds"] = [
-            {"file": each.file, "name": each.name, "bound": found.document()}
+            {"file": each.file, "name": each.name, "bound": write_record(found)}
             for each, found in bounds
         ]
     lines = [f"fixed {each.place}: {each.message}" for each in fixes]

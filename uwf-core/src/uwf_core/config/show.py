@@ -15,16 +15,12 @@ if TYPE_CHECKING:
 
 
 class SettingRow(NamedTuple):
-    """A value and its origin; `layer` and `place` as in `Origin`."""
+    """A value and its origin; `origin` and `place` as the layer and place of `Origin`."""
 
     key: str
     value: Any
-    layer: str
+    origin: str
     place: str | None
-
-    def document(self) -> dict[str, Any]:
-        """The row as JSON."""
-        return {"key": self.key, "value": self.value, "origin": self.layer, "place": self.place}
 
 
 def settings_document(settings: "Settings") -> dict[str, Any]:

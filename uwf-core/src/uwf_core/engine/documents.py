@@ -4,9 +4,10 @@ Keys are camelCase and stable. Times are integer ms since 1970 (`…AtMs`, `unti
 `workflow` is always a reference, `workflowName` its name.
 """
 
-from typing import Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 
 from uwf_core.api.sums import UsagePayload
+from uwf_core.cas.gc import Kept
 from uwf_core.engine.file_documents import FileDocument
 from uwf_core.engine.worktree_documents import RemovedWorktree, WorktreeDocument
 from uwf_core.thread.names import Reason, Status
@@ -99,6 +100,25 @@ class RemovedDocument(TypedDict):
     steps: int
     head: str | None
     removed: bool
+    worktrees: list[RemovedWorktree]
+
+
+class ManyThreads(TypedDict):
+    """What `thread cancel` and `thread rm` give of several threads, and how many failed."""
+
+    threads: "list[ThreadDocument] | list[RemovedDocument]"
+    failed: int
+
+
+class PrunedDocument(TypedDict):
+    """What `store prune` gives: the threads that finished before `olderThanMs` and were deleted, or
+    with `dryRun` would be, how many are kept, and the worktrees.
+    """
+
+    dryRun: bool
+    olderThanMs: int
+    threads: list[str]
+    kept: int
     worktrees: list[RemovedWorktree]
 
 
@@ -292,13 +312,12 @@ class VerifyDocument(TypedDict):
 class CollectDocument(TypedDict):
     """What `cas gc` gives. Of `nodes`, those put at `keptSinceMs` or later were kept, `freed` were
     deleted, or with `dryRun` would be, as `files` objects of files; `dropped`: deleted variables.
-    `kept`: how many `nodes` for a `reason`, and for how many `variables`.
     """
 
     dryRun: bool
     keptSinceMs: int
     nodes: int
-    kept: list[dict[str, Any]]
+    kept: list[Annotated[dict[str, Any], Kept]]
     freed: int
     dropped: list[str]
     files: int

@@ -4,7 +4,7 @@ import os
 import re
 from importlib import resources
 from shlex import quote
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from uwf_core.cas.walk import reached
 from uwf_core.errors import UnknownIdError, UsageError
@@ -20,14 +20,32 @@ class Example(NamedTuple):
     description: str
 
 
-def new_workflow(name: str | None, example: str | None, *, examples: bool) -> dict[str, Any]:
+class Examples(NamedTuple):
+    """All examples."""
+
+    examples: list[Example]
+
+
+class NewWorkflow(NamedTuple):
+    """The files of a new workflow, the JSON Schema for editors, and the next commands."""
+
+    name: str
+    file: str
+    files: list[str]
+    schema: str
+    next: list[str]
+
+
+def new_workflow(
+    name: str | None, example: str | None, *, examples: bool
+) -> NewWorkflow | Examples:
     """Write a workflow file to start from, with those that it calls; or list the examples.
 
     Raises:
         UsageError: the name is missing or no name, or a file exists with another content.
     """
     if examples:
-        return {"examples": [each._asdict() for each in all_examples()]}
+        return Examples(all_examples())
     if name is None:
         raise UsageError(
             "the name of the workflow is missing", hint="uwf workflow new NAME [--from EXAMPLE]"
@@ -39,9 +57,7 @@ def new_workflow(name: str | None, example: str | None, *, examples: bool) -> di
     write_files({file: first[1]}, texts)
     files = [os.path.abspath(each) for each in (file, *texts)]  # noqa: PTH100
     commands = [f"uwf workflow check {quote(file)}", *first_commands(first[1], file)]
-    return {
-        "name": stem, "file": files[0], "files": files, "schema": schema_path(), "next": commands
-    }  # fmt: skip
+    return NewWorkflow(stem, files[0], files, schema_path(), commands)
 
 
 def all_examples() -> list[Example]:

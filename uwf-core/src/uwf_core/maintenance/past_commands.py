@@ -1,7 +1,6 @@
 """The commands of the log."""
 
 from itertools import islice
-from typing import Any
 
 from uwf_core.engine.engine import Engine
 from uwf_core.engine.find import LAST, find_thread
@@ -10,7 +9,7 @@ from uwf_core.engine.log_file import LogEntry, LogFile
 
 def list_entries(
     engine: Engine, limit: int, thread: str | None, since: int | None, *, errors: bool
-) -> list[dict[str, Any]]:
+) -> list[LogEntry]:
     """The newest entries, without tracebacks; of a thread also where that is gone from the store.
 
     Raises:
@@ -18,13 +17,16 @@ def list_entries(
     """
     of_thread = find_thread(engine, thread) if thread == LAST else (thread or "").upper()
     entries = (
-        {key: value for key, value in entry.items() if key != "traceback"}
+        entry
         for entry in _log(engine).entries()
         if (entry["exitCode"] or not errors)
         and entry["atMs"] >= (since or 0)
         and (entry["thread"] or "").startswith(of_thread)
     )
-    return [*islice(entries, limit)]
+    found = [*islice(entries, limit)]
+    for each in found:
+        each.pop("traceback", None)
+    return found
 
 
 def show_entry(engine: Engine, entry: str) -> LogEntry:

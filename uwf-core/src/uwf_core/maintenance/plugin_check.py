@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from uwf_core.maintenance.plugin_probe import Probe, Probes, failed, probe
+from uwf_core.plugins.status import NamedPlugin, PluginRow
 from uwf_core.views import installed
 
 if TYPE_CHECKING:
@@ -12,9 +13,7 @@ if TYPE_CHECKING:
     from uwf_core.plugins.status import Plugin
 
 
-def list_plugins(
-    engine: "Engine", *, all: bool = False, hooks: bool = False
-) -> list[dict[str, Any]]:
+def list_plugins(engine: "Engine", *, all: bool = False, hooks: bool = False) -> list[PluginRow]:
     """All plugins; with `hooks` those that are ready are loaded, in separate processes."""
     rows = installed.list_plugins(engine, all=all)
     if not hooks:
@@ -30,7 +29,7 @@ def _key(plugin: Mapping[str, Any]) -> _Key:
     return plugin["group"], plugin["name"], plugin["distribution"]
 
 
-def _hooks(engine: "Engine") -> dict[_Key, dict[str, Any]]:
+def _hooks(engine: "Engine") -> dict[_Key, Any]:
     """Hooks, status and reason of each plugin that is ready, after loading it."""
     ready = [each for each in engine.plugins.list() if each.status.value == "ready"]
     with Probes() as probes:
@@ -43,14 +42,9 @@ def _loaded(answer: Probe) -> dict[str, Any]:
     return {"status": status, "reason": answer["reason"], "hooks": answer["hooks"]}
 
 
-class CheckedPlugin(Probe):
+class CheckedPlugin(Probe, NamedPlugin):
     """The result of loading one plugin; `status` is the one after loading."""
 
-    name: str
-    group: str
-    distribution: str
-    version: str | None
-    file: str | None
     installed: "Installed | None"
 
 
@@ -83,12 +77,8 @@ def _checked(engine: "Engine", plugin: "Plugin", seconds: float) -> CheckedPlugi
     if status == "ready":
         status = _loaded(answer)["status"]
     return {
+        **plugin.document(),
         **answer,
-        "name": found.name,
-        "group": found.group,
-        "distribution": found.distribution,
-        "version": found.version or None,
-        "file": found.file or None,
         "installed": None if found.file else describe(found.distribution),
         "status": status,
         "summary": answer["summary"] or found.summary or None,

@@ -6,7 +6,7 @@ Help and completion read this and import no command. It imports nothing heavy.
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -150,6 +150,7 @@ def call(function: Callable[..., Any], context: Context, given: Mapping[str, Any
     A parameter is one of the context; or an argument by its name, opened if its type is a recorded
     thread or step; or a record (a NamedTuple), whose fields are arguments (None means its default);
     or `word`, the first argument. Arguments that it does not name are for the command line.
+    A record that it returns, also in a list, becomes a document, except an outcome.
     """
     code, rest, found = function.__code__, dict(given), dict[str, Any]()
     for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
@@ -163,7 +164,17 @@ def call(function: Callable[..., Any], context: Context, given: Mapping[str, Any
         elif hasattr(kind, "_fields"):
             fields = {each: rest.pop(each) for each in kind._fields if each in rest}
             found[name] = kind(**{key: each for key, each in fields.items() if each is not None})
-    return function(**found)
+    return _as_document(function(**found))
+
+
+def _as_document(result: Any) -> Any:
+    if isinstance(result, list | Iterator):
+        return [_as_document(each) for each in result]
+    if not hasattr(result, "_fields") or hasattr(result, "exit_code"):
+        return result
+    from uwf_core.fields.records import write_record
+
+    return write_record(result)
 
 
 def _kind(function: Callable[..., Any], name: str) -> Any:

@@ -117,7 +117,7 @@ def cas_has(ref: Node) -> Any:
     """
 
 
-@operation("cas.hash", "views.node:hash_payload", text="{ref}")
+@operation("cas.hash", "views.node:hash_payload", text="{ref}", key="ref")
 def cas_hash(type: Type, payload: Payload = "-") -> Any:
     """Print the reference that a JSON payload has; stores nothing.
 
@@ -161,7 +161,7 @@ def cas_import(
     """
 
 
-@operation("cas.put", "views.node:put_payload", text="{ref}", permission="run")
+@operation("cas.put", "views.node:put_payload", text="{ref}", key="ref", permission="run")
 def cas_put(type: Type, payload: Payload = "-") -> Any:
     """Store a JSON payload as a node of a type and print its reference.
 
@@ -180,7 +180,7 @@ def cas_refs(ref: Node) -> Any:
     """
 
 
-@operation("cas.schema.add", "views.node:put_type", text="{type}", permission="run")
+@operation("cas.schema.add", "views.node:put_type", text="{type}", key="type", permission="run")
 def cas_schema_add(schema: Annotated[Payload, Kind("payload", "FILE")]) -> Any:
     """Store a JSON Schema as a type and print its reference. FILE may be - for stdin.
 

@@ -25,7 +25,16 @@ from uwf_core.operations.kinds import (
 from uwf_core.operations.table import command, operation
 
 if TYPE_CHECKING:
-    from uwf_core.engine.documents import ThreadDocument, ThreadRow, UsageDocument
+    from uwf_core.engine.bundle_documents import BundleDocument, ExportDocument
+    from uwf_core.engine.documents import (
+        ManyThreads,
+        PrunedDocument,
+        RemovedDocument,
+        ThreadDocument,
+        ThreadRow,
+        UsageDocument,
+    )
+    from uwf_core.replay.replay import ReplayDocument
     from uwf_core.views.inbox import InboxItem
 
 
@@ -65,7 +74,7 @@ def thread_cancel(
     yes: Yes = False,
     head: Head = None,
     **chosen: Unpack[Filter],
-) -> "ThreadDocument":
+) -> "ThreadDocument | ManyThreads":
     """Cancel threads permanently; stops those that run.
 
     Name them, or select unfinished ones with options; then uwf shows how many there are and asks.
@@ -118,7 +127,7 @@ def thread_export(
     with_files: Annotated[bool, "Include recorded files, which are not redacted."] = False,
     attest: Annotated[bool, "Also write FILE.intoto.json, an in-toto statement to sign."] = False,
     name: Annotated[str | None, Kind("format", "an exporter", "export", ("--format",))] = None,
-) -> Any:
+) -> "BundleDocument | ExportDocument":
     """Write a thread to one file: a bundle of it, those that it called and everything reachable.
 
     Contains the workflow, all types, prompts, raw texts and turns, a SHA-256 of each node and a
@@ -191,7 +200,7 @@ def thread_rm(
     *,
     yes: Yes = False,
     **chosen: Unpack[Filter],
-) -> Any:
+) -> "RemovedDocument | ManyThreads":
     """Delete finished threads; their nodes stay until `uwf cas gc`.
 
     Name them, or select finished ones with options; then uwf shows how many there are and asks. A
@@ -221,7 +230,7 @@ def thread_show(thread: Thread) -> "ThreadDocument":
     """
 
 
-@operation("replay", "", run="replay:replay", formats=("junit",))
+@operation("replay", "", run="replay:replay", key="replays", formats=("junit",))
 def replay(
     threads: Annotated[Sequence[str], Kind("", "THREAD…")],
     *,
@@ -232,7 +241,7 @@ def replay(
         Step | None, Kind(options=("--from",)), "With --live: fork at this step instead."
     ] = None,
     agent: Annotated[Agent | None, "With --live: agent for the new steps."] = None,
-) -> Any:
+) -> "Sequence[ReplayDocument]":
     """Check recorded threads against their workflow, or against a changed one; runs no agent.
 
     The recorded replies stand in for the agents. Each step is the same; stale (its prompt has
@@ -279,7 +288,7 @@ def store_prune(
     *,
     older_than: Annotated[float, SPAN, "Delete threads that finished longer ago than 90d, 12h …."],
     dry_run: Annotated[bool, "Show which ones; delete nothing."] = False,
-) -> Any:
+) -> "PrunedDocument":
     """Delete the threads that finished long ago; `uwf cas gc` then frees their nodes.
 
     A thread goes with all that it called. Unfinished and corrupt threads stay.

@@ -8,7 +8,7 @@ as long as a bare interpreter needs to start.
 
 from collections.abc import Callable, Collection, Mapping
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import NamedTuple, NotRequired, TypedDict
 
 from uwf_core import __version__
 from uwf_core.plugins.scan import (
@@ -204,6 +204,25 @@ class Status(Enum):
     BROKEN = "broken"
 
 
+class NamedPlugin(TypedDict):
+    """Which plugin it is."""
+
+    name: str
+    group: str
+    distribution: str
+    version: str | None
+    file: str | None
+
+
+class PluginRow(NamedPlugin):
+    """A plugin in a list; `hooks` are those that it implements, once it was loaded."""
+
+    summary: str | None
+    status: str
+    reason: str | None
+    hooks: NotRequired[list[str] | None]
+
+
 class Plugin(NamedTuple):
     """A plugin with its status; `reason` why it is not ready ("" if it is)."""
 
@@ -218,7 +237,7 @@ class Plugin(NamedTuple):
             return None
         return demand_warning(self.found.requires)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> PluginRow:
         """The plugin as JSON, as `uwf plugin list` shows it."""
         return {
             "name": self.found.name,

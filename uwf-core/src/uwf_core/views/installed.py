@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from uwf_core.agents.choose import Choice
     from uwf_core.config.keys import AgentSetting
     from uwf_core.engine.engine import Engine
-    from uwf_core.plugins.status import Plugin
+    from uwf_core.plugins.status import Plugin, PluginRow
 
 NOT_INSTALLED = "not installed"
 """The status of an agent whose program is not there."""
@@ -31,12 +31,7 @@ class AgentRow(NamedTuple):
     capabilities: list[str] | None = None
 
 
-def list_agents(engine: "Engine") -> list[dict[str, Any]]:
-    """The agents that can be named, as `uwf agent list` prints them; loads none."""
-    return [each._asdict() for each in _agent_rows(engine)]
-
-
-def _agent_rows(engine: "Engine") -> Iterator[AgentRow]:
+def list_agents(engine: "Engine") -> Iterator[AgentRow]:
     """The agents that can be named, as `uwf agent list` prints them; loads none."""
     from uwf_core.agents.choose import PREFIX, resolve_agent
     from uwf_core.plugins.scan import AGENTS
@@ -162,7 +157,7 @@ def _program_problem(program: str) -> str | None:
     return None if which(program) else f"program {program!r} not found"
 
 
-def list_plugins(engine: "Engine", *, all: bool = False) -> list[dict[str, Any]]:
+def list_plugins(engine: "Engine", *, all: bool = False) -> "list[PluginRow]":
     """The documents of all plugins, as `plugin list` prints them; loads none."""
     plugins = engine.plugins
     documents = [each.document() for each in (*plugins.list(), *plugins.misplaced())]
@@ -178,7 +173,7 @@ def _house() -> list[str]:
     return [spec.name for spec in HOUSE]
 
 
-def _of_the_house(name: str) -> dict[str, Any]:
+def _of_the_house(name: str) -> "PluginRow":
     from uwf_core import __version__
     from uwf_core.plugins.scan import CORE, STORES, Distribution, EntryPoint
     from uwf_core.plugins.status import Plugin, Status

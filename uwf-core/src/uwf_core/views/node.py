@@ -1,84 +1,107 @@
 """Nodes and types of the store, as `cas` reads and stores them."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.cas.hashing import META, PRIMITIVES
 from uwf_core.errors import AmbiguousIdError, UnknownIdError
 from uwf_core.ids import Ref
 
 if TYPE_CHECKING:
+    from uwf_core.cas.records import Node
     from uwf_core.engine.engine import Engine
 
 SHORTEST_PREFIX = 4
 
 
-def show_node(engine: "Engine", ref: str) -> Mapping[str, Any]:
+class Presence(NamedTuple):
+    """Whether a node is there."""
+
+    ref: str
+    has: bool
+
+
+class Related(NamedTuple):
+    """A node and others, which it refers to or leads to."""
+
+    ref: str
+    refs: list[Ref]
+
+
+class NodeType(NamedTuple):
+    """A type and its JSON Schema."""
+
+    type: str
+    schema: Any
+
+
+class TypeRow(NamedTuple):
+    """A type in a list."""
+
+    type: str
+    title: str | None
+
+
+def show_node(engine: "Engine", ref: str) -> "Node":
     """Its type, payload and the time at which it was stored; verifies reference and digest.
 
     Raises:
         UnknownIdError, AmbiguousIdError: not one node has this reference or prefix.
         CorruptNodeError: it is damaged.
     """
-    node = engine.store.get(find_node(engine, ref))
-    return {
-        "ref": node.ref,
-        "type": node.type,
-        "createdAtMs": node.created_ms,
-        "payload": node.payload,
-    }
+    return engine.store.get(find_node(engine, ref))
 
 
-def has_node(engine: "Engine", ref: str) -> Mapping[str, Any]:
+def has_node(engine: "Engine", ref: str) -> Presence:
     """Whether a node is there, by its full reference."""
-    return {"ref": ref.upper(), "has": engine.store.has(Ref.parse(ref.upper()))}
+    return Presence(ref.upper(), engine.store.has(Ref.parse(ref.upper())))
 
 
-def refs_of_node(engine: "Engine", ref: str) -> Mapping[str, Any]:
+def refs_of_node(engine: "Engine", ref: str) -> Related:
     """The nodes that its payload refers to."""
     node = find_node(engine, ref)
-    return {"ref": node, "refs": engine.store.refs(node)}
+    return Related(node, engine.store.refs(node))
 
 
-def walk_from_node(engine: "Engine", ref: str) -> Mapping[str, Any]:
+def walk_from_node(engine: "Engine", ref: str) -> Related:
     """It and all nodes reachable from it, types included, each once."""
     from uwf_core.cas.walk import stored_below
 
     node = find_node(engine, ref)
-    return {"ref": node, "refs": [each.ref for each in stored_below(engine.store, [node])]}
+    return Related(node, [each.ref for each in stored_below(engine.store, [node])])
 
 
-def hash_payload(engine: "Engine", type: str, payload: Callable[[], Any]) -> Mapping[str, Any]:
+def hash_payload(engine: "Engine", type: str, payload: Callable[[], Any]) -> Ref:
     """The reference that a payload of a type has."""
     from uwf_core.cas.codec import encode
     from uwf_core.cas.hashing import ref_of
 
-    return {"ref": ref_of(find_type(engine, type), encode(payload()))}
+    return ref_of(find_type(engine, type), encode(payload()))
 
 
-def put_payload(engine: "Engine", type: str, payload: Callable[[], Any]) -> Mapping[str, Any]:
+def put_payload(engine: "Engine", type: str, payload: Callable[[], Any]) -> Ref:
     """Store a payload as a node of a type."""
-    return {"ref": engine.store.put(find_type(engine, type), payload())}
+    return engine.store.put(find_type(engine, type), payload())
 
 
-def put_type(engine: "Engine", schema: Callable[[], Any]) -> Mapping[str, Any]:
+def put_type(engine: "Engine", schema: Callable[[], Any]) -> Ref:
     """Store a JSON Schema as a type."""
-    return {"type": engine.store.put_schema(schema())}
+    return engine.store.put_schema(schema())
 
 
-def show_type(engine: "Engine", type: str) -> Mapping[str, Any]:
+def show_type(engine: "Engine", type: str) -> NodeType:
     """The JSON Schema of a type."""
     ref = find_type(engine, type)
-    return {"type": ref, "schema": engine.store.schema(ref)}
+    return NodeType(ref, engine.store.schema(ref))
 
 
-def list_types(engine: "Engine") -> Iterator[dict[str, Any]]:
+def list_types(engine: "Engine") -> Iterator[TypeRow]:
     """The types in the store, with their titles."""
     names: dict[str, str] = {ref: name for name, ref in PRIMITIVES.items()}
     for record in sorted(engine.store.records(META)):
         schema = engine.store.schema(record.ref)
         title = names.get(record.ref) or schema.get("title")
-        yield {"type": record.ref, "title": title if isinstance(title, str) else None}
+        yield TypeRow(record.ref, title if isinstance(title, str) else None)
 
 
 def find_node(engine: "Engine", word: str) -> Ref:

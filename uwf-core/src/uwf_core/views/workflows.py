@@ -1,14 +1,18 @@
 """Workflows as documents: those that can be started here, one of them, its graph, its problems."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 
 from uwf_core.errors import UwfError
+from uwf_core.fields.records import write_record
+from uwf_core.workflow.problem import Problem
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.ids import Ref
+    from uwf_core.workflow.bound import Bound
     from uwf_core.workflow.check import Checked
+    from uwf_core.workflow.definition import Workflow
 
 
 class WorkflowRow(TypedDict):
@@ -30,13 +34,35 @@ class GraphDocument(TypedDict):
     graph: str
 
 
+class FileBound(TypedDict):
+    """How many agent calls the workflow of a file makes at most."""
+
+    file: str
+    name: str | None
+    bound: "Annotated[dict[str, Any], Bound]"
+
+
 class ProblemsDocument(TypedDict):
-    """The problems of workflow files: `{severity, code, file, line, column, message, hint}` each.
-    Valid files may have warnings.
-    """
+    """The problems of workflow files; valid files may have warnings."""
 
     valid: bool
-    problems: list[dict[str, Any]]
+    problems: list[Annotated[dict[str, Any], Problem]]
+
+
+class CheckDocument(ProblemsDocument):
+    """What `workflow check` gives with --fix (`fixed`: what was fixed first) and --bound (`bounds`
+    of the valid files).
+    """
+
+    fixed: NotRequired[list[Annotated[dict[str, Any], Problem]]]
+    bounds: NotRequired[list[FileBound]]
+
+
+class WorkflowStanding(TypedDict):
+    """What `workflow show` adds to a definition; `workflow` is null for an unpublished file."""
+
+    workflow: str | None
+    bound: "Annotated[dict[str, Any], Bound]"
 
 
 def list_workflows(
@@ -88,7 +114,9 @@ def _description(engine: "Engine", ref: str) -> str:
         return f"({error.message})"
 
 
-def show_workflow(engine: "Engine", word: str, notice: Callable[[str], None]) -> Mapping[str, Any]:
+def show_workflow(
+    engine: "Engine", word: str, notice: Callable[[str], None]
+) -> "Annotated[Mapping[str, Any], Workflow, WorkflowStanding]":
     """The definition of the workflow that a word names, with its reference (null for a file whose
     content is not published) and how many agent calls it makes at most. Stores nothing.
 
@@ -99,7 +127,7 @@ def show_workflow(engine: "Engine", word: str, notice: Callable[[str], None]) ->
     from uwf_core.workflow.shown import shown_workflow
 
     definition = _definition(engine, word, notice)
-    bound = bound_of_workflow(engine, definition).document()
+    bound = write_record(bound_of_workflow(engine, definition))
     return {"workflow": definition["workflow"], "bound": bound, **shown_workflow(definition)}
 
 
@@ -112,7 +140,7 @@ def draw_workflow(engine: "Engine", word: str, notice: Callable[[str], None]) ->
     return {"workflow": drawn["workflow"], "workflowName": drawn["name"], "graph": text}
 
 
-def check_document(checked: "Sequence[Checked]") -> ProblemsDocument:
+def check_document(checked: "Sequence[Checked]") -> CheckDocument:
     """The problems of checked files."""
     return {
         "valid": all(each.valid for each in checked),

@@ -45,15 +45,6 @@ class Bound(NamedTuple):
     cycle: tuple[str, ...]
     open_list: str | None = None
 
-    def document(self) -> dict[str, Any]:
-        """The bound, for programs."""
-        return {
-            "agentCalls": self.agent_calls,
-            "steps": self.steps,
-            "cycle": [*self.cycle],
-            "openList": self.open_list,
-        }
-
     def words(self) -> str:
         """The bound, for people."""
         again = self.cycle * 2 if len(self.cycle) == 1 else self.cycle
