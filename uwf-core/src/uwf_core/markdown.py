@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Sequence
 
 from uwf_core.escape import one_line
 
-_BACKTICKS = re.compile("`+")
 _SHORTEST = "````"
 _MARKUP = r"[\\`*_\[\]<>|~&#@]|^=|^[-+](?= )|(?<=^\d)[.)](?= )|(?<=^\d\d)[.)](?= )"
 
@@ -18,7 +17,7 @@ def fenced(text: str, language: str = "") -> str:
     """
     fence = _SHORTEST
     if fence in text:
-        fence = "`" * (1 + max(map(len, _BACKTICKS.findall(text))))
+        fence = "`" * (1 + max(map(len, re.findall("`+", text))))
     end = "" if text.endswith("\n") or not text else "\n"
     return f"{fence}{language}\n{text}{end}{fence}"
 

@@ -25,8 +25,8 @@ _CLASS, _PROPERTY = 5, 200
 _ESCAPED, _FOLDED = 30, 300
 """What a class costs once, however often it is repeated: `\\d`, and any where case is ignored."""
 
-_TOKEN = re.compile(
-    r"(?P<property>\\[pP](?:\{[^}]*\}|.))"
+_TOKEN = (
+    r"(?s)(?P<property>\\[pP](?:\{[^}]*\}|.))"
     r"|(?P<escaped>\\[dDsSwWc])"
     r"|(?P<literal>\\[xuU]\{[^}]*\}|\\.)"
     r"|(?P<set>\[(?:\\.|[^\\\]])*\]?)"
@@ -35,9 +35,9 @@ _TOKEN = re.compile(
     r"|(?P<close>\))"
     r"|\{(?P<least>\d*)(?P<more>,(?P<most>\d*))?\}"
     r"|(?P<any>\.)"
-    r"|(?P<other>.)",
-    re.DOTALL,
+    r"|(?P<other>.)"
 )
+"""Compiled where a schema has a pattern."""
 
 
 class PatternRejected(Exception):
@@ -57,7 +57,7 @@ def pattern_cost(pattern: str) -> int:
     if len(pattern) > MAX_LENGTH:
         raise PatternRejected(f"is longer than {MAX_LENGTH:,} characters", "split it with `allOf`")
     scan = _Scan()
-    for token in _TOKEN.finditer(pattern):
+    for token in re.finditer(_TOKEN, pattern):
         scan.take(token)
         if scan.once + scan.open[0] > MAX_COST:
             break

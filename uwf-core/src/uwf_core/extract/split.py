@@ -7,8 +7,8 @@ from typing import NamedTuple
 _BEGIN = re.compile(r"\ufeff?(?:[ \t]*\r?\n)*---[ \t]*(?:\r?\n|\Z)")
 _END = re.compile(r"^---[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
 _BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)+")
-_FENCE = re.compile(r"\ufeff?\s*(?P<marks>`{3,}|~{3,})(?P<word>[^`\r\n]*)\r?\n")
-_STATUS_LINE = re.compile(r"^[\"']?\$status[\"']?[ \t]*:", re.MULTILINE)
+_FENCE = r"\ufeff?\s*(?P<marks>`{3,}|~{3,})(?P<word>[^`\r\n]*)\r?\n"
+_STATUS_LINE = r"(?m)^[\"']?\$status[\"']?[ \t]*:"
 _SHOWN = 80
 
 
@@ -61,7 +61,7 @@ def split_reply(raw: str) -> SplitReply | str:
         if isinstance(found, str):
             return found
         return found._replace(line=found.line + above, noted="the reply was in a code fence")
-    if _is_object(inner) or (above and _STATUS_LINE.search(inner)):
+    if _is_object(inner) or (above and re.search(_STATUS_LINE, inner)):
         form = "one JSON object" if _is_object(inner) else "fields without `---` lines"
         fence = " in a code fence" if above else ""
         return SplitReply(
@@ -74,7 +74,7 @@ def _without_fence(raw: str) -> tuple[str, int]:
     """What a reply that is one code fence has in it, and how many lines are above; else `raw`. A
     fence with a word after it begins another one inside.
     """
-    begin = _FENCE.match(raw)
+    begin = re.match(_FENCE, raw)
     if begin is None:
         return raw, 0
     marks, depth, at = begin["marks"], 1, begin.end()

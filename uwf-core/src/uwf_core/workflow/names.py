@@ -9,7 +9,7 @@ from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
 
 MAX_BYTES: Final = 100
 """The longest name, in UTF-8."""
-_NAME = re.compile(r"\w[\w.-]*\Z")
+_NAME = r"\w[\w.-]*\Z"
 _HINT: Final = "use letters, digits, `_`, `.` and `-`, with a letter, a digit or `_` first"
 _LATIN = str.maketrans("01аеорсухіјѕһԁѵвкмнтοανικρτυχβζ", "olaeopcyxijshdvbkmhtoavikptuxbz")
 """Digits, and letters of other scripts in lower or upper case, that look like Latin letters."""
@@ -22,7 +22,7 @@ def name_fault(name: str) -> tuple[str, str] | None:
 
         if not is_normalized("NFC", name):
             return "is not in the normal form NFC of Unicode", "type its accented letters anew"
-    if not _NAME.match(name):
+    if not re.match(_NAME, name):
         return "is not a valid name", _HINT
     if len(name.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         return f"is longer than {MAX_BYTES} bytes", "shorten it"

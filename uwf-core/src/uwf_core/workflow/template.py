@@ -32,7 +32,7 @@ PRESENT = "?"
 Path = tuple[str, ...]
 """A dotted name, split; `()` is the implicit iterator `.`."""
 
-_NAME = re.compile(r"[^\s{}]+")
+_NAME = r"[^\s{}]+"
 _BLANK_REST = re.compile(r"[ \t]*(?:\r?\n|\Z)")
 _MISSING = object()
 _MAX_EXACT = 2**53 - 1
@@ -263,7 +263,7 @@ class _Parser:
 def _path(content: str, place: _Place) -> Path:
     """The name within a tag, split at its dots."""
     name = content.strip()
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(_NAME, name):
         message = f"{name!r} is not a valid name" if name else "a tag without a name"
         hint = "write a name without spaces and braces: {{user.name}}"
         if "|" in name:  # a filter, as in templates of the original uwf

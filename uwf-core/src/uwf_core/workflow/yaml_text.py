@@ -14,10 +14,8 @@ from typing import Any
 
 from uwf_core.workflow.yaml_nodes import plain_value
 
-_PLAIN = re.compile(r"(?:[\w$<(/+]|\.{1,2}(?=[\w/]))(?:[^:#]|:(?=\S)|(?<=\S)#)*")
-_OLDER = re.compile(
-    r"[-+.]?\d[\d_.:eETtZz +-]*|[-+]?0[xob][\da-fA-F_]+|yes|no|on|off", re.IGNORECASE
-)
+_PLAIN = r"(?:[\w$<(/+]|\.{1,2}(?=[\w/]))(?:[^:#]|:(?=\S)|(?<=\S)#)*"
+_OLDER = r"(?i)[-+.]?\d[\d_.:eETtZz +-]*|[-+]?0[xob][\da-fA-F_]+|yes|no|on|off"
 """Words, numbers and moments of YAML 1.1."""
 _SHORT = 40
 _LONGEST_SIMPLE_KEY = 200
@@ -91,12 +89,12 @@ def _text(text: str) -> str:
 
 def _written(text: str) -> str:
     is_plain = (
-        _PLAIN.fullmatch(text)
+        re.fullmatch(_PLAIN, text)
         and not _has_unprintable(text)
         and not text.endswith((" ", ":"))
         and text != "<<"
         and isinstance(plain_value(text), str)
-        and not _OLDER.fullmatch(text)
+        and not re.fullmatch(_OLDER, text)
     )
     return text if is_plain else quoted(text)
 
