@@ -21,7 +21,6 @@ from uwf_core.agents.open import Done, OpenAgent
 from uwf_core.api.agent import (
     AgentReply,
     AgentRequest,
-    AskRequest,
     Call,
     Continuation,
     NoSink,
@@ -48,6 +47,7 @@ from uwf_core.fields.mismatch import FieldFault
 from uwf_core.process.cancel import Cancel
 
 if TYPE_CHECKING:
+    from uwf_core.api.ask import AskRequest
     from uwf_core.process.identity import ProcessId
 
 _Result = TypeVar("_Result")
@@ -79,7 +79,7 @@ def run_call(
     return reply
 
 
-def ask_call(opened: OpenAgent, request: AskRequest, sink: TurnSink) -> AgentReply:
+def ask_call(opened: OpenAgent, request: "AskRequest", sink: TurnSink) -> AgentReply:
     """One call of `Agent.ask`; raises like `run_call`, but needs no proof of a session."""
     reply = _Supervised(opened, request, sink).result(
         lambda call, watched: opened.agent.ask(call, watched)

@@ -8,11 +8,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 _HOME = {
+    "uwf_core": "API_VERSION",
     "uwf_core.api.agent": (
-        "API_VERSION CAPABILITIES Agent AgentContext AgentReply AgentRequest AgentSpec AskRequest "
+        "CAPABILITIES Agent AgentContext AgentReply AgentRequest AgentSpec "
         "Call Capability Continuation NoSink PromptParts Purpose RunLimits ToolCall "
         "Turn TurnSink Usage"
     ),
+    "uwf_core.api.ask": "AskRequest",
     "uwf_core.api.checks": "Check CheckRequest CheckResult",
     "uwf_core.api.environment": "is_secret_name passed_on secrets_of_environment",
     "uwf_core.api.events": (
@@ -71,8 +73,9 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.
 __all__ = sorted(_MODULE_OF)  # pyright: ignore[reportUnsupportedDunderAll]
 
 if TYPE_CHECKING:
+    from uwf_core import API_VERSION as API_VERSION
     from uwf_core.api.agent import *  # noqa: F403
-    from uwf_core.api.agent import API_VERSION as API_VERSION
+    from uwf_core.api.ask import AskRequest as AskRequest
     from uwf_core.api.checks import *  # noqa: F403
     from uwf_core.api.environment import is_secret_name as is_secret_name
     from uwf_core.api.environment import passed_on as passed_on

@@ -7,18 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
 
+from uwf_core import API_VERSION
 from uwf_core.api.sums import FIELDS, UsageField, add_usage, is_exact, usage_payload
 from uwf_core.process.cancel import Cancel
 
 if TYPE_CHECKING:
+    from uwf_core.api.ask import AskRequest
     from uwf_core.api.models import Model
     from uwf_core.api.tool import LoadedTool
     from uwf_core.process.identity import ProcessId
     from uwf_core.process.program import ChildProgram, ProgramResult
 
-
-API_VERSION = "1.0"
-"""The version of this contract. An adapter names the one it was written for in its record."""
 
 Capability = Literal[
     "continue", "fork", "ask", "stream", "structured", "usage", "tools", "model", "skills", "rules"
@@ -352,22 +351,6 @@ class AgentRequest(Call):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskRequest(Call):
-    """A question to the session of a past step.
-
-    Attributes:
-        question: the text to answer.
-        record: the step's record as Markdown, for an agent that has no session to ask.
-        session: the session to ask (a fork of the step's own), or None.
-        tools: the only tools that the step's role allows; None does not restrict.
-    """
-
-    question: str
-    record: str = ""
-    tools: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class AgentReply:
     """An agent's reply: either `text` (with frontmatter) or `structured`.
 
@@ -422,7 +405,7 @@ class Agent(Protocol):
         where the agent can only copy it with the next prompt: `run` gets that as `request.forks`.
         """
 
-    def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
+    def ask(self, request: "AskRequest", sink: TurnSink) -> AgentReply:
         """Answer a question in a session (capability `ask`); permit no tool that changes things."""
 
     def close(self) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from uwf_core.api.agent import API_VERSION
+from uwf_core import API_VERSION
 
 if TYPE_CHECKING:
     from uwf_core.views.recorded import RecordedThread

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-from uwf_core.api.agent import API_VERSION, Usage
+from uwf_core import API_VERSION
+from uwf_core.api.agent import Usage
 
 if TYPE_CHECKING:
     from uwf_core.api.models import Model

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from uwf_core.api.agent import API_VERSION, Turn, Usage
+from uwf_core import API_VERSION
+from uwf_core.api.agent import Turn, Usage
 from uwf_core.ids import Ref
 
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from uwf_core.api.agent import API_VERSION, Usage
+from uwf_core import API_VERSION
+from uwf_core.api.agent import Usage
 from uwf_core.api.models import Model
 from uwf_core.errors import ConfigError
 from uwf_core.process.cancel import Cancel

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from uwf_core.api.agent import API_VERSION
+from uwf_core import API_VERSION
 
 
 @dataclass(frozen=True, kw_only=True)

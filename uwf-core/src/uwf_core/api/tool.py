@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from uwf_core.api.agent import API_VERSION
+from uwf_core import API_VERSION
 from uwf_core.process.cancel import Cancel
 
 

@@ -19,6 +19,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from uwf_core import __version__
@@ -27,7 +28,6 @@ from uwf_core.api.agent import (
     AgentReply,
     AgentRequest,
     AgentSpec,
-    AskRequest,
     Continuation,
     TurnSink,
 )
@@ -43,6 +43,9 @@ from uwf_core.errors import (
 )
 from uwf_core.process.folders import make_folder
 from uwf_core.testing.mock_script import Play, Script, read_script
+
+if TYPE_CHECKING:
+    from uwf_core.api.ask import AskRequest
 
 SCRIPT_VARIABLE = "UWF_MOCK_SCRIPT"
 _LOOK_SECONDS = 0.02
@@ -127,7 +130,7 @@ class MockAgent:
         """
         return self._sessions.fork(session, at)
 
-    def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
+    def ask(self, request: "AskRequest", sink: TurnSink) -> AgentReply:
         """The script's `answer`, or the last text of that session.
 
         Raises:
@@ -154,7 +157,7 @@ class MockAgent:
     def close(self) -> None:
         """Do nothing: no resources stay open."""
 
-    def _script(self, request: AgentRequest | AskRequest) -> tuple[str, Script]:
+    def _script(self, request: "AgentRequest | AskRequest") -> tuple[str, Script]:
         named = self._options.script or request.env.get(SCRIPT_VARIABLE)
         if not named:
             raise BadRequest(
@@ -209,7 +212,7 @@ class MockAgent:
         thread = re.sub(r"\W", "_", request.thread)
         return f"{self._calls}/{crc32(script.encode()):08x}-{thread}-{name}"
 
-    def _answer(self, request: AskRequest) -> str | None:
+    def _answer(self, request: "AskRequest") -> str | None:
         if not (self._options.script or request.env.get(SCRIPT_VARIABLE)):
             return None
         step = self._script(request)[1].step(request.step_number - 1)
