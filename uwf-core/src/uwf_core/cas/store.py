@@ -322,11 +322,6 @@ class Store(VariableStore):
         with self._lock:
             return self._backend.holder(name)
 
-    def held(self) -> dict[str, Holder]:
-        """All held locks, by name."""
-        with self._lock:
-            return self._backend.held()
-
     # -- the store itself ------------------------------------------------------------------------
 
     def changes(self) -> int | None:

@@ -15,7 +15,7 @@ from uwf_core.ids import Ref
 
 if TYPE_CHECKING:
     from uwf_core.api.dispatch import Dispatch
-    from uwf_core.api.store import WantedVariables
+    from uwf_core.api.store import Holder, WantedVariables
 
     Dispatching = Callable[[Sequence[Any]], Sequence[Dispatch]]
     """The dispatch rows of threads, of their new heads (`thread.head.Head`)."""
@@ -336,7 +336,12 @@ class VariableStore:
             if not is_gone:
                 raise moved(variable.name)
 
-    # -- presence of nodes -----------------------------------------------------------------------
+    # -- locks, and presence of nodes ------------------------------------------------------------
+
+    def held(self) -> "dict[str, Holder]":
+        """All held locks, by name."""
+        with self._lock:
+            return self._backend.held()
 
     def has(self, ref: str) -> bool:
         """Whether the node exists; does not read its content."""

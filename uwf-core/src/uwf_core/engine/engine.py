@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from uwf_core.api.redact import Redactor
     from uwf_core.api.store import StoreBackend, StoreSpec
     from uwf_core.cas.store import Store
+    from uwf_core.cas.variables import VariableStore
     from uwf_core.config.settings import Settings
     from uwf_core.plugins.observers import Observers
     from uwf_core.plugins.plugins import Plugins
@@ -133,6 +134,13 @@ class Engine:
         if self._rows_of is not None and self.has_workers:
             rows = partial(self._rows_of, self)
         return Store(self.backend, self.now_ms, types, durable=self.durable, dispatch=rows)
+
+    @property
+    def variables(self) -> "VariableStore":
+        """The variables of the store: a list reads no node, and loads nothing for it."""
+        from uwf_core.cas.variables import VariableStore
+
+        return self.__dict__.get("store") or VariableStore(self.backend, self.now_ms, self.durable)
 
     @property
     def has_workers(self) -> bool:

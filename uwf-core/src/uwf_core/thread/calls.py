@@ -16,6 +16,7 @@ from uwf_core.thread.names import CALLS, FINISHED, HEADS, call_name, calls_prefi
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
     from uwf_core.cas.store import Store
+    from uwf_core.cas.variables import VariableStore
     from uwf_core.thread.decisions import Suspension
     from uwf_core.thread.history import Step
     from uwf_core.thread.state import ThreadState
@@ -191,7 +192,7 @@ def called_by(store: "Store", state: "ThreadState") -> list[Called]:
     return [Called(each, found[each], state_below(store, each)) for each in sorted(found)]
 
 
-def threads_in_calls(store: "Store") -> frozenset[str]:
+def threads_in_calls(store: "VariableStore") -> frozenset[str]:
     """All threads that are part of an open call, as caller or called. Reads names alone, also of
     damaged rows.
     """

@@ -11,6 +11,7 @@ from uwf_core.thread.names import lock_name
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder
     from uwf_core.cas.store import Store
+    from uwf_core.cas.variables import VariableStore
 
 
 @contextmanager
@@ -44,7 +45,7 @@ def holder_of(store: "Store", thread: ThreadId) -> "Holder | None":
     return store.holder(lock_name(thread))
 
 
-def running_threads(store: "Store") -> "dict[str, Holder]":
+def running_threads(store: "VariableStore") -> "dict[str, Holder]":
     """All threads that run now, with who runs them."""
     prefix = lock_name(ThreadId(""))
     return {

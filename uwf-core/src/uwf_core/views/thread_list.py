@@ -126,13 +126,13 @@ def _with_task(engine: "Engine", row: str) -> str:
 def _rows(engine: "Engine", wanted: ThreadFilter) -> Iterator[str]:
     """All rows that match, newest first; heads are read by the page."""
     statuses, tags = _statuses(wanted), _tag_filter(wanted)
-    running, layouts = running_threads(engine.store), _Layouts()
-    calling = threads_in_calls(engine.store)
+    store, layouts = engine.variables, _Layouts()
+    running, calling = running_threads(store), threads_in_calls(store)
     one_of = _candidates(statuses, {*running, *calling})
     after = None if wanted.before_ms is None else HEADS + ThreadId.first_of(wanted.before_ms)
     size = PAGE if wanted.limit is None else min(PAGE, wanted.limit + wanted.offset + 8)
     while True:
-        texts, damaged = engine.store.variable_texts(
+        texts, damaged = store.variable_texts(
             HEADS, tags=tags, one_of=one_of, after=after, limit=size, descending=True
         )
         young = texts
@@ -183,7 +183,7 @@ def _rows_of(
 ) -> Iterator[str]:
     needed = {parts[1] for _, heads in runs for parts in heads}
     needed.update(parts[layout.workflow] for layout, heads in runs for parts in heads)
-    missing = needed - engine.store.present(needed)
+    missing = needed - engine.variables.present(needed)
     as_stored = not (missing or running or calling)  # most often, and twice as fast
     for layout, heads in runs:
         if as_stored and layout.is_plain:

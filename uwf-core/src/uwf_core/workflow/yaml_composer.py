@@ -5,16 +5,16 @@ from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from uwf_core.workflow.problem import Place, Problem, error_at
-from uwf_core.workflow.yaml_comments import (
+from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence
+from uwf_core.workflow.yaml_quirks import (
     Part,
+    Swaps,
     part_of_text,
     signs_in_brackets,
     signs_in_text,
     signs_of_items,
     without_comments,
 )
-from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence
-from uwf_core.workflow.yaml_swaps import Swaps
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 64
