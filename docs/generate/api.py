@@ -15,8 +15,9 @@ INTRODUCTION = """\
 # API for plugins
 
 `uwf_core.api` is the contract for authors of plugins: import everything from there. Records are
-frozen and take keyword arguments only. How to use them: [Plugins](../guides/plugins.md) and the
-guides for each kind. Hooks have [a separate page](hooks.md).
+frozen; pass their fields by name, since their order can change. How to use them:
+[Plugins](../guides/plugins.md) and the guides for each kind. Hooks have [a separate
+page](hooks.md).
 """
 TOPICS = {
     "Agents": "uwf_core.api.agent",

@@ -1,11 +1,12 @@
 """The agent contract: what an adapter gets, what it returns, how it is announced.
 
-All records are frozen and keyword-only. A field is never removed within a major version.
+All records are frozen. Pass their fields by name: only a name is never removed within a major
+version.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 from uwf_core import API_VERSION
 from uwf_core.api.sums import FIELDS, UsageField, add_usage, is_exact, usage_payload
@@ -32,8 +33,7 @@ Purpose = Literal["run", "correction", "resume", "poke"]
 Continuation = Literal["new", "continued", "forked"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class AgentSpec:
+class AgentSpec(NamedTuple):
     """An agent as its distribution announces it; import paths are text, so nothing is loaded.
 
     Attributes:
@@ -67,8 +67,7 @@ def _no_tools() -> "Sequence[LoadedTool]":
     return ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class AgentContext:
+class AgentContext(NamedTuple):
     """What an agent is created with, besides its options.
 
     Attributes:
@@ -80,7 +79,7 @@ class AgentContext:
 
     name: str
     state_dir: str
-    tools: "Callable[[], Sequence[LoadedTool]]" = field(default=_no_tools, repr=False)
+    tools: "Callable[[], Sequence[LoadedTool]]" = _no_tools
 
 
 @dataclass(frozen=True, kw_only=True)

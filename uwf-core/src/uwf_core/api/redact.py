@@ -193,8 +193,9 @@ def _shapes() -> re.Pattern[str]:
     """The patterns, compiled when first needed."""
     return re.compile(
         r"""
-          (?P<keep>\b(?:Bearer|Basic)\s+ | \b(?:api[_-]?key|access[_-]?key|(?:auth|access)[_-]?token
-            |token|secret|password|passwd)\b["']?\s*[=:]\s*["']?
+          (?P<keep>\b(?:Bearer|Basic)[\s\xa0]+
+            | \b(?:api[_-]?key|access[_-]?key|(?:(?:auth|access)[_-]?)?token|secret|password|passwd)
+              \b["']?[\s\xa0]*[=:][\s\xa0]*["']?
             # A port or a path is not a password: a password ends with an `@`.
             | ://[^\s/:@?\#]{1,256}: (?=[^\s"'&,;@]{8,256}@) )
           (?P<value>[^\s"'&,;@]{8,})
@@ -203,5 +204,5 @@ def _shapes() -> re.Pattern[str]:
             | npm_\w{30,} | pypi-[\w-]{30,} | eyJ[\w-]{10,}\.[\w-]{5,}\.[\w-]* )
         | -----BEGIN\ [A-Z ]{0,40}PRIVATE\ KEY-----(?:[^-]|-(?!----))*(?:-----END[^\n]{0,60})?
         """,
-        re.VERBOSE | re.IGNORECASE,
+        re.VERBOSE | re.IGNORECASE | re.ASCII,  # compiled in half the time
     )
