@@ -304,6 +304,7 @@ def test_the_secrets_of_an_environment() -> None:
             "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\nrest",
             "[redacted]\nrest",
         ),
+        ("mot de passe, password\xa0: hunter-2222", "mot de passe, password\xa0: [redacted]"),
         ("an ordinary sentence about a token and a password.", None),
         ("see https://example.com/a:b and risk-taking", None),
         ("http://localhost:11434/v1/chat: connection refused there", None),
