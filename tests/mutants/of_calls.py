@@ -41,7 +41,7 @@ CALLS = (
     Mutant(
         "calls",
         "--cwd does not reach the thread below",
-        "engine/call_run.py",
+        "engine/child_run.py",
         "    return run.cwd and moved_folder(",
         "    return None and moved_folder(",
         f"{_ATTACKED}::test_cwd_moves_the_folders_of_called_threads_for_that_command_only",
@@ -58,8 +58,8 @@ CALLS = (
         "calls",
         "a call is still open after its result is recorded",
         "engine/call_record.py",
-        "    for variable in (*(call.variable for call in calls), *failed):\n",
-        "    for variable in failed:\n",
+        "        gone, to = [call.variable for call in calls], head.ref\n",
+        "        gone, to = [call.variable for call in calls[:0]], head.ref\n",
         f"{_ATTACKED}::test_a_resumed_root_tells_the_called_thread_what_the_person_said",
     ),
     Mutant(
@@ -82,18 +82,17 @@ CALLS = (
         "calls",
         "a call is forgotten before its result is stored",
         "engine/call_record.py",
-        "    result = read_step(store, child.ref)\n    with store.transaction():\n",
-        "    result = read_step(store, child.ref)\n"
-        "    store.delete_variable(call.variable)\n"
-        "    with store.transaction():\n",
+        "    with store.transaction():\n        if children:\n",
+        "    for call in calls:\n        store.delete_variable(call.variable)\n"
+        "    with store.transaction():\n        if children:\n",
         "row: crash --short",
     ),
     Mutant(
         "calls",
         "the end of a call does not wait for the disk",
         "engine/call_record.py",
-        "    result = read_step(store, child.ref)\n    with store.transaction():\n",
-        "    result = read_step(store, child.ref)\n    with store.transaction(durable=False):\n",
+        "    with store.transaction():\n        if children:\n",
+        "    with store.transaction(durable=False):\n        if children:\n",
         "row: power --short --scene calls",
     ),
 )

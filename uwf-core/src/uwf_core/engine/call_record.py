@@ -5,6 +5,7 @@ transaction that moves it.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.extract import NO_USAGE
@@ -36,170 +37,153 @@ from uwf_core.workflow.variants import STATUS
 
 if TYPE_CHECKING:
     from uwf_core.engine.context import Run, Task
+    from uwf_core.thread.decisions import Event
     from uwf_core.thread.state import ThreadState
     from uwf_core.thread.types import AttemptPayload, BranchPayload, CalledPayload, CallPayload
     from uwf_core.workflow.definition import Role
 
 
-def record_result(run: "Run", call: OpenCall, child: Head) -> Attempt:
-    """Record the result of a completed call as a step of the caller, whose head moves."""
-    store = run.engine.store
-    called: CalledPayload = store.payload(call.variable.value)
-    result = read_step(store, child.ref)
-    with store.transaction():
-        run = _current(run, called, child)
-        if child.state.worktree is not None:
-            called = {**called, "cwd": child.state.cwd}
-        attempt = _attempt(run, call.number, called, child.thread)
-        attempt.continuation = _continuation(child.state)
-        attempt.output = store.payload(Ref(result.payload["output"]))
-        attempt.artifacts = {**artifacts_of(result.payload)} or None
-        attempt.body = body_of(store, result)
-        attempt.mark = child.ref
-        attempt.ended_ms = result.payload["completedAtMs"]
-        attempt.call = {**NO_CALL, "child": child.ref, "usage": _used(run, called, child)}
-        crash_points.reach("return")
-        _save_result(run, attempt, Ref(result.payload["output"]), [call])
-    run.watch.event(finished_event(run.engine, attempt))
-    return attempt
-
-
-def record_join(
-    run: "Run", role: "Role", calls: Sequence[OpenCall], children: Sequence[Head]
+def record_children(
+    run: "Run",
+    role: "Role",
+    calls: Sequence[OpenCall],
+    children: Sequence[Head],
+    task: "Task | None",
 ) -> Attempt:
-    """Record the results of all branches, completed or cancelled, as a step of the caller."""
-    store = run.engine.store
-    events: list[CalledPayload] = [store.payload(call.variable.value) for call in calls]
-    with store.transaction():
-        run = _current(run, events[0], children[0])
-        attempt = _attempt(run, calls[0].number, events[0], None)
-        ends = [_Ended(run, each, child) for each, child in zip(events, children, strict=True)]
-        attempt.ended_ms = max(each.ended_ms for each in ends)
-        attempt.call = _joined(ends)
-        _save_join(run, role, attempt, ends, calls)
-    run.watch.event(finished_event(run.engine, attempt))
-    return attempt
+    """Record how all called threads ended as a step of the caller, whose head moves: what one
+    delivered passes through, what branches delivered is joined. A called thread that was cancelled
+    is a failed attempt, and the next call creates a new thread.
 
-
-def record_empty(run: "Run", role: "Role", task: "Task") -> Attempt:
-    """Record a fan-out over an empty list."""
-    store, now = run.engine.store, run.engine.now_ms()
-    with store.transaction():
-        said = str(store.put_text(task.said)) if task.said else None
-        called = {**task._asdict(), "said": said, "atMs": now}
-        attempt = _attempt(run, task.number, called, None)
-        attempt.ended_ms = now
-        attempt.call = _joined([])
-        _save_join(run, role, attempt, [], [])
-    run.watch.event(finished_event(run.engine, attempt))
-    return attempt
-
-
-def record_cancelled(run: "Run", call: OpenCall, child: Head) -> Attempt:
-    """Record that the called thread was cancelled: a failed attempt; the next call creates a new
-    thread.
+    `task`: of a fan-out that has no branch.
     """
     engine, store = run.engine, run.engine.store
-    called: CalledPayload = store.payload(call.variable.value)
-    failure = AgentInterrupted(f"the called thread {child.thread} was cancelled")
+    events: list[CalledPayload] = [store.payload(call.variable.value) for call in calls]
     with store.transaction():
-        run = _current(run, called, child)
-        attempt = _attempt(run, call.number, called, child.thread)
-        attempt.continuation = _continuation(child.state)
-        attempt.mark = None if child.at_start else child.ref
-        attempt.ended_ms = attempt.payload["startedAtMs"]
-        attempt.call = {**NO_CALL, "child": attempt.mark, "usage": _used(run, called, child)}
-        crash_points.reach("return")
-        attempt.step = save_failed_step(engine, attempt, failure, keeps_session=False)
-        ended = {**attempt.payload, "step": attempt.step.ref}
-        opened = OpenAttempt(call.number, run.head.state.tries + 1, attempt.payload["role"])
-        name = attempt_name(run.head.thread, opened.name)
-        store.set_variable(name, engine.nodes.put("attempt", ended), {}, None)
-        store.delete_variable(call.variable)
-        state = fold(run.head.state, attempt.step)
-        attempt.head = move_head(store, run.head, run.head.ref, state)
-    run.watch.event(failed_event(engine, attempt, failure))
+        if children:
+            run = _current(run, events[0], children[0])
+        head, ends = run.head, [*map(partial(_Ended, run), events, children)]
+        if role.fan_out is None:
+            [end] = ends
+            attempt, output = _passed_through(run, end), end.ref
+        else:
+            attempt = _joined(run, role, ends, events[0] if events else _no_call(run, task))
+            output = store.put(role.frontmatter, attempt.output)
+        attempt.ended_ms = max((each.ended_ms for each in ends), default=engine.now_ms())
+        crash_points.reach("return" if role.fan_out is None else "join")
+        gone, to = [call.variable for call in calls], head.ref
+        if output is None:
+            attempt.step = _save_cancelled(run, attempt)
+        else:
+            attempt.step = save_routed_step(run, attempt, output)
+            gone += store.variables(attempts_prefix(head.thread)) if head.state.tries else []
+            to = Ref(attempt.step.ref)
+        for variable in gone:
+            store.delete_variable(variable)
+        attempt.head = move_head(store, head, to, fold(head.state, attempt.step))
+    if attempt.failure is None:
+        run.watch.event(finished_event(engine, attempt))
+    else:
+        run.watch.event(failed_event(engine, attempt, attempt.failure))
     return attempt
 
 
 class _Ended:
-    """A branch that has ended: what it delivered, and what its call used."""
+    """A called thread that has ended: what it delivered, and what its call used.
+
+    Attributes:
+        ref: of its output; None if it was cancelled.
+    """
 
     def __init__(self, run: "Run", called: "CalledPayload", child: Head) -> None:
         store = run.engine.store
-        self.child = child
-        self.ledger = _used(run, called, child)
-        self.ended_ms = called["atMs"]
+        self.child, self.called = child, called
+        self.ledger = ledger_since(ledger_of(run.engine, child.state), called["ledger"])
+        self.ended_ms, self.status, self.body = called["atMs"], CANCELLED, ""
+        self.ref: Ref | None = None
+        self.output: dict[str, Any] | None = None
         self.artifacts: dict[str, str] | None = None
-        index = called["index"] or 0
-        if child.state.status == "cancelled":
-            status = CANCELLED
-            self.result = branch_result(index, status, "", None)
-        else:
+        if child.state.status != "cancelled":
             step = read_step(store, child.ref)
-            output = store.payload(Ref(step.payload["output"]))
-            status = output[STATUS]
+            self.ref = Ref(step.payload["output"])
+            self.output = store.payload(self.ref)
+            self.status, self.body = self.output[STATUS], body_of(store, step)
             self.artifacts = {**artifacts_of(step.payload)} or None
-            place = place_of(child.state)
-            self.result = branch_result(index, status, body_of(store, step), output, place)
             self.ended_ms = step.payload["completedAtMs"]
-        self.payload: BranchPayload = {
-            "name": called["branch"],
-            "role": called["plays"],
-            "thread": child.thread,
-            "status": status,
-        }
 
 
-def _joined(ends: Sequence[_Ended]) -> "CallPayload":
-    total, by_role = NOTHING_COUNTED, dict[str, LedgerPayload]()
-    for each in ends:
-        role = each.payload["role"]
-        total = ledger_sum(total, each.ledger)
-        by_role[role] = ledger_sum(by_role.get(role, NOTHING_COUNTED), each.ledger)
-    return {
-        **NO_CALL,
-        "children": [str(each.child.ref) for each in ends],
-        "branches": [each.payload for each in ends],
-        "usage": total,
-        "usageByRole": by_role,
-    }
+def _passed_through(run: "Run", end: _Ended) -> Attempt:
+    """The attempt of a call, with what the called thread delivered."""
+    child, called = end.child, end.called
+    if child.state.worktree is not None:
+        called = {**called, "cwd": child.state.cwd}
+    attempt = _attempt(run, called, child.thread)
+    attempt.continuation = _continuation(child.state)
+    attempt.output, attempt.body, attempt.artifacts = end.output, end.body, end.artifacts
+    attempt.mark = None if child.at_start else child.ref
+    attempt.call = {**NO_CALL, "child": attempt.mark, "usage": end.ledger}
+    return attempt
 
 
-def _save_join(
-    run: "Run",
-    role: "Role",
-    attempt: Attempt,
-    ends: Sequence[_Ended],
-    calls: Sequence[OpenCall],
-) -> None:
-    """Store the step of a fan-out, and move the head of the caller. Within a transaction."""
+def _save_cancelled(run: "Run", attempt: Attempt) -> "Event":
+    """Store the failed attempt of a call whose thread was cancelled."""
+    engine, payload = run.engine, attempt.payload
+    failure = AgentInterrupted(f"the called thread {attempt.session} was cancelled")
+    step = save_failed_step(engine, attempt, failure, keeps_session=False)
+    opened = OpenAttempt(payload["number"], run.head.state.tries + 1, payload["role"])
+    ended = engine.nodes.put("attempt", {**payload, "step": step.ref})
+    engine.store.set_variable(attempt_name(run.head.thread, opened.name), ended, {}, None)
+    return step
+
+
+def _joined(run: "Run", role: "Role", ends: Sequence[_Ended], called: Mapping[str, Any]) -> Attempt:
+    """The attempt of a fan-out, with the joint result of its branches. Its prompt is only what a
+    person said, since each branch has its own.
+    """
     assert role.fan_out is not None
-    statuses = [each.payload["status"] for each in ends]
-    names = [each.payload["name"] for each in ends]
-    status = joint_status(statuses, role.fan_out.then or ())
-    attempt.output = joint_output(status, [each.result for each in ends], names)
+    blank = str(run.engine.store.put_text(""))
+    own = {"edgePrompt": blank, "prompt": called["said"] or blank, "cwd": run.folder}
+    attempt = _attempt(run, {**called, **own}, None)
+    attempt.call = _call_of_branches(ends)
+    status = joint_status([each.status for each in ends], role.fan_out.then or ())
+    names = [each.called["branch"] for each in ends]
+    attempt.output = joint_output(status, [*map(_result, ends)], names)
     if any([each.artifacts for each in ends]):  # noqa: C419
         from uwf_core.engine.delivery import joint_artifacts
 
         keys = [str(number) if name is None else name for number, name in enumerate(names)]
         files = [each.artifacts for each in ends]
         attempt.artifacts = joint_artifacts([*zip(keys, files, strict=True)])
-    crash_points.reach("join")
-    output = run.engine.store.put(role.frontmatter, attempt.output)
-    _save_result(run, attempt, output, calls)
+    return attempt
 
 
-def _save_result(run: "Run", attempt: Attempt, output: Ref, calls: Sequence[OpenCall]) -> None:
-    """Store the step of calls that returned, move the head of the caller, and delete the names of
-    the calls and of failed attempts at the step. Within a transaction.
-    """
-    store, head = run.engine.store, run.head
-    attempt.step = save_routed_step(run, attempt, output)
-    failed = store.variables(attempts_prefix(head.thread)) if head.state.tries else []
-    for variable in (*(call.variable for call in calls), *failed):
-        store.delete_variable(variable)
-    attempt.head = move_head(store, head, Ref(attempt.step.ref), fold(head.state, attempt.step))
+def _result(end: _Ended) -> dict[str, Any]:
+    place = None if end.output is None else place_of(end.child.state)
+    return branch_result(end.called["index"] or 0, end.status, end.body, end.output, place)
+
+
+def _no_call(run: "Run", task: "Task | None") -> dict[str, Any]:
+    """The beginning of a fan-out over an empty list."""
+    assert task is not None
+    said = str(run.engine.store.put_text(task.said)) if task.said else None
+    return {**task._asdict(), "said": said, "atMs": run.engine.now_ms()}
+
+
+def _call_of_branches(ends: Sequence[_Ended]) -> "CallPayload":
+    total, by_role = NOTHING_COUNTED, dict[str, LedgerPayload]()
+    branches: list[BranchPayload] = []
+    for each in ends:
+        name, role = each.called["branch"], each.called["plays"]
+        thread, status = str(each.child.thread), each.status
+        branches.append({"name": name, "role": role, "thread": thread, "status": status})
+        total = ledger_sum(total, each.ledger)
+        by_role[role] = ledger_sum(by_role.get(role, NOTHING_COUNTED), each.ledger)
+    return {
+        **NO_CALL,
+        "children": [str(each.child.ref) for each in ends],
+        "branches": branches,
+        "usage": total,
+        "usageByRole": by_role,
+    }
 
 
 def _current(run: "Run", called: "CalledPayload", child: Head) -> "Run":
@@ -214,20 +198,11 @@ def _current(run: "Run", called: "CalledPayload", child: Head) -> "Run":
     return run._replace(head=head)
 
 
-def _used(run: "Run", called: "CalledPayload", child: Head) -> LedgerPayload:
-    """What a thread has used since it was called."""
-    return ledger_since(ledger_of(run.engine, child.state), called["ledger"])
-
-
-def _attempt(run: "Run", number: int, called: Mapping[str, Any], session: str | None) -> Attempt:
+def _attempt(run: "Run", called: Mapping[str, Any], session: str | None) -> Attempt:
     """The calls as an attempt at a step of the caller. `session`: the thread that plays its role,
-    None for a fan-out: each branch has its own prompt, so the step has only what a person said.
+    None for a fan-out.
     """
-    store, state = run.engine.store, run.head.state
-    if session is None:
-        blank = str(store.put_text(""))
-        own = {"edgePrompt": blank, "prompt": called["said"] or blank, "cwd": run.folder}
-        called = {**called, **own}
+    store, state, number = run.engine.store, run.head.state, called["number"]
     replaced = called["replaces"]
     prev = None if run.head.at_start else run.head.ref
     process = ProcessId.own()

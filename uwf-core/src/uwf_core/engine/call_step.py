@@ -3,32 +3,34 @@ the caller records its result.
 """
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.agents.bindings import Bindings, branch_bindings, child_bindings
+from uwf_core.cas.schemas import violations
 from uwf_core.engine.budget import ledger_of, save_limit
-from uwf_core.engine.call_input import call_input, output_of_call
 from uwf_core.engine.events import create_thread, save_event
 from uwf_core.engine.fork import fork_at
-from uwf_core.engine.labels import label_of
 from uwf_core.engine.location import lasting_folder
-from uwf_core.engine.plan import HeadPosition, moderate
-from uwf_core.errors import UnknownIdError
+from uwf_core.engine.plan import HeadPosition
+from uwf_core.errors import RoutingFailed, UnknownIdError
+from uwf_core.extract.typed import problem_words
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process import crash_points
 from uwf_core.thread.calls import CALL_AGENT, NewCall, OpenCall
 from uwf_core.thread.decisions import runs
 from uwf_core.thread.head import Head, queue_head, read_head
-from uwf_core.thread.history import Step, read_step
+from uwf_core.thread.history import Step, read_input, read_step
 from uwf_core.thread.limits import DEPTH, THREAD, Limit, Reached, named
 from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.names import call_name
 from uwf_core.workflow.definition import SELF, START
+from uwf_core.workflow.input_types import reduced_input
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from uwf_core.engine.context import Intent, Run, Task
+    from uwf_core.cas.store import Store
+    from uwf_core.engine.context import Run, Task
     from uwf_core.thread.state import RoleSession
     from uwf_core.thread.types import StartPayload
     from uwf_core.workflow.definition import Definition, Role
@@ -45,39 +47,29 @@ def beyond_depth(run: "Run", role: "Role") -> Head | None:
     return save_limit(run.engine, run.head, reached, message)
 
 
-def begin_call(run: "Run", role: "Role", intent: "Intent") -> OpenCall:
-    """Store the call of a role that a workflow plays: its event, its name, and the called thread,
-    unless the role has one.
-
-    Raises:
-        RoutingFailed: the graph leads nowhere; nothing is stored.
-        BusyError: another process runs the called thread.
-    """
-    task = moderate(run, intent)
+def call_of_role(run: "Run", role: "Role", task: "Task") -> NewCall:
+    """The call of a role that a workflow plays: of a new thread, unless the role has one."""
     task = task._replace(cwd=lasting_folder(run, task.cwd))
     assert role.workflow is not None
     definition = called_definition(run, role.workflow)
     known = run.head.state.role(role.name).sessions.get(CALL_AGENT)
     earlier = earlier_call(run, definition, known)
     before = earlier if isinstance(earlier, Head) else None
-    new = NewCall(
-        commit=None if definition.workspace is None else _base(run, task, before),
+    return NewCall(
         plays=role.name,
         definition=definition,
         base=task.base,
         instruction=task.instruction,
         cwd=task.cwd,
-        given=None if definition.input is None else output_of_call(run, task, before),
+        given=None if definition.input is None else _output_of_call(run, task, before),
         limits=_limits_of(run, task, before),
         earlier=earlier,
     )
-    [call] = begin_calls(run, task, [new])
-    label = label_of(run.engine, run.head.state, task.number)
-    run.watch.notice(f"#{label} {role.name}: calls {definition.name}, thread {call.child}")
-    return call
 
 
-def begin_calls(run: "Run", task: "Task", calls: "Sequence[NewCall]") -> list[OpenCall]:
+def begin_calls(
+    run: "Run", role: "Role", task: "Task", calls: "Sequence[NewCall]"
+) -> list[OpenCall]:
     """Store the calls of one step: their events and names, and the threads that are new.
 
     Raises:
@@ -85,7 +77,7 @@ def begin_calls(run: "Run", task: "Task", calls: "Sequence[NewCall]") -> list[Op
         BusyError: another process runs a thread that continues.
     """
     engine, store = run.engine, run.engine.store
-    now = engine.now_ms()
+    calls, now = _with_bases(run, role, calls), engine.now_ms()
     # Their names are in the order of branches.
     threads = sorted(engine.thread_ids.new(now) for _ in calls)
     with ExitStack() as stack:
@@ -104,7 +96,7 @@ def begin_calls(run: "Run", task: "Task", calls: "Sequence[NewCall]") -> list[Op
 
 def _begin(run: "Run", task: "Task", new: NewCall, thread: ThreadId) -> OpenCall:
     engine, store = run.engine, run.engine.store
-    given = call_input(store, new.given, new.definition, new.plays)
+    given = _call_input(store, new.given, new.definition, new.plays)
     child = new.earlier
     if not isinstance(child, Head):
         child = _new_thread(run, new, thread, given)
@@ -144,13 +136,61 @@ def _begin(run: "Run", task: "Task", new: NewCall, thread: ThreadId) -> OpenCall
     return OpenCall(variable, task.number, task.role, thread, None, *branch)
 
 
-def _base(run: "Run", task: "Task", before: Head | None) -> str | None:
-    """The commit at which the worktree of a called thread begins, unless it has one."""
-    if before is not None and before.state.worktree is not None:
-        return None
-    from uwf_core.engine.worktree import base_of_calls  # for workflows with worktrees
+def _call_input(store: "Store", given: Any, called: "Definition", role: str) -> Ref | None:
+    """Store the input of a call, None if the called workflow declares none. Within a transaction.
 
-    return base_of_calls(run, task.cwd)
+    Args:
+        store: of the threads.
+        given: an output or an item, of which the input is a part.
+        called: the workflow. role: that it plays.
+
+    Raises:
+        RoutingFailed: what is given does not satisfy the schema.
+    """
+    schema = called.input
+    if schema is None:
+        return None
+    fields = reduced_input(given, schema) if isinstance(given, dict) else given
+    wrong = violations(schema, fields)
+    if wrong:
+        words = "; ".join(map(problem_words, wrong))
+        raise RoutingFailed(
+            f"the output does not satisfy the input of the workflow {called.name}, which the role "
+            f"{role!r} calls: {words}",
+            hint="next: uwf workflow check FILE",
+        )
+    return store.put(store.put_schema(dict(schema)), fields)
+
+
+def _output_of_call(run: "Run", task: "Task", child: "Head | None") -> Any:
+    """The output that took the edge to the role. At $START it is the caller's own input, and after
+    a suspension of the role the input that the role had in `child`, the thread of its last call.
+    """
+    store = run.engine.store
+    last = None if task.prev is None else read_step(store, Ref(task.prev)).payload
+    if last is not None and last["next"]["status"] == "idle":
+        return store.payload(Ref(last["output"]))
+    is_again = last is not None and last["next"]["status"] == "suspended"
+    source = child.state if is_again and child is not None else run.head.state
+    return read_input(store, source) or {}
+
+
+def _with_bases(run: "Run", role: "Role", calls: "Sequence[NewCall]") -> "Sequence[NewCall]":
+    """The calls, of which those that begin in worktrees all begin at the same commit."""
+    edge, workflows = role.fan_out, [run.definition, *(each.definition for each in calls)]
+    if not any([edge and edge.workspace, *(each.workspace for each in workflows)]):
+        return calls
+    from uwf_core.engine.worktree import base_of_calls, calls_in_worktree  # for worktrees
+
+    def is_apart(call: NewCall) -> bool:
+        lacks = not isinstance(call.earlier, Head) or call.earlier.state.worktree is None
+        return lacks and calls_in_worktree(run, role, call.definition)
+
+    wanted = [is_apart(each) for each in calls]
+    folder = calls[0].cwd if edge is None else run.folder
+    base = base_of_calls(run, folder) if any(wanted) else None
+    pairs = zip(calls, wanted, strict=True)
+    return [each._replace(commit=base) if apart else each for each, apart in pairs]
 
 
 def _limits_of(run: "Run", task: "Task", child: Head | None) -> dict[str, float] | None:

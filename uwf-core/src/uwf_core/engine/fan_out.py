@@ -1,45 +1,37 @@
-"""The beginning of a fan-out: the threads of its branches, all in one transaction."""
+"""The calls of a fan-out: what each branch is to do, and where."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.engine.call_step import begin_calls, called_definition, earlier_call
+from uwf_core.engine.call_step import called_definition, earlier_call
 from uwf_core.engine.location import folder_in_run, folder_of_edge, lasting_folder
-from uwf_core.engine.plan import HeadPosition, moderate, with_text
+from uwf_core.engine.plan import HeadPosition, with_text
 from uwf_core.errors import CorruptNodeError
 from uwf_core.moderator.branches import branch_count, branch_tasks
 from uwf_core.moderator.next import template_data
 from uwf_core.thread.branches import BRANCH
 from uwf_core.thread.calls import NewCall, OpenCall
-from uwf_core.thread.head import Head
 from uwf_core.thread.history import body_of, output_of
 from uwf_core.thread.limits import named
 from uwf_core.workflow.fan_out import ASKED, ITEM, OUTPUT, BranchTask
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
-    from uwf_core.engine.context import Intent, Run, Task
+    from uwf_core.engine.context import Run, Task
     from uwf_core.engine.plan import Position
     from uwf_core.workflow.definition import Definition, Role
 
 
-def begin_fan_out(run: "Run", role: "Role", intent: "Intent") -> "tuple[Task, list[OpenCall]]":
-    """Store the calls of all branches: none for an empty list.
-
-    Returns:
-        The task of the fan-out, and the calls in the order of the branches.
+def calls_of_branches(run: "Run", role: "Role", task: "Task") -> list[NewCall]:
+    """The calls of all branches, in their order: none for an empty list.
 
     Raises:
-        RoutingFailed: there is no such list, it is too long, or a branch has no prompt or folder;
-            nothing is stored.
-        BusyError: another process runs a thread that continues.
+        RoutingFailed: there is no such list, it is too long, or a branch has no prompt or folder.
     """
-    task = moderate(run, intent)
     position = HeadPosition(run, run.head)
     most = run.engine.settings.limits.branches
     tasks = tasks_of(run.engine.store, position, role, most)
-    news = _with_bases(run, role, [_new_call(run, role, task, each) for each in tasks])
-    return task, begin_calls(run, task, news) if news else []
+    return [_new_call(run, role, task, each) for each in tasks]
 
 
 def tasks_of(store: "Store", position: "Position", role: "Role", most: int) -> Sequence[BranchTask]:
@@ -108,25 +100,6 @@ def _new_call(run: "Run", role: "Role", task: "Task", each: BranchTask) -> NewCa
         place=each.place,
         name=each.name,
     )
-
-
-def _with_bases(run: "Run", role: "Role", news: list[NewCall]) -> list[NewCall]:
-    """The calls, of which those that begin in worktrees all begin at the same commit."""
-    edge = role.fan_out
-    assert edge is not None
-    said = [edge.workspace, run.definition.workspace, *(each.definition.workspace for each in news)]
-    if not any(said):
-        return news
-    from uwf_core.engine.worktree import base_of_calls, calls_in_worktree  # for worktrees
-
-    wanted = [_lacks_worktree(e) and calls_in_worktree(run, role, e.definition) for e in news]
-    base = base_of_calls(run, run.folder) if any(wanted) else None
-    pairs = zip(news, wanted, strict=True)
-    return [each._replace(commit=base) if is_apart else each for each, is_apart in pairs]
-
-
-def _lacks_worktree(call: NewCall) -> bool:
-    return not isinstance(call.earlier, Head) or call.earlier.state.worktree is None
 
 
 def _folder(run: "Run", each: BranchTask) -> str:

@@ -198,11 +198,9 @@ def _advance(
     try:
         role = calling_role(run, intent)
         if role is not None:
-            if role.fan_out is None:
-                from uwf_core.engine.call_run import run_call as play
-            else:
-                from uwf_core.engine.branches import run_fan_out as play
-            return play(run, role, intent, left, results, _steps)
+            from uwf_core.engine.children import run_children
+
+            return run_children(run, role, intent, left, results, _steps)
         attempt = run_step(run, intent)
     except RoutingFailed as failure:
         attempt = _unrouted(run, intent, failure)

@@ -1,0 +1,101 @@
+"""Steps of a called thread: in this process, or in a separate one: `uwf thread exec CHILD` under a
+reaper, which ends it if this process ends.
+"""
+
+import json
+import signal
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from uwf_core.engine.context import GO_ON
+from uwf_core.engine.location import moved_folder
+from uwf_core.engine.report import relay_line
+from uwf_core.engine.results import Outcome, error_of
+from uwf_core.errors import AgentInterrupted, StoreError, UwfError
+from uwf_core.ids import Ref
+from uwf_core.process.own_python import own_python
+from uwf_core.process.program import ProcessLimits, Program, ProgramResult, run_program
+
+if TYPE_CHECKING:
+    from uwf_core.engine.context import Intent, Run, RunOptions
+    from uwf_core.thread.head import Head
+
+Steps = Callable[["Run", "RunOptions", "Intent"], Outcome]
+"""Takes steps of a thread; `run.run_steps`."""
+
+_OUTPUT_BYTES = 512 * 1024 * 1024
+_GRACE_SHARE = 4
+"""A process that is stopped waits for its agent, whose grace period is shorter than its own."""
+
+
+def run_here(run: "Run", child: "Head", count: int | None, steps: Steps) -> Outcome:
+    """Take `count` steps (None: one, or one round) of a called thread in this process."""
+    cwd = _folder(run, child)
+    options = run.options._replace(count=count, until_done=False, cwd=cwd, announce=None)
+    return steps(run._replace(head=child, cwd=None), options, GO_ON)
+
+
+def run_apart(run: "Run", child: "Head", count: int | None, env: Mapping[str, str]) -> Outcome:
+    """The same in a separate process.
+
+    Raises:
+        UwfError: it ended without an outcome.
+    """
+    engine, watch = run.engine, run.watch
+    grace = engine.settings.limits.grace_seconds * _GRACE_SHARE
+    argv = _argv(run, child, count)
+    program = Program(argv=argv, cwd=engine.cwd, env=env, first_signal=signal.SIGTERM)
+    limits = ProcessLimits(total_seconds=None, grace_seconds=grace, output_bytes=_OUTPUT_BYTES)
+    outcome: Outcome | None = None
+
+    def on_line(line: bytes) -> None:
+        nonlocal outcome
+        outcome = relay_line(line, watch.relay, watch.notice) or outcome
+
+    result = run_program(program, limits, cancel=run.cancel, on_line=on_line)
+    if engine.settings.notify.command or engine.settings.notify.services:
+        from uwf_core.engine.notices import send_soon  # a sender below a reaper would end
+
+        send_soon(engine)
+    if outcome is None:
+        raise _why(child.thread, result)
+    return outcome
+
+
+def _argv(run: "Run", child: "Head", count: int | None) -> tuple[str, ...]:
+    words = [*own_python("uwf_core", "thread", "exec", child.thread), "--report"]
+    words += [] if count is None else ["-c", str(count)]
+    options, cwd = run.options, _folder(run, child)
+    wait = None if options.wait_limits is None else f"{options.wait_limits:.0f}s"
+    for name, value in (("--agent", options.agent), ("--cwd", cwd), ("--wait-limits", wait)):
+        words += [] if value is None else [name, value]
+    return tuple(words)
+
+
+def _folder(run: "Run", child: "Head") -> str | None:
+    """The folder of a called thread if the run replaces that of the caller."""
+    if run.cwd is not None:
+        from uwf_core.engine.worktree import begins_in_worktree  # for `--cwd`
+
+        definition = run.engine.definition(Ref(child.state.workflow))
+        is_apart = begins_in_worktree(run.engine.store, definition, child.state)
+        if is_apart or child.state.worktree is not None:
+            return None
+    return run.cwd and moved_folder(child.state.cwd, run.head.state.cwd, run.cwd)
+
+
+def _why(thread: str, result: ProgramResult) -> UwfError:
+    """The error that a process has printed, or how it ended without one."""
+    lines = result.stderr.decode(errors="replace").split("\n")
+    for line in reversed(lines):
+        try:
+            return error_of(json.loads(line)["error"])
+        except (ValueError, KeyError, TypeError):
+            continue
+    if result.exit_code < 0 or result.end.value == "cancelled":
+        return AgentInterrupted(f"the process of branch {thread} was ended")
+    return StoreError(
+        f"the process of branch {thread} ended with exit code {result.exit_code} and no outcome: "
+        f"{' '.join(lines[-3:])}",
+        hint=f"`uwf thread exec {thread}` shows the cause",
+    )

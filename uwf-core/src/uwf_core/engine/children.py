@@ -1,0 +1,389 @@
+"""`exec` of a role that other threads play: begin their calls, take steps of them, record what they
+delivered.
+
+A call is one thread, whose steps run in this process; the branches of a fan-out run each in a
+process. Locks of called threads are never waited for: a branch that runs elsewhere is left alone. A
+branch that fails or waits stops no other. It is looked at again after each step of a branch, since
+a person may have answered meanwhile.
+"""
+
+import queue
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from uwf_core.engine.advance import step_result
+from uwf_core.engine.call_record import record_children
+from uwf_core.engine.call_step import begin_calls, beyond_depth, call_of_role
+from uwf_core.engine.child_run import run_apart, run_here
+from uwf_core.engine.labels import label_of
+from uwf_core.engine.locking import locked_head, nothing_to_run
+from uwf_core.engine.plan import moderate
+from uwf_core.engine.results import Outcome, ended_by, exec_document
+from uwf_core.errors import BusyError, ExitCode, StoreError, UwfError
+from uwf_core.ids import ThreadId
+from uwf_core.thread.calls import (
+    OpenCall,
+    at_call,
+    calling,
+    calls_of,
+    open_below,
+    open_calls,
+    shown_state,
+    state_below,
+)
+from uwf_core.thread.head import Head, move_head, read_head
+from uwf_core.thread.lifecycle import exit_code, state_words
+from uwf_core.thread.lock import holder_of
+from uwf_core.thread.names import FINISHED
+
+if TYPE_CHECKING:
+    from uwf_core.engine.child_run import Steps
+    from uwf_core.engine.context import Attempt, Intent, Run, Task
+    from uwf_core.engine.documents import StepResult
+    from uwf_core.workflow.definition import Role
+
+_LOOK_SECONDS = 0.5
+"""How often waiting branches are looked at while others run."""
+
+
+def run_children(
+    run: "Run",
+    role: "Role",
+    intent: "Intent",
+    left: int,
+    results: list["StepResult"],
+    steps: "Steps",
+) -> tuple[Head, Outcome | None]:
+    """Begin the calls of a role, unless they are open; take steps of the called threads; record the
+    result when all have ended.
+
+    Args:
+        run: the run of the caller. role: its role. intent: what a person asks for.
+        left: how many steps may be taken. A command for one step takes a round of a fan-out: one
+            of each branch, as many as may run at a time.
+        results: gets the steps. steps: takes them in this process.
+
+    Returns:
+        The head of the caller, and the outcome of the run if nothing further can be run.
+
+    Raises:
+        UwfError: the calls could not begin, or no step be taken.
+    """
+    calls, task = open_calls(run.engine.store, run.head.thread), None
+    if not calls:
+        limited = beyond_depth(run, role)
+        if limited is not None:
+            return limited, Outcome(exec_document(limited, results), ExitCode.LIMIT)
+        task, calls = _begin(run, role, intent)
+    children = _Children(run, role, calls, left, results, steps)
+    if task is not None and calls:
+        children.announce()
+    head = run.head._replace(state=at_call(run.head.state, role.name))
+    if run.options.worker is not None and not children.have_ended():
+        # The end of the last thread below wakes the caller.
+        return head, Outcome(exec_document(head, results), ExitCode.DONE)
+    with children.locks:
+        children.run_all()
+        joined = children.join(task)
+    if joined is None:
+        return head, children.outcome()
+    if joined.failure is None:
+        return joined.head, None
+    results.append(step_result(run.engine, joined))
+    return joined.head, Outcome(exec_document(joined.head, results), joined.failure.kind.exit_code)
+
+
+def _begin(run: "Run", role: "Role", intent: "Intent") -> "tuple[Task, list[OpenCall]]":
+    """Store the calls of a step: none for an empty list.
+
+    Raises:
+        RoutingFailed: the graph leads nowhere, or a call cannot begin; nothing is stored.
+        BusyError: another process runs a thread that continues.
+    """
+    task = moderate(run, intent)
+    if role.fan_out is None:
+        new = [call_of_role(run, role, task)]
+    else:
+        from uwf_core.engine.fan_out import calls_of_branches
+
+        new = calls_of_branches(run, role, task)
+    return task, begin_calls(run, role, task, new) if new else []
+
+
+_Ended = tuple[ThreadId, int | None, Outcome | None, UwfError | None]
+"""The end of a run of a thread: how many steps it might take (None: one, or a round), its outcome,
+and why there is none.
+"""
+
+
+class _Children:
+    """The called threads of one step while `exec` runs them.
+
+    Attributes:
+        locks: of a call while it runs, and of all threads until their result is recorded.
+    """
+
+    def __init__(
+        self,
+        run: "Run",
+        role: "Role",
+        calls: Sequence[OpenCall],
+        left: int,
+        results: list["StepResult"],
+        steps: "Steps",
+    ) -> None:
+        self._run = run
+        self._role = role
+        self._calls = calls
+        self._results = results
+        self._steps = steps
+        self._is_call = role.fan_out is None
+        self._most = 1
+        self._env: Mapping[str, str] | None = None
+        if role.fan_out is not None:
+            from uwf_core.engine.slots import most_at_a_time
+
+            most = role.fan_out.max_parallel or run.engine.settings.limits.parallel
+            self._most = min(most, most_at_a_time(run.engine, [most]))
+            self._env = run.engine.process_env()
+        self._is_round = run.options.is_round
+        self._left = self._most if self._is_round else left  # how many steps may still be taken
+        self._error: UwfError | None = None  # the first of a run that could take no step
+        self.locks = ExitStack()
+        self._locked = set[ThreadId]()
+        self._running = set[ThreadId]()
+        self._was_stopped = False
+        self._blocked: dict[ThreadId, list[int]] = {}
+        self._ended: queue.SimpleQueue[_Ended] = queue.SimpleQueue()
+
+    def announce(self) -> None:
+        """One line for the call, or for all branches, whose events have labels."""
+        run, calls, fan_out = self._run, self._calls, self._role.fan_out
+        if fan_out is None:
+            [call] = calls
+            called = read_head(run.engine.store, call.child).state.workflow_name
+            text = f"calls {called}, thread {call.child}"
+        else:
+            text = f"{len(calls)} branch{'' if len(calls) == 1 else 'es'}"
+            if fan_out.parallel is None:
+                text += f" of {fan_out.role}"
+            else:
+                text += f": {', '.join(call.name or '' for call in calls)}"
+            if len(calls) > self._most:
+                text += f"; at most {self._most} at a time"
+        label = label_of(run.engine, run.head.state, calls[0].number)
+        run.watch.notice(f"#{label} {self._role.name}: {text}")
+
+    def run_all(self) -> None:
+        """Run what can be run."""
+        while True:
+            self._start()
+            if not self._running:
+                return
+            try:
+                self._take(*self._ended.get(timeout=_LOOK_SECONDS))
+            except queue.Empty:
+                continue
+
+    def have_ended(self) -> bool:
+        """Whether all called threads have ended."""
+        return all(_has_ended(self._head(call.child)) for call in self._calls)
+
+    def join(self, task: "Task | None") -> "Attempt | None":
+        """The step of the caller, if all have ended and no process runs one of them. `task`: of
+        calls that are new.
+        """
+        if not self.have_ended():
+            return None
+        try:
+            for call in self._calls:
+                if call.child not in self._locked:
+                    self._lock(call.child, self.locks)
+        except BusyError:  # a person resumes a branch
+            return None
+        children = [self._head(call.child) for call in self._calls]
+        if not all(map(_has_ended, children)):
+            return None
+        try:
+            return self._record(children, task)
+        except UwfError:
+            store = self._run.engine.store
+            with store.transaction():  # a last step that is reported has not waited for the disk
+                for each in children:
+                    move_head(store, each, each.ref, each.state)
+            raise
+
+    def _record(self, children: Sequence[Head], task: "Task | None") -> "Attempt":
+        run, role = self._run, self._role
+        if role.fan_out is not None:
+            from uwf_core.engine.fan_out import check_branches
+
+            check_branches(run, role, self._calls)
+        apart = [each.state for each in children if each.state.worktree is not None]
+        if apart:
+            from uwf_core.engine.worktree import commit_result  # for threads with worktrees
+
+            for state in apart:
+                commit_result(run, state)
+        return record_children(run, role, self._calls, children, task)
+
+    def outcome(self) -> Outcome | None:
+        """The outcome if a thread waits or has failed, or nothing can be run; else None."""
+        run = self._run
+        state = shown_state(run.engine.store, run.head.state)
+        head = run.head._replace(state=state)
+        if run.cancel.is_set():
+            return Outcome(exec_document(head, self._results), ExitCode.INTERRUPTED)
+        if self._error is not None:
+            if not self._results:
+                raise self._error
+            return ended_by(head, self._results, self._error)
+        if state.status == "suspended":
+            return Outcome(exec_document(head, self._results), exit_code(state))
+        if self._was_stopped:
+            return Outcome(exec_document(head, self._results), ExitCode.INTERRUPTED)
+        if state.status != "running" or self._has_all_steps():
+            return None
+        if self._results:
+            return Outcome(exec_document(head, self._results), ExitCode.BUSY)
+        raise BusyError(
+            f"the branches of thread {head.thread} that are left run in other processes",
+            hint=f"`uwf thread wait {head.thread}` waits for them",
+        )
+
+    def _has_all_steps(self) -> bool:
+        """Whether the steps that the command asked for were taken: then it does not matter that
+        other processes run branches. A round ends before all that may run has.
+        """
+        if not self._results or self._left <= 0:
+            return bool(self._results)
+        self._blocked.clear()
+        return self._is_round and any(True for _ in self._ready())
+
+    def _head(self, thread: ThreadId) -> Head:
+        store = self._run.engine.store
+        return calling(store, read_head(store, thread))
+
+    def _lock(self, thread: ThreadId, locks: ExitStack) -> Head:
+        engine, notice = self._run.engine, self._run.watch.notice
+        head = locks.enter_context(locked_head(engine, thread, notice))
+        if locks is self.locks:
+            self._locked.add(thread)
+        return calling(engine.store, head)
+
+    def _start(self) -> None:
+        """Start threads, as many as may run at a time; those of this process one after the other,
+        and branches in turn.
+        """
+        if self._run.cancel.is_set():
+            return
+        is_apart = self._env is not None
+        room = min(self._left, self._most - len(self._running) if is_apart else self._left)
+        ready = list(self._ready()) if room > 0 else []
+        for number, head in enumerate(ready[:room]):
+            share = max(1, self._left // max(1, len(ready) - number))
+            share = share if is_apart or self._is_call else 1
+            count = None if self._is_round else share
+            self._left -= count or 1
+            self._running.add(head.thread)
+            if is_apart:
+                name, work = f"branch-{head.thread}", (head, count)
+                threading.Thread(target=self._execute, args=work, name=name, daemon=True).start()
+            else:
+                self._execute(head, count)
+
+    def _ready(self) -> Iterator[Head]:
+        """The threads that can be run now."""
+        engine = self._run.engine
+        for call in self._calls:
+            if call.child in self._running:
+                continue
+            head, blocked = self._head(call.child), self._blocked.get(call.child)
+            if _has_ended(head):
+                continue
+            if self._is_call:  # its lock decides
+                if blocked is None:
+                    yield head
+                continue
+            if holder_of(engine.store, call.child) is not None:
+                continue
+            if blocked is not None and blocked == self._mark(call.child):
+                continue
+            # The next run ends an attempt that a dead one left open, perhaps with an answer.
+            if head.state.attempt is not None or nothing_to_run(engine, head) is None:
+                yield head
+
+    def _execute(self, head: Head, count: int | None) -> None:
+        outcome: Outcome | None = None
+        error: UwfError | None = None
+        try:
+            if self._env is None:
+                outcome = self._run_here(head.thread, count)
+            else:
+                outcome = run_apart(self._run, head, count, self._env)
+        except UwfError as problem:
+            error = problem
+        except Exception as problem:
+            if self._env is None:
+                raise
+            error = StoreError(f"the process of branch {head.thread}: {problem}")
+        self._ended.put((head.thread, count, outcome, error))
+
+    def _run_here(self, thread: ThreadId, count: int | None) -> Outcome | None:
+        run = self._run._replace(is_call=self._is_call)  # branches come before the joint result
+        with ExitStack() as own:
+            child = self._lock(thread, self.locks if self._is_call else own)
+            if _has_ended(child):
+                return None
+            waiting = nothing_to_run(run.engine, child)
+            if waiting is None:
+                return run_here(run, child, count, self._steps)
+        run.watch.notice(f"called thread {thread} is {state_words(child.state)}; nothing is run")
+        return waiting
+
+    def _take(
+        self,
+        thread: ThreadId,
+        most: int | None,
+        outcome: Outcome | None,
+        error: UwfError | None,
+    ) -> None:
+        """Take the end of a run: its steps, and whether the thread can continue."""
+        self._running.remove(thread)
+        taken = [] if outcome is None else outcome.document["steps"]
+        self._results += taken
+        if most is not None:
+            self._left += max(0, most - len(taken))
+        error = error or (outcome and outcome.error)
+        if error is not None and (self._is_call or not isinstance(error, BusyError)):
+            self._error = self._error or error
+        code = None if outcome is None else outcome.exit_code
+        self._was_stopped = self._was_stopped or code == ExitCode.INTERRUPTED
+        if code != ExitCode.DONE or not taken or self._is_round:
+            self._block(thread, outcome)
+
+    def _block(self, thread: ThreadId, outcome: Outcome | None) -> None:
+        """Leave a thread alone until something changes in it or below: it waits, or has failed,
+        and what a person does about that may have happened by now. One that is held up by a limit
+        is looked at anew each time: another step may use less than was reserved for it.
+        """
+        store = self._run.engine.store
+        mark, shown = self._mark(thread), state_below(store, thread)
+        was_waiting = outcome is not None and outcome.document["status"] == "suspended"
+        waits = shown.suspension if shown is not None else None
+        is_answered = was_waiting and waits is None
+        is_limited = waits is not None and waits.reason == "limit" and not calls_of(store, thread)
+        if self._is_round or self._is_call or not (is_answered or is_limited):
+            self._blocked[thread] = mark
+
+    def _mark(self, thread: ThreadId) -> list[int]:
+        """What changes whenever something is stored in a thread, or in one of its calls."""
+        store = self._run.engine.store
+        threads = [thread, *open_below(store, thread)]
+        return [read_head(store, each).state.seq for each in threads]
+
+
+def _has_ended(head: Head) -> bool:
+    return head.state.status in FINISHED and head.state.attempt is None
