@@ -12,9 +12,7 @@ import pytest
 from uwf_core.agents.command import PROMPT_BYTES
 from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import ask_call, fork_call, run_call, speaks_from
-from uwf_core.api.agent import AgentRequest, PromptParts, RunLimits, Usage
-from uwf_core.api.ask import AskRequest
-from uwf_core.api.models import Model
+from uwf_core.api import AgentRequest, AskRequest, Model, PromptParts, RunLimits, Usage
 from uwf_core.client import Cancel
 from uwf_core.errors import (
     AgentFailure,
