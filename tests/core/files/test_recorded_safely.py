@@ -11,6 +11,7 @@ from tests.core.files.recorded import THREAD, content_of, empty, write
 
 from uwf_core.errors import StoreError
 from uwf_core.files import freeing, snapshot
+from uwf_core.files.incoming import incoming
 from uwf_core.files.keeping import collect, forget
 from uwf_core.files.restore import has_tree
 
@@ -122,6 +123,18 @@ def test_a_file_that_changes_while_it_is_read_is_recorded_whole_or_not_at_all(he
     empty(here.folder)
     here.restore(tree)
     assert content_of(here.folder) == content
+
+
+def test_what_git_began_and_left_of_a_file_that_changed_is_no_object(here):
+    write(here.folder, "a")
+    here.tree()
+    with incoming(here.files) as new:
+        name = new.add_commit("0" * 64, None)
+        write(Path(new.path), f"{name[:2]}/tmp_obj_x")
+        write(Path(new.path), "pack/tmp_pack_x")
+        new.keep()
+    assert here.files.git("cat-file", "-t", name).strip() == b"commit"
+    assert not [each for each in os.listdir(here.files.packs) if "tmp" in each]
 
 
 def test_nobody_else_may_read_what_is_recorded(here):

@@ -30,6 +30,8 @@ _NO_SYNC: Final = ("-c", "core.fsync=none")
 _INTO_PACK: Final = ("-c", "core.bigFileThreshold=0", "-c", f"core.compression={FAST}")
 """Git streams what is above the threshold into a pack, with little memory."""
 _PERSON: Final = "uwf <uwf> 0 +0000"
+_BEGUN: Final = "tmp_"
+"""How the names begin of objects and packs that git has not finished."""
 
 
 class Incoming(NamedTuple):
@@ -62,17 +64,24 @@ class Incoming(NamedTuple):
         return name
 
     def keep(self) -> None:
-        """Move the objects to those of the repository; then they are on the disk.
+        """Move the objects to those of the repository; then they are on the disk. What git had
+        begun when a file changed while it read (`tmp_obj_…`, `tmp_pack_…`) is no object.
 
         Raises:
             OSError: that is not possible.
         """
         folders = [name for name in os.listdir(self.path) if len(name) == 2]
-        loose = [f"{each}/{name}" for each in folders for name in os.listdir(self._at(each))]
+        loose = [
+            f"{each}/{name}"
+            for each in folders
+            for name in os.listdir(self._at(each))
+            if not name.startswith(_BEGUN)
+        ]
         new = [self._at(name) for name in write_pack(self.path, loose)] if loose else []
         packs = self._at(_PACK)
         if os.path.isdir(packs):
-            new += [os.path.join(packs, name) for name in os.listdir(packs)]
+            whole = (name for name in os.listdir(packs) if not name.startswith(_BEGUN))
+            new += [os.path.join(packs, name) for name in whole]
         # Without its index, a pack does not exist for git: that comes last.
         new.sort(key=lambda path: path.endswith(".idx"))
         for path in new:
