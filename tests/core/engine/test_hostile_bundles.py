@@ -77,12 +77,27 @@ def test_a_hostile_bundle_is_refused_and_nothing_changes(
     with pytest.raises(BundleError) as refused:
         victim.import_bundle(file)
     assert refused.value.message
+    assert (sorted(store.edges()), store.rows("")) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["hostile.tar"]
+
+
+@pytest.mark.parametrize("number", range(0, len(ATTACKS) + len(FILE_ATTACKS), 8))
+def test_whoever_asks_a_hostile_bundle_is_refused(
+    number: int, good: Path, victim: Client, tmp_path: Path
+) -> None:
+    """One check serves all: some attacks of each kind show that nobody goes past it."""
+    attack = [*ATTACKS.values(), *FILE_ATTACKS.values()][number]
+    file = tmp_path / "hostile.tar"
+    file.write_bytes(attack(Archive(good)))
+    store = victim._engine.store
+    before = sorted(store.edges()), store.rows("")
     with pytest.raises(BundleError):
         victim.import_bundle(file, as_new=True)
     with pytest.raises(BundleError):
+        victim.import_bundle(file, dry_run=True)
+    with pytest.raises(BundleError):
         Client.verify_bundle(file)
     assert (sorted(store.edges()), store.rows("")) == before
-    assert [path.name for path in tmp_path.iterdir()] == ["hostile.tar"]
 
 
 def test_a_bundle_of_another_layout_is_rejected_in_one_line(

@@ -1,7 +1,7 @@
 """`cas verify` names whatever is damaged and whom it affects; `--repair` puts right what can be."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -113,8 +113,19 @@ NODES: dict[str, str] = {
 }
 
 
-@pytest.mark.parametrize("damage", NODES)
-@pytest.mark.parametrize("what", ["second", "first", "raw", "workflow", "type", "failed"])
+WHERE = ("second", "first", "raw", "workflow", "type", "failed")
+"""Nodes of each kind, which are attributes of a world."""
+
+
+def each_damage_and_each_node(damages: Iterable[str]) -> list[tuple[str, str]]:
+    """Every damage of a step, and every other node with changed bytes and lost."""
+    return [
+        *((damage, WHERE[0]) for damage in damages),
+        *((damage, what) for what in WHERE[1:] for damage in ("data", "absence")),
+    ]
+
+
+@pytest.mark.parametrize(("damage", "what"), each_damage_and_each_node(NODES))
 def test_a_damaged_node_is_named_with_the_threads_that_it_affects(
     world: World, damage: str, what: str
 ) -> None:
@@ -142,8 +153,9 @@ def test_a_damaged_node_is_named_with_the_threads_that_it_affects(
             uwf.exec(world.one)
 
 
-@pytest.mark.parametrize("what", ["second", "first", "raw", "workflow", "type", "failed"])
-@pytest.mark.parametrize("damage", ["data", "sha256", "edges", "absence"])
+@pytest.mark.parametrize(
+    ("damage", "what"), each_damage_and_each_node(["data", "sha256", "edges", "absence"])
+)
 def test_a_bundle_brings_nodes_back_and_the_marks_go(world: World, damage: str, what: str) -> None:
     with world.project.client() as uwf:
         before = uwf.show(world.one), uwf.read(world.one), uwf.list()
