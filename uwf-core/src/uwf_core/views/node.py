@@ -1,6 +1,6 @@
 """Nodes and types of the store, as `cas` reads and stores them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.cas.hashing import META, PRIMITIVES
@@ -25,7 +25,7 @@ class Related(NamedTuple):
     """A node and others, which it refers to or leads to."""
 
     ref: str
-    refs: list[Ref]
+    refs: Sequence[str]
 
 
 class NodeType(NamedTuple):
