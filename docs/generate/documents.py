@@ -23,9 +23,10 @@ from typing import (
     get_origin,
 )
 
-import uwf_core.operations.all
 import uwf_explain.operations
+import uwf_worker.operations
 from uwf_core.fields.records import camel
+from uwf_core.operations import all as own
 from uwf_core.operations.declare import Operation, Table
 from uwf_core.operations.rows import function_of
 
@@ -55,7 +56,7 @@ def markdown() -> str:
 
 def schemas() -> dict[str, dict[str, Any]]:
     """The schema of the document of each operation by its path."""
-    tables = (uwf_core.operations.all.TABLE, uwf_explain.operations.TABLE)
+    tables = [each.TABLE for each in (own, uwf_explain.operations, uwf_worker.operations)]
     found = {each.path: _document(each, table) for table in tables for each in table.operations}
     return {path: schema for path, schema in sorted(found.items()) if schema}
 

@@ -29,7 +29,7 @@ def rows(entries=COMMANDS, path=()):
 
 ALL = dict(rows(every_command().rows))
 TABLES = (OWN, "uwf_explain.operations", "uwf_testing.commands", "uwf_eval.operations",
-          "uwf_improve.operations")  # fmt: skip
+          "uwf_improve.operations", "uwf_worker.operations")  # fmt: skip
 
 
 def load(path) -> click.Command:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from uwf_core.replay.replay import ReplayDocument
     from uwf_core.threads.queued import QueuedThreads
     from uwf_core.threads.rerun import StepInput
+    from uwf_core.threads.start import StartOptions
     from uwf_core.threads.unattended import Unattended
     from uwf_core.views.form import FormDocument, FormField, FormVariant, answer_of, form_of
     from uwf_core.views.inbox import InboxItem
@@ -60,7 +61,8 @@ __all__ = [
     "AnswerDocument", "BundleDocument", "Cancel", "Client", "CollectDocument",
     "CompactedDocument", "ExecDocument", "FilesDocument", "FormDocument", "FormField",
     "FormVariant", "GraphDocument", "ImportDocument", "InboxItem", "Name", "NodeStore", "Outcome",
-    "ProblemsDocument", "RemovedDocument", "ReplayDocument", "StartedDocument",
+    "ProblemsDocument", "RemovedDocument", "ReplayDocument", "StartOptions",
+    "StartedDocument",
     "StepDiffDocument", "StepDocument", "StepInput", "StepResult", "StepRow",
     "ThreadDocument", "ThreadFilter", "ThreadRow", "TurnDocument",
     "UsageDocument", "VerifyDocument", "WorkflowDiffDocument", "WorkflowRow",
@@ -73,6 +75,7 @@ _HOME = {
     "uwf_core.engine.results": "Outcome",
     "uwf_core.replay.replay": "ReplayDocument",
     "uwf_core.threads.rerun": "StepInput",
+    "uwf_core.threads.start": "StartOptions",
     "uwf_core.views.form": "FormDocument FormField FormVariant answer_of form_of",
     "uwf_core.views.inbox": "InboxItem",
     "uwf_core.views.step_files": "StepDiffDocument",

@@ -21,7 +21,7 @@ this process and returns its exit code, for tests.
 from uwf_core.cli.command import Command, Group, command, write_examples, write_lines
 from uwf_core.cli.error_report import error_document
 from uwf_core.cli.main import EXIT_CODES, TableGroup, main, process
-from uwf_core.cli.operation import Moment, new_thread, start_options
+from uwf_core.cli.operation import Moment
 from uwf_core.cli.params import file_or_text
 from uwf_core.cli.prompt import document_text
 from uwf_core.cli.render.amounts import ago, count, duration, moment, usage
@@ -62,11 +62,9 @@ __all__ = [
     "is_terminal",
     "main",
     "moment",
-    "new_thread",
     "problem_lines",
     "process",
     "screen_of",
-    "start_options",
     "table",
     "thread_filter",
     "usage",

@@ -10,42 +10,32 @@ def help_in(source: bytes, attribute: str) -> str:
     Raises:
         SyntaxError: it is not Python. ValueError: it has a null byte.
     """
-    module = ast.parse(source)
-    texts = (text for statement in module.body for text in _texts(statement, attribute))
-    return next(filter(None, texts), "") or next(filter(None, _nouns(module)), "")
+    texts = (text for each in ast.parse(source).body for text in _texts(each, attribute))
+    return next(filter(None, texts), "")
 
 
 def _texts(statement: ast.stmt, attribute: str) -> Iterator[str]:
     """What a statement that defines the attribute says about it, what counts most first."""
-    if isinstance(statement, ast.FunctionDef) and statement.name == attribute:
-        for each in statement.decorator_list:
-            if isinstance(each, ast.Call) and _name(each).endswith(("command", "group")):
-                yield from _given(each)
-        yield ast.get_docstring(statement) or ""
-    elif isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
-        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        if any(isinstance(each, ast.Name) and each.id == attribute for each in targets):
-            yield from _given(statement.value)
+    match statement:
+        case ast.FunctionDef(name=name, decorator_list=calls) if name == attribute:
+            made = [each for each in calls if _name(each).endswith(("command", "group"))]
+            yield from (text for each in made for text in _given(each))
+            yield ast.get_docstring(statement) or ""
+        case (
+            ast.Assign(targets=[ast.Name(id=name)], value=ast.expr() as value)
+            | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+        ) if name == attribute:
+            yield from _given(value)
 
 
 def _given(call: ast.expr) -> Iterator[str]:
     """The texts of the arguments `short_help` and `help` of a call."""
-    given = {each.arg: each.value for each in call.keywords} if isinstance(call, ast.Call) else {}
+    given = {each.arg: each.value for each in getattr(call, "keywords", ())}
     for name in ("short_help", "help"):
-        yield _text(given.get(name))
+        match given.get(name):
+            case ast.Constant(value=str(text)):
+                yield text
 
 
-def _name(call: ast.Call) -> str:
-    return ast.unparse(call.func)
-
-
-def _nouns(module: ast.Module) -> Iterator[str]:
-    """The texts of the groups (`Noun`) that a module makes."""
-    for each in ast.walk(module):
-        if isinstance(each, ast.Call) and _name(each).endswith("Noun") and each.args:
-            yield _text(each.args[0])
-
-
-def _text(value: ast.expr | None) -> str:
-    found = value.value if isinstance(value, ast.Constant) else ""
-    return found if isinstance(found, str) else ""
+def _name(call: ast.expr) -> str:
+    return ast.unparse(getattr(call, "func", call))

@@ -160,14 +160,19 @@ class Root(Group):
 
 
 class TableGroup(Group):
-    """A group of another distribution: the operations of its table, and its examples."""
+    """A group of another distribution: the operations of its table, or those below `top` in it, and
+    its examples.
+    """
 
-    def __init__(self, name: str, help: str, package: str, examples: Sequence[str]) -> None:
+    def __init__(
+        self, name: str, help: str, package: str, examples: Sequence[str], top: str = ""
+    ) -> None:
         from uwf_core.operations.plugin_rows import folder_of
 
         rows: dict[str, Entry] = {}
         add_commands(rows, rows_in(folder_of(package)))
-        super().__init__(name, (), Noun(help, rows, package))
+        own = rows.get(top)
+        super().__init__(name, (), Noun(help, own.rows if isinstance(own, Noun) else rows, package))
         self.examples = examples
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -6,17 +6,14 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from uwf_core.cli.command import Command, format_or_name
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.errors import ExitCode
-from uwf_core.operations.rows import CONTEXT, Context, call, function_of, own_rows
-
-if TYPE_CHECKING:
-    from uwf_core.threads.start import StartOptions
+from uwf_core.operations.rows import CONTEXT, Context, call, function_of
 
 
 def command_of(name: str, row: Mapping[str, Any]) -> Command:
@@ -177,30 +174,6 @@ def _renderer(session: Session, text: str, given: Mapping[str, Any]) -> Callable
         return str(function(document, screen, **{name: rest[name] for name in names}))
 
     return rendered
-
-
-def start_options(function: Any) -> Any:
-    """The arguments and options of `thread start`, for a command that starts threads later."""
-    known = getattr(function, "__click_params__", [])
-    function.__click_params__ = [*known, *map(_parameter, reversed(_start_arguments()))]
-    return function
-
-
-def new_thread(session: Session, **what: Any) -> "StartOptions":
-    """What the options of `start_options` ask for.
-
-    Raises:
-        UsageError: one of them is wrong.
-    """
-    from uwf_core.threads.start import StartOptions
-
-    given = read_words(session, _start_arguments(), what)
-    return StartOptions(**{name: value for name, value in given.items() if value is not None})
-
-
-def _start_arguments() -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = own_rows()["operations"]["thread.start"]["arguments"]
-    return rows
 
 
 _SPAN = r"([0-9]{1,6})(d|h|m|s)"

@@ -10,7 +10,7 @@ from uwf_core.operations.table import operation
 if TYPE_CHECKING:
     from uwf_core.ids import Ref
     from uwf_core.views.workflow_diff import WorkflowDiffDocument
-    from uwf_core.views.workflows import CheckDocument, GraphDocument, ProblemsDocument, WorkflowRow
+    from uwf_core.views.workflows import CheckedFiles, GraphDocument, ProblemsDocument, WorkflowRow
 
 
 @operation(
@@ -47,7 +47,7 @@ def workflow_check(
     fix: Annotated[bool, "First fix what is mechanical, in the files."] = False,
     file: Annotated[str, MODELS, Kind("", "FILE", "file"), "In the folder of the server."],
     text: Annotated[str | None, MODELS, "Check this text as if it were the file."] = None,
-) -> "ProblemsDocument | CheckDocument":
+) -> "ProblemsDocument | CheckedFiles":
     """Report every error in workflow files, each with its place and a hint.
 
     WORKFLOW is a file, or a name that has one here.

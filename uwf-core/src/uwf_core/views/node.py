@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 SHORTEST_PREFIX = 4
 
 
-class Presence(NamedTuple):
+class HasNode(NamedTuple):
     """Whether a node is there."""
 
     ref: str
@@ -52,9 +52,9 @@ def show_node(engine: "Engine", ref: str) -> "Node":
     return engine.store.get(find_node(engine, ref))
 
 
-def has_node(engine: "Engine", ref: str) -> Presence:
+def has_node(engine: "Engine", ref: str) -> HasNode:
     """Whether a node is there, by its full reference."""
-    return Presence(ref.upper(), engine.store.has(Ref.parse(ref.upper())))
+    return HasNode(ref.upper(), engine.store.has(Ref.parse(ref.upper())))
 
 
 def refs_of_node(engine: "Engine", ref: str) -> Related:

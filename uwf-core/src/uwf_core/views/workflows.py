@@ -49,7 +49,7 @@ class ProblemsDocument(TypedDict):
     problems: list[Annotated[dict[str, Any], Problem]]
 
 
-class CheckDocument(ProblemsDocument):
+class CheckedFiles(ProblemsDocument):
     """What `workflow check` gives with --fix (`fixed`: what was fixed first) and --bound (`bounds`
     of the valid files).
     """
@@ -140,7 +140,7 @@ def draw_workflow(engine: "Engine", word: str, notice: Callable[[str], None]) ->
     return {"workflow": drawn["workflow"], "workflowName": drawn["name"], "graph": text}
 
 
-def check_document(checked: "Sequence[Checked]") -> CheckDocument:
+def check_document(checked: "Sequence[Checked]") -> CheckedFiles:
     """The problems of checked files."""
     return {
         "valid": all(each.valid for each in checked),

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from uwf_core.commands import Session
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from uwf_core.client import Client
     from uwf_store_postgres.place import Place
     from uwf_worker.engines.engine import Engine
@@ -38,12 +40,12 @@ def serving_metrics(
         end()
 
 
-def open_at(client: "Client", session: Session, folder: str) -> "Client":
+def open_at(client: "Client", notice: "Callable[[str], None]", folder: str) -> "Client":
     """A client in the folder of a schedule, on the same store."""
     from uwf_core.client import Client
 
     store = client.queued.store_url
-    return Client.open(cwd=folder, store=store, via="schedule", on_notice=session.note)
+    return Client.open(cwd=folder, store=store, via="schedule", on_notice=notice)
 
 
 def place_of_store(client: "Client") -> "Place":

@@ -66,7 +66,7 @@ def start(
             session.note(f"worker {worker.id} has {', '.join(options.labels)}")
             with (
                 serving_metrics(session, worker, client, metrics),
-                firing_schedules(place, partial(open_at, client, session), session.note),
+                firing_schedules(place, partial(open_at, client, session.note), session.note),
             ):
                 ended = worker.run()
         finally:

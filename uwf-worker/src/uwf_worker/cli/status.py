@@ -1,21 +1,14 @@
-"""`uwf worker status` and `drain`."""
+"""What `uwf worker status`, `drain` and `migrate` do."""
 
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import click
+from uwf_core.commands import Column, Screen, ago, moment, table
+from uwf_core.errors import UnknownIdError, UsageError
 
-from uwf_core.commands import (
-    Column,
-    Screen,
-    Session,
-    ago,
-    command,
-    moment,
-    table,
-    working_folder,
-)
+if TYPE_CHECKING:
+    from uwf_core.client import Client
 
 _MOST = 1000
 _COLUMNS = (
@@ -27,51 +20,87 @@ _COLUMNS = (
 )
 
 
-@command("status", "uwf worker status", "uwf worker status --format json")
-def status(session: Session) -> None:
-    """Show the workers of the store, and the threads that wait for one.
+class WorkerDocument(NamedTuple):
+    """A worker, its process, what it has, and what it runs."""
 
-    A thread that no live worker can run is shown with the labels that are missing, and what to do.
-    `uwf inbox` shows it as well.
-    """
-    from uwf_core.client import Client
-
-    with Client.open(cwd=working_folder()) as client:
-        backend = client.queued.backend
-        document = {
-            "workers": [
-                {
-                    "worker": each.id,
-                    "host": each.host,
-                    "pid": each.pid,
-                    "state": each.state,
-                    "labels": [*each.labels],
-                    "jobs": each.jobs,
-                    "thread": each.thread,
-                    "startedAtMs": each.since_ms,
-                    "seenAtMs": each.seen_ms,
-                }
-                for each in backend.workers()
-            ],
-            "waiting": [
-                {
-                    "thread": each.thread,
-                    "needs": [*each.needs],
-                    "notBeforeMs": each.not_before_ms or None,
-                    "movesAtMs": each.moves_at_ms or None,
-                    "error": each.error,
-                    "canRun": each.can_run,
-                    "missing": [*lacking.missing] if lacking else [],
-                    "message": lacking.message if lacking else None,
-                    "next": lacking.command if lacking else None,
-                }
-                for each, lacking in client.queued.waiting(_MOST)
-            ],
-        }
-    session.emit(document, _text)
+    worker: str
+    host: str
+    pid: int
+    state: str
+    labels: Sequence[str]
+    jobs: int
+    thread: str | None
+    started_at_ms: int
+    seen_at_ms: int
 
 
-def _text(document: Mapping[str, Any], screen: Screen) -> str:
+class WaitingDocument(NamedTuple):
+    """A thread that waits for a worker, and, if no live one can run it, what is missing."""
+
+    thread: str
+    needs: Sequence[str]
+    not_before_ms: int | None
+    moves_at_ms: int | None
+    error: str | None
+    can_run: bool
+    missing: Sequence[str]
+    message: str | None
+    next: str | None
+
+
+class StatusDocument(NamedTuple):
+    """The workers of a store, and the threads that wait for one."""
+
+    workers: list[WorkerDocument]
+    waiting: list[WaitingDocument]
+
+
+def status(client: "Client") -> StatusDocument:
+    """The workers of the store, and the threads that wait for one."""
+    return StatusDocument(
+        [
+            WorkerDocument(
+                *(each.id, each.host, each.pid, each.state, each.labels, each.jobs, each.thread),
+                *(each.since_ms, each.seen_ms),
+            )
+            for each in client.queued.backend.workers()
+        ],
+        [
+            WaitingDocument(
+                *(each.thread, each.needs, each.not_before_ms or None, each.moves_at_ms or None),
+                *(each.error, each.can_run),
+                *((gap.missing, gap.message, gap.command) if gap else ((), None, None)),
+            )
+            for each, gap in client.queued.waiting(_MOST)
+        ],
+    )
+
+
+def drain(client: "Client", worker: str | None, *, all: bool) -> int:
+    """Let workers end after their steps; how many were asked."""
+    if (worker is None) is not all:
+        raise UsageError("name one worker, or use --all", hint="next: uwf worker status")
+    count = client.queued.backend.drain(worker)
+    if worker is not None and not count:
+        raise UnknownIdError(f"no worker {worker!r} runs", hint="next: uwf worker status")
+    return count
+
+
+def migrate(client: "Client") -> list[str]:
+    """Create the tables of workers; what was applied."""
+    from uwf_worker.cli.opening import place_of_store
+    from uwf_worker.migrating import migrate_queue
+
+    return migrate_queue(place_of_store(client))
+
+
+def applied_text(document: Mapping[str, Any], _screen: Screen) -> str:
+    """`worker migrate`."""
+    return ", ".join(document["applied"]) or "up to date"
+
+
+def status_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """`worker status`."""
     workers, waiting = document["workers"], document["waiting"]
     lines = []
     if workers:
@@ -95,20 +124,3 @@ def _text(document: Mapping[str, Any], screen: Screen) -> str:
         if not each["canRun"]:
             lines += [f"  {each['message']}", screen.paint(f"  next: {each['next']}", "dim")]
     return "\n".join(lines)
-
-
-@command("drain", "uwf worker drain --all", "uwf worker drain WORKER", logged=True)
-@click.argument("worker", metavar="WORKER", required=False)
-@click.option("--all", "everyone", is_flag=True, help="All workers of the store.")
-def drain(session: Session, worker: str | None, everyone: bool) -> None:
-    """Let a worker end after its step; `uwf worker status` lists them."""
-    from uwf_core.client import Client
-    from uwf_core.errors import UnknownIdError, UsageError
-
-    if (worker is None) is not everyone:
-        raise UsageError("name one worker, or use --all", hint="next: uwf worker status")
-    with Client.open(cwd=working_folder()) as client:
-        count = client.queued.backend.drain(worker)
-    if worker is not None and not count:
-        raise UnknownIdError(f"no worker {worker!r} runs", hint="next: uwf worker status")
-    session.emit({"asked": count}, lambda shown, _: f"asked {shown['asked']} to end")
