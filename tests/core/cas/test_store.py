@@ -53,7 +53,7 @@ def test_a_node_keeps_the_time_of_its_first_put_and_the_store_that_of_its_last(s
     ref = store.put_text("hello")
     clock.ms += 5000
     assert store.put_text("hello") == ref
-    assert store.get(ref).created_ms == first_ms
+    assert store.get(ref).created_at_ms == first_ms
     assert store.record(ref).touched_ms == clock.ms
     assert {touched for each, _, touched in store.edges() if each == ref} == {clock.ms}
 
