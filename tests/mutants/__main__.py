@@ -18,10 +18,12 @@ from queue import SimpleQueue
 from typing import NamedTuple
 
 from tests.faults.table import BROKE
+from tests.mutants import at_random
 from tests.mutants.mutant import ROOT, ROW, Copy, Mutant
 from tests.mutants.planted import MUTANTS
 
 _SECONDS = 300
+PLACES = ("tests",)
 _TESTS_FAILED = 1
 
 
@@ -41,7 +43,15 @@ def main(words: list[str]) -> int:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--show", action="store_true", help="print what the checks print")
     parser.add_argument("--check", action="store_true", help="only whether each can be planted")
+    parser.add_argument("--random", type=int, metavar="N", help="N bugs at random places instead")
+    parser.add_argument("--seed", type=int, default=1, help="which places")
+    parser.add_argument("--below", default="", metavar="PATH", help="only places of this folder")
+    parser.add_argument("--tests", nargs="*", default=PLACES, help="the tests that may notice")
+    parser.add_argument("--record", type=Path, help="keep, or take again, who reaches which place")
     wanted = parser.parse_args(words)
+    if wanted.random:
+        below, tests, record = wanted.below, wanted.tests, wanted.record
+        return at_random.run(wanted.random, wanted.seed, below, tests, wanted.workers, record)
     chosen = [
         each
         for each in MUTANTS

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = "uwf-core/src/uwf_core"
@@ -79,6 +79,14 @@ class Mutant(NamedTuple):
         return any(found.search(each.read_text("utf-8")) for each in (ROOT / file, *kits))
 
 
+class Edit(Protocol):
+    """What can be planted: an edit of one file below the checkout."""
+
+    @property
+    def path(self) -> str: ...
+    def edited(self, sources: Path = ROOT) -> str: ...
+
+
 class Copy:
     """A copy of all packages, in which one bug at a time can be planted, and an environment in
     which they are installed: every program that a check starts runs them, whatever variables it
@@ -107,7 +115,7 @@ class Copy:
             (self.python.parent / script.name).chmod(0o755)
 
     @contextmanager
-    def planted(self, mutant: Mutant) -> Iterator[None]:
+    def planted(self, mutant: Edit) -> Iterator[None]:
         """The bug is there within this context."""
         file = self.folder / mutant.path
         right = file.read_text("utf-8")
