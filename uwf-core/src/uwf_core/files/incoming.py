@@ -65,7 +65,7 @@ class Incoming(NamedTuple):
 
     def keep(self) -> None:
         """Move the objects to those of the repository; then they are on the disk. What git had
-        begun when a file changed while it read (`tmp_obj_…`, `tmp_pack_…`) is no object.
+        begun when a file changed while it read (`tmp_obj_…`, `tmp_pack_…`) is not an object.
 
         Raises:
             OSError: that is not possible.
