@@ -305,6 +305,7 @@ def test_the_secrets_of_an_environment() -> None:
             "[redacted]\nrest",
         ),
         ("mot de passe, password\xa0: hunter-2222", "mot de passe, password\xa0: [redacted]"),
+        ("password\u202f: hunter-2222", "password\u202f: [redacted]"),
         ("an ordinary sentence about a token and a password.", None),
         ("see https://example.com/a:b and risk-taking", None),
         ("http://localhost:11434/v1/chat: connection refused there", None),

@@ -193,9 +193,9 @@ def _shapes() -> re.Pattern[str]:
     """The patterns, compiled when first needed."""
     return re.compile(
         r"""
-          (?P<keep>\b(?:Bearer|Basic)[\s\xa0]+
+          (?P<keep>\b(?:Bearer|Basic)[\s\xa0\u202f]+
             | \b(?:api[_-]?key|access[_-]?key|(?:(?:auth|access)[_-]?)?token|secret|password|passwd)
-              \b["']?[\s\xa0]*[=:][\s\xa0]*["']?
+              \b["']?[\s\xa0\u202f]*[=:][\s\xa0\u202f]*["']?
             # A port or a path is not a password: a password ends with an `@`.
             | ://[^\s/:@?\#]{1,256}: (?=[^\s"'&,;@]{8,256}@) )
           (?P<value>[^\s"'&,;@]{8,})
