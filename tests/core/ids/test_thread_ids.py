@@ -54,9 +54,11 @@ def test_an_id_after_another_sorts_behind_it(at_ms: int, random: bytes, now_ms: 
 
 
 def test_threads_that_one_process_starts_sort_in_the_order_of_their_starts() -> None:
-    """Also in one millisecond, and a clock that is set back gives them its own time."""
+    """Also in one millisecond, where so many reach ids of the next one, and a clock that is set
+    back gives them its own time.
+    """
     ids = ThreadIds()
-    made = [ids.new(7) for _ in range(100)]
+    made = [ids.new(7) for _ in range(10_000)]
     assert made == sorted(set(made))
     assert ids.new(6).created_ms == 6
 

@@ -147,17 +147,20 @@ class ThreadId(str):
 
 
 class ThreadIds:
-    """Fresh ids, each of which sorts after those before it that have the same time part."""
+    """Fresh ids, each of which sorts after those before it that were made at the same time."""
 
     def __init__(self) -> None:
         self._last: ThreadId | None = None
+        self._made_ms = -1
 
     def new(self, now_ms: int) -> ThreadId:
-        """A fresh id whose time part is `now_ms` (ms since 1970)."""
+        """A fresh id whose time part is `now_ms` (ms since 1970), or the next ms if the last id is
+        the highest of it.
+        """
         last, fresh = self._last, ThreadId.new(now_ms)
-        if last is not None and fresh < last and fresh.created_ms == last.created_ms:
+        if last is not None and fresh < last and self._made_ms == now_ms:
             fresh = ThreadId.after(last, now_ms)
-        self._last = fresh
+        self._last, self._made_ms = fresh, now_ms
         return fresh
 
 
