@@ -311,3 +311,26 @@ MOUNTS = """\
 def test_a_home_on_a_network_file_system_is_known(path: str, kind: str) -> None:
     """Found while attacking uwf: SQLite's log needs shared memory, which a network lacks."""
     assert kind_in(MOUNTS, path) == kind
+
+
+@pytest.mark.parametrize("move", [(), ("--move",)])
+def test_a_mistyped_source_is_no_empty_store(project: Project, move: tuple[str, ...]) -> None:
+    ended = project.uwf("store", "copy", *move, "sqlite:stroe.db", "sqlite:new.db")
+    assert (ended.exit_code, f"no store at {project.home}/stroe.db" in ended.stderr) == (2, True)
+    assert "you use the store sqlite:store.db" in ended.stderr
+    made = [
+        each.name for each in project.home.iterdir() if each.match("stroe*") or each.match("new*")
+    ]
+    assert (made, (project.home / "config.yaml").exists()) == ([], False)
+    assert len(project.uwf("thread", "list", "--all").document["threads"]) == 1
+
+
+def test_only_the_store_in_use_moves(project: Project) -> None:
+    assert project.uwf("store", "copy", "sqlite:store.db", "sqlite:a.db").exit_code == 0
+    other = project.uwf("store", "copy", "--move", "sqlite:a.db", "sqlite:b.db")
+    assert (other.exit_code, "moves only the store that you use" in other.stderr) == (2, True)
+    assert not (project.home / "config.yaml").exists()
+    moved = project.uwf("store", "copy", "--move", "sqlite:store.db", "sqlite:b.db")
+    assert moved.document["moved"] is True
+    assert "sqlite:b.db" in (project.home / "config.yaml").read_text()
+    assert len(project.uwf("thread", "list", "--all").document["threads"]) == 1

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
+from uwf_core.api.environment import without_passwords
 from uwf_core.api.store import ManagedBackend, SnapshotBackend, StoreBackend
 from uwf_core.cas.copy_store import Copied, StoreCopy, store_root
 from uwf_core.config.change import set_value
@@ -64,7 +65,8 @@ def copy_store(
     """Copy the home to one place, or copy or move a store from one place to another.
 
     Raises:
-        UsageError: there are more or fewer places. Else as `copy` and `move`.
+        UsageError: there are more or fewer places; there is no store at the first; with `move`,
+            it is not the configured store. Else as `copy` and `move_store`.
     """
     if all:
         if move or len(places) != 1:
@@ -74,6 +76,13 @@ def copy_store(
         return copy_home(engine, places[0])
     if len(places) != 2:
         raise UsageError("give the URLs of two stores", hint="uwf store copy FROM TO")
+    with _opened(engine, places[0]) as old, _opened(engine, None if move else places[0]) as used:
+        hint = f"you use the store {without_passwords(engine.settings.store)}"
+        if isinstance(old, ManagedBackend) and old.facts().get("exists") is False:
+            raise UsageError(f"no store at {old.location()}", hint=hint)
+        if old.location() != used.location():
+            message = "--move moves only the store that you use"
+            raise UsageError(message, where=old.location(), hint=f"leave --move out; {hint}")
     return (move_store if move else copy)(engine, *places)
 
 

@@ -50,7 +50,7 @@ def store_copy(
     the sessions of agents and the configuration without keys. UWF_HOME=TO uses it.
 
     --move copies once more while nobody can write (exit code 75 if a thread runs), sets `store` to
-    TO in your config.yaml, and makes FROM read-only.
+    TO in your config.yaml, and makes FROM read-only. FROM is the store that you use.
 
     $ uwf store copy sqlite:store.db postgresql://uwf@db/uwf
     $ uwf store copy --move sqlite:store.db postgresql://uwf@db/uwf
