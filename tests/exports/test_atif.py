@@ -38,6 +38,18 @@ def test_each_prompt_and_reply_is_a_message_of_its_step(recorded: Any) -> None:
                 assert {each.raw for each in attempt.corrections} <= messages
 
 
+def test_each_turn_is_a_message_and_a_reply_that_is_the_last_turn_is_one(recorded: Any) -> None:
+    for thread in recorded[1].values():
+        about = [step["extra"]["uwf"] for step in _document(thread)["steps"]]
+        shown = [each["turn"] for each in about if "turn" in each]
+        attempts = [each for last in thread.steps() for each in (*last.attempts, last)]
+        for step in (each for each in attempts if each.node["agent"] != "program"):
+            turns = [turn.ref for turn in step.turns]
+            is_last = step.turns and step.turns[-1].text.strip() == (step.raw or "").strip()
+            told = turns[:-1] if is_last and not step.corrections else turns
+            assert [each for each in shown if each in turns] == told
+
+
 def test_a_called_thread_is_a_trajectory_below_that_its_calls_refer_to(recorded: Any) -> None:
     for thread in recorded[1].values():
         document = _document(thread)

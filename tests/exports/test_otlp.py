@@ -108,3 +108,26 @@ def test_texts_are_in_the_spans_only_with_the_format_that_says_so(recorded: Any)
             if step.node["agent"] not in ("workflow", "program"):
                 quoted = json.dumps(json.dumps(step.prompt, ensure_ascii=False), ensure_ascii=False)
                 assert quoted[3:-3] in full
+
+
+def test_a_span_lasts_as_long_as_what_it_is_of_and_encloses_what_is_below(recorded: Any) -> None:
+    """In nanoseconds; a workflow that is over ends with the last of its attempts."""
+    for thread in recorded[1].values():
+        spans = {each["spanId"]: each for each in _spans(_document(thread))}
+        times = {
+            name: (int(each["startTimeUnixNano"]), int(each["endTimeUnixNano"]))
+            for name, each in spans.items()
+        }
+        steps = {_attributes(each).get("uwf.step"): name for name, each in spans.items()}
+        for step in thread.steps():
+            if step.node["agent"] != "workflow":
+                node = step.node
+                exact = node["startedAtMs"] * 1_000_000, node["completedAtMs"] * 1_000_000
+                assert times[steps[step.ref]] == exact
+        for name, (begins, ends) in times.items():
+            below = [
+                times[each["spanId"]] for each in spans.values() if each.get("parentSpanId") == name
+            ]
+            assert all(begins <= first <= last <= ends for first, last in below)
+            if below and _attributes(spans[name])["gen_ai.operation.name"] == "invoke_workflow":
+                assert ends == max(last for _, last in below)
