@@ -32,8 +32,13 @@ def keep(line):
     os.close(file)
 
 
+def pytest_configure(config):
+    global is_worker
+    is_worker = hasattr(config, "workerinput")
+
+
 def pytest_runtest_logreport(report):
-    if report.when == "call" and "PYTEST_XDIST_WORKER" not in os.environ:
+    if report.when == "call" and not is_worker:
         keep(f"ended\\t{{report.duration}}\\t{{report.nodeid}}\\t{{report.outcome}}")
 '''
 

@@ -1,5 +1,6 @@
 """Branches that fail, wait, run elsewhere, are stopped or cancelled, while others go on."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,7 +8,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from tests.core.calling import children, roles
+from tests.core.calling import child_of, children, roles
 from tests.core.obeying import (
     begin,
     branches,
@@ -165,6 +166,37 @@ def test_a_round_beside_a_branch_that_runs_elsewhere_is_done(project: Project, u
     with elsewhere(project, uwf, "exec", branches(uwf, root)[0]):
         outcome = uwf.exec(root)
         assert (outcome.exit_code, len(outcome.document["steps"])) == (0, 1)
+    finish(uwf, root)
+
+
+CALLING = """\
+version: 1
+name: calling
+roles:
+  work: {workflow: each}
+graph:
+  $START:
+    new: {role: work, prompt: PROMPT}
+    resume: {role: work, prompt: Again.}
+  work:
+    approved: {role: $END, prompt: Done.}
+"""
+
+
+def test_a_caller_of_a_round_beside_a_branch_that_runs_elsewhere_is_running(
+    project: Project, uwf: Client
+) -> None:
+    """tree.md 2.4 and 2.5: as `exec` of the called thread itself."""
+    project.workflow("each", for_each("each", mixed="reviewer"))
+    prompt = json.dumps(task(f"until={project.home / 'go'}", "", ""))
+    project.workflow("calling", CALLING.replace("PROMPT", prompt))
+    root = uwf.start("calling", "Do it.")["thread"]
+    assert roles(uwf.exec(root).document["steps"]) == ["planner"]
+    begin(project, root)
+    with elsewhere(project, uwf, "exec", branches(uwf, child_of(uwf, root))[0]):
+        outcome = uwf.exec(root)
+        assert len(outcome.document["steps"]) == 2
+        assert (outcome.exit_code, outcome.document["status"]) == (75, "running")
     finish(uwf, root)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.core.branching import branch_threads, fan_out_of
+from tests.core.calling import child_of, children
 from tests.core.worktrees import finished, git, plan, worktree_project
 from tests.step_parts import session_of
 
@@ -304,6 +305,28 @@ def test_cancel_leaves_the_worktree(tmp_path):
         uwf.exec(thread)
         uwf.cancel(thread)
         assert folder(uwf, thread).is_dir()
+
+
+@pytest.mark.parametrize("is_tidied", [False, True])
+def test_what_follows_a_cancelled_call_begins_with_the_folder_of_the_caller(tmp_path, is_tidied):
+    """tree.md 2.9: the next call creates a new thread, whatever the cancelled one has left."""
+    project = worktree_project(tmp_path, "true")
+    with project.client() as uwf:
+        root = uwf.start("caller", "The task.")["thread"]
+        uwf.exec(root)
+        first = child_of(uwf, root)
+        (folder(uwf, first) / "rubbish.txt").write_text("half done")
+        uwf.cancel(first)
+        assert uwf.exec(root).exit_code != 0
+        (project.folder / "fix.txt").write_text("right")
+        if is_tidied:
+            git(project.folder, "worktree", "remove", "--force", str(folder(uwf, first)))
+        assert uwf.exec(root).exit_code == 0
+        [second] = set(children(uwf, root)) - {first}
+        names = {each.name for each in folder(uwf, second).iterdir()}
+        assert {"a.txt", "fix.txt"} <= names
+        assert "rubbish.txt" not in names
+        assert is_sound(uwf)
 
 
 def test_an_imported_thread_says_that_its_worktree_is_elsewhere(tmp_path):

@@ -68,8 +68,8 @@ def record_children(
         else:
             attempt = _joined(run, role, ends, events[0] if events else _no_call(run, task))
             output = store.put(role.frontmatter, attempt.output)
-        attempt.ended_ms = max((each.ended_ms for each in ends), default=engine.now_ms())
-        crash_points.reach("return" if role.fan_out is None else "join")
+        began_ms = attempt.payload["startedAtMs"]
+        attempt.ended_ms = max((each.ended_ms for each in ends), default=began_ms)
         gone, to = [call.variable for call in calls], head.ref
         if output is None:
             attempt.step = _save_cancelled(run, attempt)
@@ -114,13 +114,14 @@ class _Ended:
 def _passed_through(run: "Run", end: _Ended) -> Attempt:
     """The attempt of a call, with what the called thread delivered."""
     child, called = end.child, end.called
-    if child.state.worktree is not None:
+    if child.state.worktree is not None and end.ref is not None:
         called = {**called, "cwd": child.state.cwd}
     attempt = _attempt(run, called, child.thread)
     attempt.continuation = _continuation(child.state)
     attempt.output, attempt.body, attempt.artifacts = end.output, end.body, end.artifacts
     attempt.mark = None if child.at_start else child.ref
     attempt.call = {**NO_CALL, "child": attempt.mark, "usage": end.ledger}
+    crash_points.reach("return")
     return attempt
 
 
@@ -153,6 +154,7 @@ def _joined(run: "Run", role: "Role", ends: Sequence[_Ended], called: Mapping[st
         keys = [str(number) if name is None else name for number, name in enumerate(names)]
         files = [each.artifacts for each in ends]
         attempt.artifacts = joint_artifacts([*zip(keys, files, strict=True)])
+    crash_points.reach("join")
     return attempt
 
 

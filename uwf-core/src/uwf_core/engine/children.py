@@ -154,7 +154,7 @@ class _Children:
         self.locks = ExitStack()
         self._locked = set[ThreadId]()
         self._running = set[ThreadId]()
-        self._was_stopped = False
+        self._stopped_with: int | None = None  # of a run: by a person, or as others run below
         self._blocked: dict[ThreadId, list[int]] = {}
         self._ended: queue.SimpleQueue[_Ended] = queue.SimpleQueue()
 
@@ -242,8 +242,8 @@ class _Children:
             return ended_by(head, self._results, self._error)
         if state.status == "suspended":
             return Outcome(exec_document(head, self._results), exit_code(state))
-        if self._was_stopped:
-            return Outcome(exec_document(head, self._results), ExitCode.INTERRUPTED)
+        if self._stopped_with is not None:
+            return Outcome(exec_document(head, self._results), self._stopped_with)
         if state.status != "running" or self._has_all_steps():
             return None
         if self._results:
@@ -360,7 +360,8 @@ class _Children:
         if error is not None and (self._is_call or not isinstance(error, BusyError)):
             self._error = self._error or error
         code = None if outcome is None else outcome.exit_code
-        self._was_stopped = self._was_stopped or code == ExitCode.INTERRUPTED
+        if code == ExitCode.INTERRUPTED or (self._is_call and code == ExitCode.BUSY):
+            self._stopped_with = code
         if code != ExitCode.DONE or not taken or self._is_round:
             self._block(thread, outcome)
 
