@@ -57,7 +57,7 @@ class _Argument:
         row = {
             "name": self.name,
             "options": options,
-            "help": self.help + (_TEXTS if kind.name == "text" else ""),
+            "help": self.help,
             "metavar": "" if is_flag or (choices and not kind.metavar) else metavar,
             "kind": kind.name,
             "words": "" if is_flag else kind.words or _WORDS.get(metavar.strip("[]…"), ""),
@@ -80,7 +80,6 @@ class _Argument:
 
 
 _NO_DEFAULT: Final = (_EMPTY, None, False, True)
-_TEXTS: Final = " `-` reads stdin, `@file` a file."
 _SEQUENCES: Final = (Sequence, list, tuple)
 _REPEATED: Final = ("tags", "fields", "answer", "texts", "bindings")
 _WORDS: Final = {

@@ -53,9 +53,10 @@ def _parameter(row: Mapping[str, Any]) -> click.Parameter:
     else:
         settings["show_default"] = "default" in row and row.get("kind") != "span"
         settings["multiple"] = row.get("many", False)
+    how = " `-` reads stdin, `@file` a file." if row.get("kind") == "text" else ""
     return click.Option(
         [*row["options"], row["name"]],
-        help=row.get("help"), hidden=row.get("hidden", False), **settings,
+        help=row.get("help", "") + how, hidden=row.get("hidden", False), **settings,
     )  # fmt: skip
 
 

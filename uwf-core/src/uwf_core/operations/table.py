@@ -22,7 +22,7 @@ TABLE: Final = Table(
         "config": "Settings, their origins, and trusted folders",
         "cas": "The store: nodes and their types",
         "cas.schema": "The types of nodes",
-        "store": "Whole stores: check, create, copy, move, prune",
+        "store": "Whole stores: check, migrate, copy, move, prune",
         "bundle": "Bundles: threads exported to files",
         "log": "Past commands and their errors",
         "prompt": "Documents that teach an agent to use uwf",

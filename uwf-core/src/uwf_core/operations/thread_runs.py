@@ -243,6 +243,8 @@ def thread_start(
 def thread_stop(thread: Thread, *, head: Head = None) -> "ThreadDocument":
     """Stop a run in the background; `thread exec` continues it.
 
+    > Stop a run in the background; `exec` continues it.
+
     $ uwf thread stop @last
     """
 
