@@ -36,7 +36,11 @@ def test_a_server_only_reads_unless_more_is_allowed(project):
     with connected(project) as uwf:
         tools = uwf.tools()
         assert set(tools) == READING
-        assert all(each.annotations.read_only_hint for each in tools.values())
+        for name, each in tools.items():
+            is_free = name != "ask"  # an agent answers it, each time anew
+            hints = each.annotations
+            assert (hints.read_only_hint, hints.idempotent_hint) == (is_free, is_free), name
+            assert not hints.destructive_hint
         for name in ("start", "exec", "resume", "stop"):
             assert "uwf mcp --allow run" in uwf.fault(name, thread="@last")
         assert "uwf mcp --allow answer" in uwf.fault("answer", thread="@last")

@@ -85,15 +85,16 @@ def _text(document: Any) -> types.TextContent:
 
 def _listed(tool: ServedTool) -> types.Tool:
     reads = tool.permission == "read"
+    is_free = reads and not tool.uses_agent  # an agent answers each time anew, for tokens
     return types.Tool(
         name=tool.name,
         description=tool.text,
         input_schema=shape_of(tool.arguments).schema(),
         output_schema=tool.schema(),
         annotations=types.ToolAnnotations(
-            read_only_hint=reads,
+            read_only_hint=is_free,
             destructive_hint=not reads and tool.name != "stop",
-            idempotent_hint=reads or tool.name == "stop",
+            idempotent_hint=is_free or tool.name == "stop",
             open_world_hint=tool.uses_agent,
         ),
     )
