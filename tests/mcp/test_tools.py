@@ -195,7 +195,7 @@ graph:
         ("lst", {}, "did you mean 'list'?"),
         ("list", {"limit": 0}, "limit must be at least 1"),
         ("list", {"offset": -1}, "offset must be at least 0"),
-        ("list", {"status": ["idle"]}, "arguments status"),
+        ("list", {"status": ["idle"]}, "arguments -> status"),
         ("list", {"status": "done"}, "unknown status 'done'"),
         ("list", {"sorted": True}, "sorted"),
         ("show", {}, "thread is missing"),

@@ -1,7 +1,9 @@
 """Limits of roles, calls and options: where they are set, what counts, and what a person grants."""
 
+import re
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from tests.core.calling import children
@@ -103,6 +105,33 @@ def test_options_of_the_start_limit_one_thread(
     )
     refused = project.uwf("thread", "start", "limited", "-p", "x", "--max-steps", "0")
     assert refused.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("limits", "problem"),
+    [
+        ({"maxCost": 0.01}, "limits -> maxCost: .*maxCostUsd"),
+        ({"maxCostUSD": 1, "maxSteps": 2}, "limits -> maxCostUSD: .*maxCostUsd"),
+        ({"foo": 1}, "limits -> foo: .*maxSteps"),
+        ({"maxSteps": 0}, "limits -> maxSteps: maxSteps must be above 0"),
+        ({"maxCostUsd": -1}, "limits -> maxCostUsd: maxCostUsd must be above 0"),
+        ({"maxSteps": 1.5}, "limits -> maxSteps: maxSteps is 1.5; wanted a whole number"),
+        ({"maxMinutes": float("nan")}, "limits -> maxMinutes: maxMinutes is nan"),
+        (["maxSteps"], "limits: is a list; wanted a mapping"),
+    ],
+)
+def test_a_mistyped_budget_starts_nothing(
+    uwf: Client, start: Callable[..., str], limits: Any, problem: str
+) -> None:
+    with pytest.raises(UsageError) as raised:
+        start("name: limited", "name: limited", limits=limits)
+    assert re.search(problem, f"{raised.value} {raised.value.hint}")
+    assert uwf.list() == []
+
+
+def test_a_budget_of_null_is_unlimited(uwf: Client, start: Callable[..., str]) -> None:
+    thread = start("name: limited", "name: limited", limits={"maxSteps": None, "maxCostUsd": 2})
+    assert stopped(uwf, thread)[0] == 2
 
 
 def test_the_smaller_of_two_limits_holds(uwf: Client, start: Callable[..., str]) -> None:

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final, Literal, TypedDict
 from uwf_core.client import Cancel, Client, ExecDocument
 from uwf_core.config.trust import is_command_line
 from uwf_core.errors import UsageError
-from uwf_core.fields.mismatch import NOT_BLANK, FieldFault, above, between
-from uwf_core.fields.records import read_record, shape_of
+from uwf_core.fields.mismatch import NOT_BLANK, above, between
+from uwf_core.fields.records import read_options, shape_of
 from uwf_core.operations.kinds import LARGEST
 from uwf_core.operations.plugin_rows import tool_rows
 from uwf_core.operations.rows import function_of
@@ -115,13 +115,7 @@ class ServedTool:
 
     def read(self, given: Mapping[str, Any]) -> Any:
         """The arguments. Raises UsageError."""
-        try:
-            return read_record(self.arguments, given)
-        except FieldFault as fault:
-            subject = f"{fault.path[-1]} " if fault.path else ""
-            raise UsageError(
-                subject + fault.message, where=f"arguments {fault.place()}".strip(), hint=fault.hint
-            ) from fault
+        return read_options(self.arguments, given, where="arguments", error=UsageError)
 
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of an answer."""

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from uwf_core.errors import ConfigError
+from uwf_core.errors import ConfigError, UsageError
 from uwf_core.fields.kinds import (
     SCALARS,
     AnyOf,
@@ -174,7 +174,13 @@ def read_record(
     return typing.cast(_Object, record)
 
 
-def read_options(cls: type[_Object], mapping: Mapping[str, Any], *, where: str) -> _Object:
+def read_options(
+    cls: type[_Object],
+    mapping: Mapping[str, Any],
+    *,
+    where: str,
+    error: type[UsageError] = ConfigError,
+) -> _Object:
     """Read options of class `cls` from `mapping`.
 
     A key of the configuration is the camelCase form of the field's name (`maxTurns` for
@@ -185,6 +191,7 @@ def read_options(cls: type[_Object], mapping: Mapping[str, Any], *, where: str) 
         cls: a (frozen) dataclass; its fields are of the types that this module names.
         mapping: the options in the configuration.
         where: the place of `mapping`, such as `agents -> hermes`.
+        error: what to raise in place of a `ConfigError`, for what comes from elsewhere.
 
     Raises:
         ConfigError: an unknown key (with the nearest name), a wrong type, a missing option; its
@@ -196,7 +203,7 @@ def read_options(cls: type[_Object], mapping: Mapping[str, Any], *, where: str) 
     except FieldFault as fault:
         place = " -> ".join((where, *map(str, fault.path)))
         subject = f"{fault.path[-1]} " if fault.path else ""
-        raise ConfigError(subject + fault.message, where=place, hint=fault.hint) from fault
+        raise error(subject + fault.message, where=place, hint=fault.hint) from fault
 
 
 _PLAIN = frozenset((str, int, float, bool))

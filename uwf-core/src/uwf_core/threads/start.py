@@ -10,14 +10,15 @@ from uwf_core.engine.location import named_folder
 from uwf_core.engine.watch import Watch
 from uwf_core.engine.workflows import read_resolved, resolve_workflow
 from uwf_core.errors import UnknownIdError, UsageError, WrongStateError
-from uwf_core.fields.records import read_payload
+from uwf_core.fields.records import read_options, read_payload
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process import crash_points
 from uwf_core.thread.head import read_head
+from uwf_core.thread.limits import named
 from uwf_core.thread.names import head_name
 from uwf_core.thread.types import StartPayload
 from uwf_core.threads.agent_call import calling_attempt, link_call
-from uwf_core.workflow.definition import SELF, START, RoleText
+from uwf_core.workflow.definition import SELF, START, Limits, RoleText
 from uwf_core.workflow.publish import publish
 
 if TYPE_CHECKING:
@@ -50,13 +51,13 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
     """Create a thread: its start node and its head, durable when this returns.
 
     Raises:
-        UsageError: a blank prompt, a missing folder, an unknown workflow or agent, or programs
-            that the workflow may not run.
+        UsageError: a blank prompt, a missing folder, an unknown workflow, agent or limit, a wrong
+            limit, or programs that the workflow may not run.
         PayloadError: the typed input does not satisfy the schema of the workflow.
         DefinitionError: the workflow file has errors.
         WrongStateError: a thread has the wanted id.
     """
-    prompt, cwd, resolved, found, schema, given = _checked(engine, options, watch)
+    prompt, cwd, resolved, found, schema, given, limits = _checked(engine, options, watch)
     caller = calling_attempt(engine, watch)
     depth = 0 if caller is None else caller.state.depth + 1
     now, store = engine.now_ms(), engine.store
@@ -81,7 +82,7 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
             "depth": depth,
             "input": None if given is None else store.put(store.put_schema(schema), given),
             "bindings": dict(options.bindings) or None,
-            "limits": dict(options.limits) if options.limits else None,
+            "limits": limits or None,
         }
         thread = _wanted(engine, options.thread) if options.thread else engine.thread_ids.new(now)
         crash_points.reach("start")
@@ -105,7 +106,9 @@ def check_start(engine: "Engine", options: StartOptions, watch: Watch) -> None:
 
 
 class _Checked(NamedTuple):
-    """The task, the folder, the workflow, the schema of its typed input, and that input."""
+    """The task, the folder, the workflow, the schema of its typed input, that input, and the limits
+    that are set.
+    """
 
     prompt: str
     cwd: str
@@ -113,17 +116,19 @@ class _Checked(NamedTuple):
     found: Ref | dict[str, Any]
     schema: Mapping[str, Any] | None
     given: dict[str, Any] | None
+    limits: dict[str, float]
 
 
 def _checked(engine: "Engine", options: StartOptions, watch: Watch) -> _Checked:
     prompt = _checked_prompt(options.prompt)
+    limits = read_options(Limits, options.limits or {}, where="limits", error=UsageError)
     cwd = named_folder(engine.cwd, os.fspath(options.cwd))
     resolved = resolve_workflow(engine, options.workflow)
     found = read_resolved(engine, resolved, watch)
     name, player, schema = _entry(engine, found)
     given = _input(engine, options, schema, name)
     _check_agents(engine, options, cwd, found, player)
-    return _Checked(prompt, cwd, resolved, found, schema, given)
+    return _Checked(prompt, cwd, resolved, found, schema, given, dict(named(limits)))
 
 
 def _wanted(engine: "Engine", word: str) -> ThreadId:
