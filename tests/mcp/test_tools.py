@@ -2,9 +2,10 @@
 
 import json
 import re
+from functools import partial
 
 import pytest
-from mcp_peer import connected
+from mcp_peer import REVIEWED, connected
 
 from uwf_core.commands import document_text
 from uwf_core.fields.records import shape_of
@@ -208,4 +209,32 @@ graph:
     ],
 )
 def test_a_wrong_argument_is_named(empty, tool, given, says):
-    assert says in empty.fault(tool, **given)
+    fault = empty.fault(tool, **given)
+    assert says in fault
+    assert json.loads(fault)["error"]["hint"], "no cure"
+
+
+def test_an_error_speaks_of_arguments_and_tools(project):
+    typed = "name: typed\ninput: {properties: {n: {type: number}}, required: [n]}\n"
+    project.workflow("typed", REVIEWED.replace("name: reviewed\n", typed))
+    with connected(project, "--allow", "run", "--allow", "answer") as uwf:
+
+        def error(tool, **given):
+            found = json.loads(uwf.fault(tool, **given))["error"]
+            words = f"{found['message']} {found['where']} {found['hint']}"
+            assert not re.search(r"(^|\s)--?[a-z]|uwf thread", words), words
+            return found["where"], found["hint"]
+
+        start = partial(error, "start", workflow="typed", prompt="x")
+        assert start() == ("input", 'add input {"n": <number>}')
+        where, hint = start(input="n=1")
+        assert (where, '"object"' in hint) == ("arguments -> input", True)
+        assert "exclusiveMinimum" in start(maxCost=-1)[1]
+        thread = uwf("start", workflow="reviewed", prompt="x")["thread"]
+        uwf("wait", thread=thread)
+        assert "the schema of `answer`" in error("answer", thread=thread)[1]
+        assert "the schema of `answer`" in error("answer", thread=thread, text="yes")[1]
+        assert (
+            error("answer", thread=thread, answer={"$status": "x"})[1] == "`show` prints the form"
+        )
+        assert error("stop", thread=thread)[1] == f"next: show {thread}"

@@ -1,5 +1,7 @@
 """The tools, made from the table of operations: what a client sees of them, and their calls."""
 
+import json
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import make_dataclass
 from inspect import Parameter, signature
@@ -7,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, TypedDict
 
 from uwf_core.client import Cancel, Client, ExecDocument
 from uwf_core.config.trust import is_command_line
-from uwf_core.errors import UsageError
+from uwf_core.errors import UsageError, UwfError
 from uwf_core.fields.mismatch import NOT_BLANK, above, between
 from uwf_core.fields.records import read_options, shape_of
 from uwf_core.operations.kinds import LARGEST
@@ -43,7 +45,7 @@ class ServedTool:
     """A tool.
 
     Attributes:
-        name, text, permission: as `Tool` has them.
+        name, text, permission: as `Tool` has them. command: of the operation.
         uses_agent: whether an agent works for the call.
         is_run: whether the answer has an exit code.
         pages: the list or text of the document that comes in pages; "" for none.
@@ -53,6 +55,7 @@ class ServedTool:
 
     def __init__(self, operation: Mapping[str, Any], tool: Mapping[str, Any]) -> None:
         self.name, self.text, self.permission = tool["name"], tool["text"], tool["permission"]
+        self.command = f"uwf {operation['path'].replace('.', ' ')}"
         self.uses_agent = operation["permission"] == "run"
         self.is_run = operation["returns"] == "Outcome"
         self.pages, self._key = tool.get("pages", ""), operation.get("key", "")
@@ -107,7 +110,11 @@ class ServedTool:
                 found[row["name"]] = _named(uwf, row, value)
         if self.is_run and self.permission != "read":
             found["background"] = True
-        result = self._function(**found)
+        try:
+            result = self._function(**found)
+        except UwfError as fault:
+            self._translate(fault)
+            raise
         if not self._key:
             return result
         more = {"characters": len(result)} if isinstance(result, str) else {}
@@ -115,7 +122,32 @@ class ServedTool:
 
     def read(self, given: Mapping[str, Any]) -> Any:
         """The arguments. Raises UsageError."""
-        return read_options(self.arguments, given, where="arguments", error=UsageError)
+        try:
+            return read_options(self.arguments, given, where="arguments", error=UsageError)
+        except UsageError as fault:
+            name = (fault.where or "").split(" -> ")[1]
+            fault.hint = fault.hint or self._cure(name)
+            raise
+
+    def _cure(self, name: str) -> str:
+        schema = shape_of(self.arguments).schema()["properties"][name]
+        return f"the schema of `{name}`: {json.dumps(schema, ensure_ascii=False)}"
+
+    def _translate(self, fault: UwfError) -> None:
+        """Let an error name the arguments and tools for what it calls options and commands."""
+        words = {each.command: each.name for each in allowed_tools(()).values()}
+        for row in self._taken:
+            for option in row.get("options", ()):
+                words[option] = row["name"]
+                if re.search(rf"uwf [^;`]*{option}(?![\w-])", fault.hint or ""):
+                    fault.hint = self._cure(row["name"])
+        for word, name in words.items():
+            known = rf"(?<![\w-]){word}(?![\w-])"
+            for part in ("message", "where", "hint"):
+                text = getattr(fault, part) or ""
+                text = re.sub(rf"{known} (\S+)=(\S+)", rf'{name} {{"\1": \2}}', text)
+                text = re.sub(known, name, text).replace(f"}} {name} {{", ", ")
+                setattr(fault, part, text or None)
 
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of an answer."""

@@ -34,9 +34,13 @@ def every_command(installed: Sequence[EntryPoint] | None = None) -> Noun:
 
 
 def tool_rows() -> Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """The tools for models, by name: the row of each operation that is one, and of the tool."""
+    """The tools for models, by name: the row of each operation that is one, with its `path`, and
+    of the tool.
+    """
     rows = [
-        row for data in (own_rows(), *plugin_data().values()) for row in data["operations"].values()
+        {**row, "path": path}
+        for data in (own_rows(), *plugin_data().values())
+        for path, row in data["operations"].items()
     ]
     found = [(row, tool) for row in rows for tool in row.get("tools", ())]
     return sorted(found, key=lambda each: str(each[1]["name"]))

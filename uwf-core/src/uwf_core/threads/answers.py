@@ -79,9 +79,9 @@ def check_replied(
     if without_answer and form is None:
         return
     if answer is None and waits.question is not None:
-        said = "--without-answer" if without_answer else "-p alone" if text else "no answer"
+        said = "--without-answer" if without_answer else "-p alone" if text else ""
         raise WrongStateError(
-            f"thread {thread} expects --answer; {said} is not one",
+            f"thread {thread} expects --answer" + (f"; {said} is not one" if said else ""),
             hint=f"`uwf thread show {thread}` prints the form; {resume} --answer field=value",
         )
     if not is_said:
