@@ -26,7 +26,7 @@ def find_thread(engine: "Engine", word: str) -> ThreadId:
         return word
     if word == LAST:
         return _newest(engine)
-    text = word.upper()
+    text = f"{word}".upper()
     if ThreadId.matches(text):
         if not engine.store.rows(head_name(ThreadId(text)), limit=1):
             raise _unknown_thread(engine, word)
@@ -46,7 +46,7 @@ def find_step(engine: "Engine", word: str) -> Ref:
     Raises:
         UnknownIdError: there is none. AmbiguousIdError: there are several.
     """
-    text = word.upper()
+    text = f"{word}".upper()
     if word == LAST or len(text) > Ref.LENGTH:
         return _head_of(engine, find_thread(engine, word))
     if Ref.matches(text):

@@ -1,8 +1,8 @@
 """Tags that persons give a thread (`key=value`), and the tag with its task."""
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import UsageError, UwfError
 from uwf_core.thread.names import TASK
@@ -15,30 +15,34 @@ _MOST_CHARACTERS = 200
 _LONGEST_TASK = 200
 
 
-def parse_tags(words: Sequence[str], option: str = "--tag") -> dict[str, str]:
+def parse_tags(words: Sequence[str], option: str = "--tag") -> dict[str, Any]:
     """Tags of words `key=value`; an empty value removes the tag.
 
     Raises:
         UsageError: a word is something else, or has a key or value that is not allowed.
     """
-    tags: dict[str, str] = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals or not _KEY.match(key):
+    parts = [word.partition("=") for word in words]
+    tags = {key: value if equals else None for key, equals, value in parts}
+    check_tags(tags, option)
+    return tags
+
+
+def check_tags(tags: Mapping[Any, Any], where: str = "tags") -> None:
+    """Reject a key or value that is not allowed. Raises UsageError."""
+    for key, value in tags.items():
+        if not (isinstance(key, str) and isinstance(value, str) and _KEY.match(key)):
             raise UsageError(
-                f"{word!r} is not a tag",
-                where=option,
+                f"{key!r} is not a tag",
+                where=where,
                 hint="write key=value; the key has letters, digits, `.`, `_`, `-`, at most 64",
             )
         if len(value) > _MOST_CHARACTERS or not value.isprintable():
             raise UsageError(
                 f"the value of the tag {key!r} is not one line of at most {_MOST_CHARACTERS} "
                 "characters",
-                where=option,
+                where=where,
                 hint="shorten it; the task of a thread can be any text",
             )
-        tags[key] = value
-    return tags
 
 
 def task_tag(store: "Store", start: str) -> dict[str, str]:

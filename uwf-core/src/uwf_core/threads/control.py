@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import Outcome, exec_document, read_run
-from uwf_core.errors import BusyError, WrongStateError
+from uwf_core.errors import BusyError, UsageError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.process.identity import ProcessId, hostname, send_signal
 from uwf_core.thread.calls import open_below, shown_state
@@ -53,6 +53,8 @@ def wait_thread(engine: "Engine", word: str, timeout_s: float | None = None) -> 
         BusyError: it did not finish in time.
     """
     thread = find_thread(engine, word)
+    if not isinstance(timeout_s, int | float | None):
+        raise UsageError(f"{timeout_s!r} is not a time to wait", hint="give a number of seconds")
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     while is_run(engine, thread):
         if deadline is not None and time.monotonic() >= deadline:

@@ -30,6 +30,8 @@ def exec_steps(
     Raises:
         UsageError: options that exclude each other. Else as `engine.run.exec_thread`.
     """
+    if options.count is not None and not (isinstance(options.count, int) and options.count > 0):
+        raise UsageError(f"{options.count!r} steps cannot be run", hint="give a count of 1 or more")
     if options.until_done and options.count is not None:
         raise UsageError(
             "-c and --until-done cannot be combined",

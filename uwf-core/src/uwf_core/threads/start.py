@@ -16,6 +16,7 @@ from uwf_core.process import crash_points
 from uwf_core.thread.head import read_head
 from uwf_core.thread.limits import named
 from uwf_core.thread.names import head_name
+from uwf_core.thread.tags import check_tags
 from uwf_core.thread.types import StartPayload
 from uwf_core.threads.agent_call import calling_attempt, link_call
 from uwf_core.workflow.definition import SELF, START, Limits, RoleText
@@ -52,7 +53,7 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
 
     Raises:
         UsageError: a blank prompt, a missing folder, an unknown workflow, agent or limit, a wrong
-            limit, or programs that the workflow may not run.
+            limit or tag, or programs that the workflow may not run.
         PayloadError: the typed input does not satisfy the schema of the workflow.
         DefinitionError: the workflow file has errors.
         WrongStateError: a thread has the wanted id.
@@ -121,6 +122,7 @@ class _Checked(NamedTuple):
 
 def _checked(engine: "Engine", options: StartOptions, watch: Watch) -> _Checked:
     prompt = _checked_prompt(options.prompt)
+    check_tags(options.tags)
     limits = read_options(Limits, options.limits or {}, where="limits", error=UsageError)
     cwd = named_folder(engine.cwd, os.fspath(options.cwd))
     resolved = resolve_workflow(engine, options.workflow)

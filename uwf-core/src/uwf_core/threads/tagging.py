@@ -7,6 +7,7 @@ from uwf_core.engine.events import save_event
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.locking import locked_head
 from uwf_core.errors import UsageError
+from uwf_core.thread.tags import check_tags
 from uwf_core.views.show import show_thread
 
 if TYPE_CHECKING:
@@ -24,8 +25,9 @@ def tag_thread(
     """Give a thread tags, or remove those with an empty value.
 
     Raises:
-        UsageError: there are too many. BusyError: another process runs it.
+        UsageError: there are too many, or one is not allowed. BusyError: another process runs it.
     """
+    check_tags(tags)
     thread = find_thread(engine, word)
     with locked_head(engine, thread, watch.notice) as head, engine.store.transaction():
         save_tags(engine, head, tags)

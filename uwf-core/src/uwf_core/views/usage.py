@@ -46,8 +46,10 @@ def usage_of(engine: "Engine", wanted: UsageFilter, by: str = "role") -> "UsageD
     """What the threads have used, in groups, the most expensive first.
 
     Raises:
-        UnknownIdError: unknown thread, or no thread has the workflow.
+        UsageError: unknown groups. UnknownIdError: unknown thread, or no thread has the workflow.
     """
+    if by not in GROUPS:
+        raise UsageError(f"unknown groups {by!r}", hint=f"use one of {', '.join(GROUPS)}")
     if wanted.thread is not None and (wanted.workflow is not None or wanted.since_ms is not None):
         raise UsageError(
             "THREAD cannot be combined with --workflow or --since",
