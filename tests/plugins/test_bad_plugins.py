@@ -150,6 +150,11 @@ def test_a_blocked_plugin_is_never_imported(installation):
     again = installation.uwf("thread", "exec", installation.thread(), "--agent", "leaves")
     assert again.exit_code == 2
     assert again.error["hint"] == "next: uwf config set --remove plugins.block leaves"
+    installation.uwf("config", "set", "--remove", "plugins.block", "leaves")
+    words = ("thread", "exec", installation.thread(), "--agent", "leaves")
+    again = installation.uwf(*words, UWF_BLOCK_PLUGINS="x,UWF-agent-leaves")
+    place = "the environment variable UWF_BLOCK_PLUGINS"
+    assert again.error["hint"] == f"remove 'UWF-agent-leaves' from {place}"
 
 
 def test_the_command_that_the_hint_names_blocks_it_and_keeps_what_is_blocked_already(installation):

@@ -67,7 +67,7 @@ class Settings(NamedTuple):
         paths_trusted: whether `workflow_paths` come from the user or a trusted project.
         allowed_folders: absolute folders in which an edge's `location` may lie, besides the
             thread's folder and repository.
-        blocked: names of plugins or distributions that are never imported.
+        blocked: names of plugins or distributions that are never imported, each with its place.
         observer_order: the observers that get each event first, by name.
         origins: by the path of each value that a layer sets.
         notices: warnings for the user, one line each (ignored keys, readable secrets).
@@ -87,7 +87,7 @@ class Settings(NamedTuple):
     workflow_paths: tuple[str, ...]
     paths_trusted: bool
     allowed_folders: tuple[str, ...]
-    blocked: tuple[str, ...]
+    blocked: Mapping[str, str]
     observer_order: tuple[str, ...]
     extractors: tuple[str, ...]
     limits: CallLimits
@@ -171,19 +171,19 @@ def load_settings(
     user_file = os.path.join(home, CONFIG_FILE)
     user = _read(user_file)
     values.add("user", _absolute(user, home, env))
-    blocked = [*_blocked(user)]
+    blocked = _blocked(user)
     if project is not None:
         file = project.file
         taken = allowed(project, {} if file is None else _read(file, project.folder))
         values.add("project", _absolute(taken.leaves, project.folder, env))
-        blocked += _blocked(taken.leaves)
+        blocked |= _blocked(taken.leaves)
         if taken.ignored:
             notices.append(_ignored(project, taken.ignored))
     values.add("environment", _from_environment(environment))
-    blocked += names_in(environment.get(BLOCK_VARIABLE, ""))
+    blocked |= dict.fromkeys(names_in(environment.get(BLOCK_VARIABLE, "")), BLOCK_VARIABLE)
     values.add("flag", _from_flags(flags or {}))
     notices += _open_files(home, user)
-    return _settings(home, project, environment, values, (tuple(dict.fromkeys(blocked)), notices))
+    return _settings(home, project, environment, values, (blocked, notices))
 
 
 def _environment(home: str, env: Mapping[str, str]) -> dict[str, str]:
@@ -223,9 +223,9 @@ def _absolute(leaves: Mapping[Path, Leaf], folder: str, env: Mapping[str, str]) 
     return changed
 
 
-def _blocked(leaves: Mapping[Path, Leaf]) -> list[str]:
+def _blocked(leaves: Mapping[Path, Leaf]) -> dict[str, str]:
     leaf = leaves.get(("plugins", "block"))
-    return [] if leaf is None else list(leaf.value)
+    return {} if leaf is None else dict.fromkeys(leaf.value, leaf.place)
 
 
 def names_in(text: str) -> list[str]:
@@ -292,7 +292,7 @@ def _settings(
     project: ProjectFolder | None,
     environment: Mapping[str, str],
     values: _Values,
-    gathered: tuple[tuple[str, ...], list[str]],
+    gathered: tuple[Mapping[str, str], list[str]],
 ) -> Settings:
     blocked, notices = gathered
     config: Config = shape_of(Config).read(values.document(), (), Reading(null_unset=True))

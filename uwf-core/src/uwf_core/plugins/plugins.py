@@ -27,7 +27,7 @@ from uwf_core.plugins.scan import (
     normalised,
     scan,
 )
-from uwf_core.plugins.status import Plugin, Status, assess
+from uwf_core.plugins.status import Plugin, Status, assess, blocks
 
 if TYPE_CHECKING:
     import pluggy
@@ -57,7 +57,8 @@ class Plugins:
     """The plugins of this installation, scanned and imported only when needed.
 
     Args:
-        blocked: names of plugins or distributions that are never imported.
+        blocked: names of plugins or distributions that are never imported, also each with its
+            place in the configuration.
         installed: of `scan(EVERY)`; None: they are scanned when they are needed.
         project: the plugins of the project, of `scan_project`.
         home: the folder for markers of running imports; None: no markers.
@@ -74,7 +75,7 @@ class Plugins:
         trace: "Trace | None" = None,
     ) -> None:
         self.guard = PluginGuard()
-        self._blocked = frozenset(blocked)
+        self._blocked = blocked if isinstance(blocked, Mapping) else dict.fromkeys(blocked, "")
         self._installed = installed
         self._project = project
         self._home = home
@@ -285,7 +286,7 @@ def _unknown(group: str | None, name: str, known: list[str]) -> PluginError:
     return PluginError(f"unknown {noun} {name!r}", hint=hint)
 
 
-def _not_ready(plugin: Plugin, blocked: Collection[str]) -> PluginError:
+def _not_ready(plugin: Plugin, blocked: Mapping[str, str]) -> PluginError:
     from uwf_core.plugins.loading import incompatible
 
     if plugin.status is Status.INCOMPATIBLE:
@@ -308,10 +309,13 @@ def _not_ready(plugin: Plugin, blocked: Collection[str]) -> PluginError:
             f"the {noun} {name!r} ({origin}) is shadowed: {plugin.reason}",
             hint=f"block it: uwf config set --add plugins.block {plugin.found.distribution}",
         )
+    word = name if name in blocked else plugin.found.distribution
+    by = next(each for each in blocked if blocks(each, plugin.found))
     return PluginError(
         f"the {noun} {name!r} ({origin}) is blocked",
-        hint="next: uwf config set --remove plugins.block "
-        f"{name if name in blocked else plugin.found.distribution}",
+        hint=f"remove {by!r} from the environment variable {blocked[by]}"
+        if blocked[by].startswith("UWF_")
+        else f"next: uwf config set --remove plugins.block {word}",
     )
 
 
