@@ -114,7 +114,7 @@ def test_a_changed_model_prompt_option_or_label_is_not_calibrated(desk):
     desk.task(options={"criteria": CRITERIA, "temperature": 0.5})
     assert "not calibrated" in desk.call("run", "task", code=2)[1]
     desk.task(items=17)
-    assert "uwf-eval calibrate" in desk.call("run", "task", code=2)[1]
+    assert "uwf eval calibrate" in desk.call("run", "task", code=2)[1]
 
 
 def test_runs_contain_the_identity_and_give_weight_0_where_the_bar_is_missed(desk):

@@ -95,7 +95,7 @@ def test_a_file_that_cannot_be_written_changes_nothing(call: Call, tmp_path: Pat
 def test_a_run_that_is_not_there_is_an_error_with_a_cure(call: Call):
     code, out, err = call("report", "nope", "--format", "html")
     assert (code, out) == (2, "")
-    assert err == "error: unknown run 'nope'\n  hint: `uwf-eval list` shows all runs\n"
+    assert err == "error: unknown run 'nope'\n  hint: `uwf eval list` shows all runs\n"
 
 
 def test_list_shows_the_newest_run_first_with_its_states(call: Call):

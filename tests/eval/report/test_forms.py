@@ -42,7 +42,7 @@ def test_a_run_that_has_just_begun_says_that_there_is_nothing_to_say():
     text = report_text(summarise(run_of(trials, finished_at_ms=None), trials), Screen(80, False))
     assert "not finished" in text
     assert "no trial counts" in text
-    assert "uwf-eval resume" in text
+    assert "uwf eval resume" in text
     assert "0%" not in text
 
 

@@ -49,7 +49,7 @@ def test_a_broken_judge_is_an_error_of_the_task_and_the_corrected_one_judges(
     task = write(site, paid, BROKEN[kind])
     first = site.document("run", "t", code=1)
     assert first["states"] == {"infra_error": 1} and first["score"] is None
-    assert first["hint"] == f"uwf-eval resume {first['run']} --task {task}"
+    assert first["hint"] == f"uwf eval resume {first['run']} --task {task}"
     [trial] = site.stored()[1]
     assert trial.failure is not None and trial.failure.kind == "judge"
     assert WORDS[kind] in trial.failure.message

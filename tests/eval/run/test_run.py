@@ -1,4 +1,4 @@
-"""`uwf-eval run` and `resume`: nothing that is done is lost, whatever happens."""
+"""`uwf eval run` and `resume`: nothing that is done is lost, whatever happens."""
 
 import json
 import resource
@@ -90,7 +90,7 @@ def test_ctrl_c_keeps_what_is_done_and_resume_runs_the_rest(site: Site, tmp_path
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
     document = json.loads(out)
-    assert document["finishedAtMs"] is None and document["hint"].startswith("uwf-eval resume ")
+    assert document["finishedAtMs"] is None and document["hint"].startswith("uwf eval resume ")
     before = states(site)
     assert before == {"scored": 1, "not_run": 3} and nothing_left(site)
     (tmp_path / "go").touch()

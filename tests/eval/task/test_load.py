@@ -69,7 +69,7 @@ def test_an_installed_task_is_found_by_its_name_and_nothing_of_it_is_imported(
 
 def test_what_is_no_task_says_what_one_is(tmp_path: Path, client: Client) -> None:
     (tmp_path / "empty").mkdir()
-    for word, hint in (("empty", "uwf-eval new empty"), ("nothing", "a task is a folder")):
+    for word, hint in (("empty", "uwf eval new empty"), ("nothing", "a task is a folder")):
         with pytest.raises(UnknownIdError) as raised:
             find_task(word, client, tmp_path)
         assert raised.value.hint is not None and hint in raised.value.hint

@@ -1,4 +1,4 @@
-"""The text of `uwf-eval calibrate`."""
+"""The text of `uwf eval calibrate`."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -51,7 +51,7 @@ def check_weights(task: Task, judges: Sequence[RunJudge]) -> None:
     said = ", ".join(f"{each.name} ({WHY_NOT[each.calibration]})" for each in lost)
     raise UsageError(
         f"no judge of task {task.name!r} counts: {said}",
-        hint=f"uwf-eval calibrate {task.place}/{lost[0].name}",
+        hint=f"uwf eval calibrate {task.place}/{lost[0].name}",
     )
 
 
@@ -68,7 +68,7 @@ def check_identities(known: RunTask, judges: Sequence[RunJudge]) -> None:
                 f"the judge {each.name!r} of task {known.name!r} is not the one with which the run "
                 "began: its prompt, model or options have changed",
                 hint="set modelOverrides.judge back, start a new run, or judge the rest with the "
-                f"new one: uwf-eval resume RUN --task {known.place}",
+                f"new one: uwf eval resume RUN --task {known.place}",
             )
 
 
@@ -76,7 +76,7 @@ def notices(tasks: Sequence[RunTask]) -> Sequence[str]:
     """A line for each judge that has lost its weight."""
     return [
         f"judge {each.name} of {task.name} has weight 0: {WHY_NOT[each.calibration]}; "
-        f"uwf-eval calibrate {task.place}/{each.name}"
+        f"uwf eval calibrate {task.place}/{each.name}"
         for task in tasks
         for each in task.judges
         if each.calibration in WHY_NOT

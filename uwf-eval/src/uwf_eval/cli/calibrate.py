@@ -1,4 +1,4 @@
-"""`uwf-eval calibrate`."""
+"""`uwf eval calibrate`."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`uwf-eval check`."""
+"""`uwf eval check`."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

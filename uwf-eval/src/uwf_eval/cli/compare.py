@@ -1,4 +1,4 @@
-"""`uwf-eval compare`."""
+"""`uwf eval compare`."""
 
 from collections.abc import Sequence
 from dataclasses import replace

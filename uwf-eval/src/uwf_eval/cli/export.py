@@ -1,4 +1,4 @@
-"""`uwf-eval export`: trials as bundles, a run as a log of Inspect."""
+"""`uwf eval export`: trials as bundles, a run as a log of Inspect."""
 
 import json
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def _inspect_log(session: Session, what: str, output: str) -> dict[str, Any]:
     if "/" in what:
         raise UsageError(
             f"{what!r} is a trial; a log of Inspect is of a run",
-            hint=f"next: uwf-eval export {what.partition('/')[0]} --format inspect -o FILE.eval",
+            hint=f"next: uwf eval export {what.partition('/')[0]} --format inspect -o FILE.eval",
         )
     with results_of(session) as (client, results):
         run = results.run(what)
@@ -94,7 +94,7 @@ def _bundle(client: Client, trial: Trial, file: Path) -> dict[str, Any]:
     if trial.thread is None:
         raise WrongStateError(
             f"trial {trial.run}/{trial.number} has no thread; its state is {trial.state}",
-            hint=f"`uwf-eval resume {trial.run}` runs the remaining trials",
+            hint=f"`uwf eval resume {trial.run}` runs the remaining trials",
         )
     return {"trial": trial.number, **client.export_thread(trial.thread, file)}
 

@@ -1,4 +1,4 @@
-"""`uwf-eval report`."""
+"""`uwf eval report`."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""`uwf-eval run` and `uwf-eval resume`."""
+"""`uwf eval run` and `uwf eval resume`."""
 
 from collections.abc import Sequence
 from typing import Any

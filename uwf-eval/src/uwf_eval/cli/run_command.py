@@ -63,7 +63,7 @@ def run_name(text: str) -> str:
 
 
 def request_of(tasks: Sequence[str], options: Mapping[str, Any]) -> Request:
-    """The request of `uwf-eval run`, with a random seed if none is given.
+    """The request of `uwf eval run`, with a random seed if none is given.
 
     Raises:
         UsageError: the budget or the name is not valid.

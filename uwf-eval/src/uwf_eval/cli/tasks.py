@@ -1,4 +1,4 @@
-"""`uwf-eval new`."""
+"""`uwf eval new`."""
 
 import os
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def new(session: Session, task: str, expect: Sequence[str], **options: Any) -> N
     document = {
         "name": folder.name,
         "folder": str(folder),
-        "hint": f"uwf-eval run {task} --repeat 3",
+        "hint": f"uwf eval run {task} --repeat 3",
     }
     session.emit(document, lambda each, _: f"{each['folder']}\nnext: {each['hint']}")
 
@@ -50,7 +50,7 @@ def _write_thread(
         "name": folder.name,
         "folder": str(folder),
         "expected": written.expected,
-        "hint": f"uwf-eval run {task} --repeat 3",
+        "hint": f"uwf eval run {task} --repeat 3",
     }
     session.emit(document, lambda each, _: f"{each['folder']}\nnext: {each['hint']}")
 

@@ -47,7 +47,7 @@ def run_row(run: Run, counts: Mapping[str, int]) -> dict[str, Any]:
 def runs_text(document: Mapping[str, Any], screen: Screen) -> str:
     """The text of `list`."""
     rows = [_row(each) for each in document["runs"]]
-    return table_text(Table("Runs", _HEADINGS, rows), screen) or "no runs\nnext: uwf-eval run TASK"
+    return table_text(Table("Runs", _HEADINGS, rows), screen) or "no runs\nnext: uwf eval run TASK"
 
 
 def _row(each: Mapping[str, Any]) -> Row:

@@ -121,7 +121,7 @@ def configurations(report: Report) -> Table:
     rows = [_line(each.configuration.label, each.line, n) for n, each in enumerate(several)]
     note = (
         "The same tasks under each configuration. Overlapping intervals do not decide whether "
-        "configurations differ; `uwf-eval compare` pairs the tasks and tests the difference."
+        "configurations differ; `uwf eval compare` pairs the tasks and tests the difference."
     )
     return Table("Configurations", (Heading("Configuration", least=18), *_LINE), rows, note)
 
@@ -329,7 +329,7 @@ def trials(report: Report) -> Table:
     several = len(report.configurations) > 1
     rows = [_trial(each, report.label_of(each.cell) if several else "") for each in report.trials]
     more = f"{plural(report.left_out, 'trial')} more are not listed; those that passed go first."
-    note = "`uwf-eval show RUN/NUMBER` prints one trial in full."
+    note = "`uwf eval show RUN/NUMBER` prints one trial in full."
     return Table("Trials", headings, rows, note, left_out=more if report.left_out else "")
 
 
@@ -356,7 +356,7 @@ def _trial(trial: Trial, configuration: str) -> Row:
 def settings(run: Run) -> list[tuple[str, str]]:
     """The settings of the run."""
     return [
-        ("Command", " ".join(("uwf-eval", *run.command)) if run.command else NONE),
+        ("Command", " ".join(("uwf eval", *run.command)) if run.command else NONE),
         ("Seed", str(run.seed)),
         ("Repeats", str(run.repeat)),
         ("Jobs", str(run.jobs)),

@@ -27,7 +27,7 @@ def report_text(report: Report, screen: Screen) -> str:
 def _head(report: Report, screen: Screen) -> str:
     run = report.run
     ended = "" if run.finished_at_ms else ", not finished"
-    command = " ".join(("uwf-eval", *run.command)) if run.command else ""
+    command = " ".join(("uwf eval", *run.command)) if run.command else ""
     lines = [
         screen.paint(clean(run.name or run.run), "bold"),
         f"{run.run}  {utc(run.started_at_ms)}{ended}",
@@ -40,6 +40,6 @@ def _hints(report: Report, screen: Screen) -> str:
     states, run = report.overall.states, report.run.run
     again = states.infra_error or states.not_run
     first = next((each.numbers[0] for each in report.failures if each.numbers), None)
-    lines = [f"next: uwf-eval resume {run}"] if again else []
-    lines += [] if first is None else [f"next: uwf-eval show {run}/{first}"]
+    lines = [f"next: uwf eval resume {run}"] if again else []
+    lines += [] if first is None else [f"next: uwf eval show {run}/{first}"]
     return "\n".join(screen.paint(line, "dim") for line in lines)

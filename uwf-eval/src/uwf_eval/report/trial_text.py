@@ -83,7 +83,7 @@ def reading(trial: Trial) -> list[str]:
         *([] if trial.recorded is None else [f"uwf step show {trial.recorded.step}"]),
         f"uwf thread read {trial.thread}",
         f"uwf step turns {trial.thread}",
-        f"uwf-eval export {trial.run}/{trial.number} -o trial.tar",
+        f"uwf eval export {trial.run}/{trial.number} -o trial.tar",
     ]
 
 
@@ -132,6 +132,6 @@ def _judge(each: JudgeResult, screen: Screen) -> str:
 
 
 def _onward(trial: Trial, screen: Screen) -> str:
-    again = [f"uwf-eval resume {trial.run}"] if trial.state in ("infra_error", "not_run") else []
+    again = [f"uwf eval resume {trial.run}"] if trial.state in ("infra_error", "not_run") else []
     lines = (*again, *reading(trial))
     return "\n".join(screen.paint(f"next: {line}", "dim") for line in lines)

@@ -76,7 +76,7 @@ def _different(what: str, word: str) -> UsageError:
     return UsageError(
         f"the corrected task differs in {what}; only its judges and files for them may change",
         where=word,
-        hint="start a new run with `uwf-eval run`",
+        hint="start a new run with `uwf eval run`",
     )
 
 

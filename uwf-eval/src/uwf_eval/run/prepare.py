@@ -70,7 +70,7 @@ class Prepared:
 
 
 def prepare(client: Client, request: Request, run: str, folder: RunFolder) -> Prepared:
-    """Prepare a new run. Warnings of its tasks are left to `uwf-eval check`.
+    """Prepare a new run. Warnings of its tasks are left to `uwf eval check`.
 
     Args:
         client: of the main store. run: the run's id.
@@ -295,4 +295,4 @@ def _reloaded(known: RunTask, folder: Path) -> Task:
 
 def _unusable(known: RunTask, folder: Path, why: str) -> UwfError:
     message = f"the run's copy of task {known.name!r} {why}"
-    return UwfError(message, where=str(folder), hint="start a new run with `uwf-eval run`")
+    return UwfError(message, where=str(folder), hint="start a new run with `uwf eval run`")

@@ -77,10 +77,10 @@ class RunOutcome(NamedTuple):
             tasks = {each.cell.task for each in left if each.state == "infra_error"}
             words = [f"--task {shlex.quote(each.place)}" for each in self.run.tasks
                      if each.name in tasks and each.source != "distribution"]  # fmt: skip
-            return " ".join([f"uwf-eval resume {self.run.run}", *words])
+            return " ".join([f"uwf eval resume {self.run.run}", *words])
         if left:
-            return f"uwf-eval resume {self.run.run}"
-        return f"uwf-eval report {self.run.run}"
+            return f"uwf eval resume {self.run.run}"
+        return f"uwf eval report {self.run.run}"
 
 
 def start_run(client: Client, request: Request, services: RunServices) -> RunOutcome:
@@ -131,7 +131,7 @@ def resume_run(
     if not any(each.state in LEFT for each in trials):
         raise UsageError(
             f"run {run.run} has no trials left to run",
-            hint=f"`uwf-eval report {run.run}` shows its results",
+            hint=f"`uwf eval report {run.run}` shows its results",
         )
     with folder.held():
         if corrected:

@@ -166,9 +166,9 @@ class Results:
         if not found:
             raise UnknownIdError(
                 "there are no runs" if word == LAST else f"unknown run {word!r}",
-                hint="start one with `uwf-eval run TASK`"
+                hint="start one with `uwf eval run TASK`"
                 if not names
-                else "`uwf-eval list` shows all runs",
+                else "`uwf eval list` shows all runs",
             )
         return found[0]
 
@@ -234,7 +234,7 @@ class Results:
                 f"unknown trial {number} of run {run}",
                 hint=f"the run has trials 1 to {max(planned)}"
                 if planned
-                else "`uwf-eval report` shows them",
+                else "`uwf eval report` shows them",
             )
         return read_payload(Trial, planned[number])
 

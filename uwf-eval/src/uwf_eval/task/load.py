@@ -51,7 +51,7 @@ def find_task(word: str, client: Client, cwd: Path) -> Found:
             raise UnknownIdError(
                 f"the folder {word!r} contains no {TASK_FILE}",
                 where=str(path),
-                hint=f"`uwf-eval new {word}` creates a task" if not any(path.iterdir()) else
+                hint=f"`uwf eval new {word}` creates a task" if not any(path.iterdir()) else
                 "type the folder that contains it",
             )  # fmt: skip
         return Found("folder", str(path), path)

@@ -41,7 +41,7 @@ class JudgeSpec:
     calibration: Annotated[
         Text | None,
         "Its calibration set, relative to the task's folder. It counts only while "
-        "`uwf-eval calibrate` has shown that it reaches the set's bar.",
+        "`uwf eval calibrate` has shown that it reaches the set's bar.",
     ] = None
 
     @property

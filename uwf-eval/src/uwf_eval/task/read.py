@@ -89,7 +89,7 @@ def _checked(loaded: Loaded, origin: Origin, client: Client | None) -> Checked:
 def _no_task(root: YamlNode | None, file: str) -> Problem:
     place = Place(file, 1, 1) if root is None else root.place
     what = "the file is empty" if root is None else "a task must be a mapping"
-    return error_at(place, "wrong-type", what, "`uwf-eval new NAME` creates an example task")
+    return error_at(place, "wrong-type", what, "`uwf eval new NAME` creates an example task")
 
 
 def _shape_problems(root: YamlMapping) -> Iterator[Problem]:

@@ -49,7 +49,7 @@ class ModelOptions:
         max_tokens: of an answer; None: the default of the service.
         characters: the most that the model gets of a section; the middle of longer ones is left
             out.
-        order: of the sections, and of criteria; `uwf-eval calibrate` asks in both.
+        order: of the sections, and of criteria; `uwf eval calibrate` asks in both.
     """
 
     temperature: float | None = None
