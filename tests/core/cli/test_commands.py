@@ -140,7 +140,9 @@ def test_the_store_as_it_is(uwf, project):
     assert set(near) < set(far)
 
 
-@pytest.mark.parametrize("text", ["NaN", "[Infinity]", "{", "", "1" * 30, "[" * 3000 + "]" * 3000])
+@pytest.mark.parametrize(
+    "text", ["NaN", "[Infinity]", "{", "", "1" * 30, "[" * 3000 + "]" * 3000, '[{"a": 1, "a": 2}]']
+)
 def test_what_is_no_payload_is_refused(uwf, project, text):
     (project.folder / "p.json").write_text(text)
     answer = uwf("cas", "put", "array" if text[:1] == "[" else "number", "p.json")

@@ -35,6 +35,12 @@ def test_without_any_home_the_error_says_what_to_set(env: dict[str, str]) -> Non
     assert caught.value.exit_code == 2
 
 
+def test_a_home_that_is_no_folder_is_named_and_its_rights_stay() -> None:
+    with pytest.raises(ConfigError, match="/dev/null is not a folder") as caught:
+        find_home({"UWF_HOME": "/dev/null"})
+    assert caught.value.hint == "set UWF_HOME to a folder, or unset it"
+
+
 @pytest.mark.parametrize("mode", [0o777, 0o1777, 0o702])
 def test_a_folder_that_everybody_can_write_is_refused(tmp_path: Path, mode: int) -> None:
     """Who can write there chooses what programs uwf runs."""

@@ -195,9 +195,10 @@ def test_what_cannot_be_compacted_is_named_with_its_cure(uwf: Client, thread: st
     with pytest.raises(WrongStateError, match="has no step yet"):
         uwf.compact(thread, TEXT)
     uwf.exec(thread, count=2)
-    for text, agent in ((None, None), (TEXT, "me")):
-        with pytest.raises(UsageError, match="one of --text and --agent"):
-            uwf.compact(thread, text, agent=agent)
+    with pytest.raises(UsageError, match="one of --text and --agent is needed"):
+        uwf.compact(thread)
+    with pytest.raises(UsageError, match="--text and --agent cannot be combined"):
+        uwf.compact(thread, TEXT, agent="me")
     with pytest.raises(UsageError, match="maximum is 16000"):
         uwf.compact(thread, "x" * 16_001)
     with pytest.raises(UnknownIdError, match="is not a step of thread"):

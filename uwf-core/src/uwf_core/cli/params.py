@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 from uwf_core.cli.session import Session
 from uwf_core.errors import PayloadError, UsageError
+from uwf_core.fields.records import without_doubles
 from uwf_core.process.path_walk import MOST_BYTES, read_regular
 
 
@@ -58,7 +59,7 @@ def read_payload(path: str) -> Any:
     """
     text = file_or_stdin(path, "FILE")
     try:
-        return json.loads(text, parse_constant=_no_json)
+        return json.loads(text, parse_constant=_no_json, object_pairs_hook=without_doubles)
     except RecursionError as error:
         raise PayloadError("nested too deeply", where=path) from error
     except ValueError as error:

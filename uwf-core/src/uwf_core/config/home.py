@@ -5,6 +5,7 @@
 
 import os
 from collections.abc import Mapping
+from stat import S_ISDIR
 
 from uwf_core.errors import ConfigError
 from uwf_core.process import crash_points
@@ -20,7 +21,8 @@ def find_home(env: Mapping[str, str]) -> str:
     """The absolute path of uwf's folder: `UWF_HOME`, else `~/.uwf`. It may not exist yet.
 
     Raises:
-        ConfigError: neither `UWF_HOME` nor `HOME` is set, or other users can write there.
+        ConfigError: neither `UWF_HOME` nor `HOME` is set, or it is no folder, or other users can
+            write there.
     """
     own = env.get("UWF_HOME", "")
     home = os.path.abspath(expand_user(own, env)) if own else default_home(env)
@@ -42,6 +44,12 @@ def _refuse_shared(home: str) -> None:
         status = os.stat(home)
     except OSError:
         return  # the code that uses the folder reports the error
+    if not S_ISDIR(status.st_mode):
+        raise ConfigError(
+            f"{home} is not a folder",
+            where="UWF_HOME",
+            hint="set UWF_HOME to a folder, or unset it",
+        )
     cure = f"chmod go-w {home}"
     if not is_own(home):
         who, cure = "another user", f"chown -R {os.geteuid()} {home}"

@@ -252,11 +252,11 @@ def integer(text: str) -> int | float:
     return int(text) if len(text) <= LONGEST_INTEGER else float(text)
 
 
-def doubled(pairs: Iterable[tuple[str, Any]]) -> str | None:
-    """The first key of an object that came before in it (`object_pairs_hook` of `json.loads`)."""
-    seen = set[str]()
-    for key, _ in pairs:
-        if key in seen:
-            return key
-        seen.add(key)
-    return None
+def without_doubles(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """An object (`object_pairs_hook` of `json.loads`). Raises ValueError if it has a key twice."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"it has the key {key!r} twice")
+        found[key] = value
+    return found

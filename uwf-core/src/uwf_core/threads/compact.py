@@ -116,7 +116,9 @@ def compact_thread(
 def _check_options(options: CompactOptions) -> None:
     if (options.text is None) == (options.agent is None):
         raise UsageError(
-            "one of --text and --agent is needed",
+            "one of --text and --agent is needed"
+            if options.text is None
+            else "--text and --agent cannot be combined",
             hint="--text @summary.md stores a text; --agent NAME lets an agent write one",
         )
     if options.text is not None and not options.text.strip():

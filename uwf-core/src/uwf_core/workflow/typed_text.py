@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import DefinitionError, PayloadError, UsageError
 from uwf_core.fields.mismatch import not_a_field, short
-from uwf_core.fields.records import doubled
+from uwf_core.fields.records import without_doubles
 from uwf_core.workflow.alternatives import alternatives, as_mapping, inline_refs, is_open
 from uwf_core.workflow.variants import STATUS, variants
 from uwf_core.workflow.yaml_nodes import at, is_bad_number, type_of, types_of, value_of
@@ -34,7 +34,7 @@ def typed_value(text: str, schema: Any) -> Any:
     if allowed == {"string"}:
         return text
     try:
-        value = json.loads(text, object_pairs_hook=_without_doubles)
+        value = json.loads(text, object_pairs_hook=without_doubles)
     except (ValueError, RecursionError):  # JSON is not quite a part of YAML: escapes, line ends
         if "string" not in allowed:
             return _yaml_value(text, schema)
@@ -128,7 +128,7 @@ def _noun(option: str) -> str:
 
 def _json_of(text: str, option: str) -> dict[str, Any] | list[str]:
     try:
-        value: Any = json.loads(text, object_pairs_hook=_without_doubles)
+        value: Any = json.loads(text, object_pairs_hook=without_doubles)
         if isinstance(value, list) and not all(isinstance(each, str) for each in value):
             raise ValueError("it is a list of something else than field=value")
     except (ValueError, RecursionError) as error:
@@ -136,13 +136,6 @@ def _json_of(text: str, option: str) -> dict[str, Any] | list[str]:
             f"the {_noun(option)} is not JSON: {error}", where=option, hint=_WRITE
         ) from error
     return value  # type: ignore[no-any-return]
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    twice = doubled(pairs)
-    if twice is not None:
-        raise ValueError(f"it has the key {twice!r} twice")
-    return dict(pairs)
 
 
 def _fields(items: Sequence[str], schema: Mapping[str, Any], option: str) -> dict[str, str]:
