@@ -7,7 +7,6 @@ from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.table import Column, table
 from uwf_core.cli.session import Session, now_ms
-from uwf_core.errors import FailureKind, UsageError
 
 if TYPE_CHECKING:
     from uwf_core.views.thread_list import ThreadFilter
@@ -24,7 +23,7 @@ def thread_filter(
     """The filter of the options that select threads.
 
     Raises:
-        UsageError: an unknown status or kind of failure, or a wrong tag.
+        UsageError: a wrong tag.
     """
     from uwf_core.views.thread_list import ThreadFilter
 
@@ -33,16 +32,8 @@ def thread_filter(
         from uwf_core.thread.tags import parse_tags
 
         tags = parse_tags(tag)
-    if others.get("failure") is not None:
-        _check_kind(others["failure"])
-    statuses = _statuses(status)
+    statuses = () if status is None else tuple(word.strip() for word in status.split(","))
     return ThreadFilter(statuses=statuses, after_ms=after, before_ms=before, tags=tags, **others)
-
-
-def _check_kind(kind: str) -> None:
-    known = [each.word for each in FailureKind]
-    if kind not in known:
-        raise UsageError(f"unknown kind of failure {kind!r}", hint=f"use one of {', '.join(known)}")
 
 
 def list_(session: Session, **options: Any) -> None:
@@ -51,29 +42,6 @@ def list_(session: Session, **options: Any) -> None:
 
     chosen = thread_filter(**options)
     session.emit_rows("threads", thread_rows(session.engine, chosen), threads_text)
-
-
-def _statuses(words: str | None) -> "tuple[str, ...]":
-    """The statuses that --status names.
-
-    Raises:
-        UsageError: one of them is unknown.
-    """
-    from uwf_core.thread.names import STATUSES
-
-    chosen: list[str] = []
-    for word in (words or "").split(","):
-        word = word.strip()
-        if word == "active":
-            chosen += ["idle", "running"]
-        elif word in STATUSES:
-            chosen.append(word)
-        elif word or words is not None:
-            raise UsageError(
-                f"unknown status {word!r}",
-                hint=f"use one or more of {', '.join(STATUSES)}, active",
-            )
-    return tuple(dict.fromkeys(chosen))
 
 
 _COLUMNS = (

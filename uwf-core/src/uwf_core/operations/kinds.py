@@ -8,8 +8,7 @@ from uwf_core.operations.declare import Bounds, Kind
 
 LARGEST = 2**53 - 1
 """The largest whole number that is exact in JSON."""
-ONE_OR_MORE, WHOLE = Bounds(1), Bounds(1, LARGEST)
-ZERO_OR_MORE = Bounds(0)
+ZERO_OR_MORE, ONE_OR_MORE = Bounds(0, LARGEST), Bounds(1, LARGEST)
 ABOVE_ZERO = Bounds(0, open=True)
 CLI, PYTHON, MODELS = Kind(only="cli"), Kind(only="python"), Kind(only="models")
 HIDDEN = Kind(only="cli", hidden=True)
@@ -90,9 +89,11 @@ class Start(TypedDict, total=False):
         "Stop when this cost is reached, with all that it calls.",
     ]  # fmt: skip
     max_tokens: Annotated[
-        int | None, WHOLE, Kind("", "N", into="limits"), "Stop when N tokens are used."
+        int | None, ONE_OR_MORE, Kind("", "N", into="limits"), "Stop when N tokens are used."
     ]
-    max_steps: Annotated[int | None, WHOLE, Kind("", "N", into="limits"), "Stop after N steps."]
+    max_steps: Annotated[
+        int | None, ONE_OR_MORE, Kind("", "N", into="limits"), "Stop after N steps."
+    ]
     max_minutes: Annotated[
         float | None, ABOVE_ZERO, Kind("", "M", into="limits"), "Stop after M minutes of running."
     ]

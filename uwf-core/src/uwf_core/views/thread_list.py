@@ -8,7 +8,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.api.store import Variable, WantedVariables
-from uwf_core.errors import CorruptNodeError
+from uwf_core.api.sums import LARGEST
+from uwf_core.errors import CorruptNodeError, FailureKind, UsageError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.calls import shown_state, threads_in_calls
 from uwf_core.thread.head import (
@@ -108,12 +109,29 @@ def list_threads(engine: "Engine", wanted: ThreadFilter) -> "list[ThreadRow]":
 
 
 def thread_rows(engine: "Engine", wanted: ThreadFilter) -> list[str]:
-    """The same, each a `ThreadRow` in JSON: a list of 10,000 is written without being built."""
-    end = None if wanted.limit is None else max(wanted.limit, 0) + wanted.offset
+    """The same, each a `ThreadRow` in JSON: a list of 10,000 is written without being built.
+
+    Raises:
+        UsageError: an unknown status or kind of failure, or a number that makes no sense.
+    """
+    _check(wanted)
+    end = None if wanted.limit is None else wanted.limit + wanted.offset
     rows = list(islice(_rows(engine, wanted), wanted.offset, end))
     if any(row.endswith(_NO_TASK) for row in rows):  # heads that an earlier uwf wrote, or damaged
         rows = [_with_task(engine, row) if row.endswith(_NO_TASK) else row for row in rows]
     return rows
+
+
+def _check(wanted: ThreadFilter) -> None:
+    kinds = [each.word for each in FailureKind]
+    words = [("status", each, [*STATUSES, "active"]) for each in wanted.statuses]
+    words += [("kind of failure", each, kinds) for each in [wanted.failure] if each is not None]
+    for what, word, known in words:
+        if word not in known:
+            raise UsageError(f"unknown {what} {word!r}", hint=f"use {', '.join(known)}")
+    for name, number in (("limit", wanted.limit or 0), ("offset", wanted.offset)):
+        if not (isinstance(number, int) and 0 <= number <= LARGEST):
+            raise UsageError(f"the {name} {number!r} is not in the range from 0 to {LARGEST}")
 
 
 def _with_task(engine: "Engine", row: str) -> str:
