@@ -21,7 +21,7 @@ def find_home(env: Mapping[str, str]) -> str:
     """The absolute path of uwf's folder: `UWF_HOME`, else `~/.uwf`. It may not exist yet.
 
     Raises:
-        ConfigError: neither `UWF_HOME` nor `HOME` is set, or it is no folder, or other users can
+        ConfigError: neither `UWF_HOME` nor `HOME` is set, or it is not a folder, or other users can
             write there.
     """
     own = env.get("UWF_HOME", "")
