@@ -167,6 +167,17 @@ def test_settings_are_shown_set_and_traced_to_their_origin(uwf, project):
     assert (refused.code, refused.out) == (2, "")
 
 
+def test_an_entry_can_be_unset(uwf, project):
+    for key, value in {"agents.b": "{use: mock}", "models.m": "{name: m-1}"}.items():
+        assert uwf("config", "set", key, value).code == 0
+        unset = uwf("config", "set", key, "null")
+        assert unset.code == 0
+        file = str(project.home / "config.yaml")
+        assert unset.document == {"key": key, "value": None, "file": file}
+        assert uwf("config", "get", key).code == 2
+    assert uwf("config", "show").document["agents"] == {}
+
+
 def test_setup_of_an_agent_alone_needs_no_provider_and_keeps_the_rest(uwf, project):
     project.config("defaultAgent: mock\nlimits: {depth: 2}  # as it was\n")
     done = uwf("setup", "--agent", "human")

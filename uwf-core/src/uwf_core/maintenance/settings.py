@@ -1,11 +1,13 @@
 """The settings as documents: all, one, changed; and the files that they come from."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NotRequired, TypedDict
 
 from uwf_core.config.change import change_list, config_path, set_value
 from uwf_core.config.keys import Config
 from uwf_core.config.show import SettingRow, get_setting, settings_document, settings_rows
 from uwf_core.config.trust import find_project
+from uwf_core.errors import ConfigError
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -61,7 +63,10 @@ def change_setting(engine: "Engine", key: str, value: str, *, add: bool, remove:
     else:
         set_value(engine.home, key, value, lambda path, new: check_change(engine, path, new))
     vars(engine).pop("settings", None)  # they are read again
-    return {**show_setting(engine, key), "file": config_path(engine.home)}
+    settings, new = engine.settings, None
+    with suppress(ConfigError):  # an entry that is unset now is unknown
+        new = get_setting(settings, key)
+    return {"key": key, "value": new, "file": config_path(engine.home)}
 
 
 def show_paths(engine: "Engine") -> SettingFiles:
