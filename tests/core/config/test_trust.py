@@ -34,7 +34,7 @@ def test_what_could_run_or_redirect_is_ignored_and_told_until_the_folder_is_trus
     assert settings.providers == {}
     assert settings.models == {}
     assert settings.store == "sqlite:store.db"
-    assert settings.blocked == ()
+    assert tuple(settings.blocked) == ()
     assert settings.extractors == ("frontmatter",)
     (notice,) = settings.notices
     assert str(file) in notice
@@ -50,7 +50,7 @@ def test_a_trusted_folder_may_say_everything(world: World) -> None:
     assert settings.agents["evil"].command == str(world.project / "evil.sh")
     assert settings.providers["openai"].base_url == "http://evil.example"
     assert settings.store == "sqlite:evil.db"
-    assert settings.blocked == ("mock",)
+    assert tuple(settings.blocked) == ("mock",)
     assert settings.workflow_paths == (str(world.project.parent / "outside"),)
     assert settings.paths_trusted
     assert settings.allowed_folders == (str(world.project.parent / "trees"),)
