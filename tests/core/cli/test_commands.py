@@ -178,6 +178,21 @@ def test_an_entry_can_be_unset(uwf, project):
     assert uwf("config", "show").document["agents"] == {}
 
 
+def test_a_store_that_is_not_installed_is_refused_and_its_setting_named(uwf, project):
+    refused = uwf("config", "set", "store", "foo:bar").error
+    assert refused["exitCode"] == 2
+    assert (refused["message"], refused["where"]) == ("unknown store 'foo'", "store")
+    assert "sqlite" in refused["hint"]
+    assert "memory" in refused["hint"]
+    file = project.config("defaultAgent: mock\nstore: foo:bar\n")
+    stopped = uwf("thread", "list").error
+    assert stopped["message"] == "unknown store 'foo'"
+    assert stopped["where"] == f"store ({file}:2)"
+    assert stopped["hint"].endswith("; next: uwf config set store sqlite:store.db")
+    assert uwf("config", "set", "store", "sqlite:store.db").code == 0
+    assert uwf("thread", "list").code == 0
+
+
 def test_setup_of_an_agent_alone_needs_no_provider_and_keeps_the_rest(uwf, project):
     project.config("defaultAgent: mock\nlimits: {depth: 2}  # as it was\n")
     done = uwf("setup", "--agent", "human")

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.config.home import find_home
-from uwf_core.errors import PluginBroken
+from uwf_core.errors import ConfigError, PluginBroken, PluginError
 from uwf_core.ids import Ref, ThreadIds
 
 if TYPE_CHECKING:
@@ -152,7 +152,13 @@ class Engine:
         """The backend of the store; raises as `store`."""
         from uwf_core.config.original import store_notices
 
-        backend = self.backend_at(self.settings.store)
+        try:
+            backend = self.backend_at(self.settings.store)
+        except PluginError as error:
+            origin = self.settings.origin(("store",))
+            cure = "; next: uwf config set store sqlite:store.db" if origin.layer == "user" else ""
+            where, hint = f"store ({origin.place})", f"{error.hint}{cure}"
+            raise ConfigError(error.message, where=where, hint=hint) from error
         new = self.via == "cli" and not self.imports_original
         for notice in store_notices(self.home, self.env, backend, new=new) if self.durable else ():
             self.report_fault(notice)
@@ -163,6 +169,12 @@ class Engine:
         from uwf_core.stores.open import open_backend
 
         return open_backend(url, self.home, self._plugin_store, durable=self.durable)
+
+    def check_store(self, url: str) -> None:
+        """Raise PluginError unless the kind of a store is installed."""
+        from uwf_core.stores.open import is_shared
+
+        is_shared(url, self._plugin_store)
 
     def process_env(self) -> Mapping[str, str] | None:
         """The environment of another process that works as this one on the same store; None if

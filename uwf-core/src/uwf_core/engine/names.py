@@ -159,6 +159,8 @@ def _names(path: Path, value: Any) -> Iterator[tuple[_Check, str]]:
             yield _check_protocol, value
         case ("extractors",):
             yield from ((_check_extractor, name) for name in _texts(value))
+        case ("store",) if isinstance(value, str) and ":" in value:
+            yield _check_store, value
         case ("plugins", "order"):
             yield from ((_check_observer, name) for name in _texts(value))
 
@@ -189,6 +191,11 @@ def _check_protocol(engine: "Engine", name: str) -> None:
 def _check_extractor(engine: "Engine", name: str) -> None:
     with suppress(PluginBroken):  # that is the failure of a step
         engine.plugins.found(EXTRACTORS, name)
+
+
+def _check_store(engine: "Engine", url: str) -> None:
+    with suppress(PluginBroken):  # that is the failure of each command
+        engine.check_store(url)
 
 
 def _check_observer(engine: "Engine", name: str) -> None:

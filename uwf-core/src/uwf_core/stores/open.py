@@ -60,12 +60,14 @@ def _spec(scheme: str, plugin: Callable[[str], StoreSpec] | None) -> StoreSpec:
     for spec in HOUSE:
         if spec.name == scheme:
             return spec
+    built_in = f"built in: {', '.join(spec.name for spec in HOUSE)}"
     if plugin is None:
-        raise PluginError(
-            f"unknown store {scheme!r}",
-            hint=f"built-in stores: {', '.join(spec.name for spec in HOUSE)}",
-        )
-    spec = plugin(scheme)
+        raise PluginError(f"unknown store {scheme!r}", hint=built_in)
+    try:
+        spec = plugin(scheme)
+    except PluginError as error:
+        hint = f"{error.hint}; {built_in}"
+        raise PluginError(error.message, where=error.where, hint=hint) from error
     if spec.api.split(".")[0] != STORE_API_VERSION.split(".")[0]:
         raise PluginError(
             f"the store {scheme!r} was written for contract {spec.api}, but this uwf has "
