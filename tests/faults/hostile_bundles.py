@@ -71,6 +71,9 @@ def _look(world: World, home: Path, good: Path, name: str) -> str | None:
 
 
 def _files(world: World) -> set[str]:
-    """The files near by, save those that the store itself makes to be read."""
+    """The files near by, save those that the store itself makes to be read, and the folder of load
+    markers, which stays empty.
+    """
     near = [*world.home.rglob("*"), *world.project.rglob("*"), *world.root.glob("*.*")]
-    return {str(path) for path in near if not path.name.startswith("store.db")}
+    own = world.home / "loading"
+    return {str(path) for path in near if path != own and not path.name.startswith("store.db")}
