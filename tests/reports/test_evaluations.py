@@ -175,6 +175,6 @@ def test_a_resume_pays_no_agent_for_a_trial_that_only_lacks_a_judge(site: Site) 
     (task / "judge.sh").write_text("#!/bin/sh\nexit 9\n")
     done = site.document("run", "t", code=1)
     (task / "judge.sh").write_text("#!/bin/sh\necho '{\"score\": 1}'\n")
-    again = site.document(*done["hint"].split()[1:])
+    again = site.document(*done["hint"].removeprefix("uwf eval ").split())
     assert again["states"] == {"scored": 1}
     assert paid.read_text().count("x") == 1
