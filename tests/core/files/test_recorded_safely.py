@@ -1,5 +1,6 @@
 """What happens to the record of files when there is much of it, or when something is damaged."""
 
+import hashlib
 import os
 import shutil
 import threading
@@ -14,6 +15,8 @@ from uwf_core.files import freeing, snapshot
 from uwf_core.files.incoming import incoming
 from uwf_core.files.keeping import collect, forget
 from uwf_core.files.restore import has_tree
+
+BLOB_OF_A = hashlib.sha256(b"blob 1\0a").hexdigest()
 
 
 @pytest.mark.parametrize("damage", ["index", "note", "objects", "lock"])
@@ -38,6 +41,25 @@ def test_a_damaged_index_or_a_lost_object_is_made_again(here, damage):
     file = index if damage == "index" else index.with_name(index.name + ".json")
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
     assert here.tree() == tree
+
+
+def test_where_the_index_of_a_pack_is_damaged_no_sound_file_is_left_out(here):
+    """Git dies as it looks in the pack for the content of `b`, as if `b` could not be recorded."""
+    for name in ("a", *map(str, range(40))):
+        write(here.folder, name, name.encode())
+    here.tree()
+    index = max(Path(here.files.packs).glob("*.idx"), key=lambda file: file.stat().st_size)
+    data, count = bytearray(index.read_bytes()), 41
+    number = (data.index(bytes.fromhex(BLOB_OF_A)) - 8 - 4 * 256) // 32
+    begin = len(data) - 64 - 4 * (count - number)  # where the pack has it
+    data[begin : begin + 4] = b"\xff" * 4
+    index.chmod(0o600)
+    index.write_bytes(data)
+    write(here.folder, "b", b"a")
+    found = here.record()
+    assert found["tree"] is None
+    assert index.name in found["reason"]
+    assert "uwf cas verify" in found["reason"]
 
 
 def test_a_folder_with_too_many_files_is_given_up_while_it_is_listed(here, monkeypatch):

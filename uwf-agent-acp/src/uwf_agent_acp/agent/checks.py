@@ -91,7 +91,7 @@ def _protocol(known: KnownAgent, request: CheckRequest, options: AcpOptions) -> 
             except RpcError as error:
                 return CheckResult(
                     state="error",
-                    message=f"{_described(info)}; it cannot begin a session: {error}",
+                    message=f"{_described(known, info)}; it cannot begin a session: {error}",
                     hint="sign in with the agent's own program, or name its key in `env` of the "
                     "alias",
                 )
@@ -101,11 +101,12 @@ def _protocol(known: KnownAgent, request: CheckRequest, options: AcpOptions) -> 
             message=f"`{' '.join(known.command(options))}` does not speak the protocol: {error}",
             hint="its arguments: agents -> ALIAS -> options -> arguments",
         )
-    return CheckResult(state="ok", message=_described(info))
+    return CheckResult(state="ok", message=_described(known, info))
 
 
-def _described(info: AgentInfo) -> str:
-    continues = "continues" if info.can_load or info.can("resume") else "cannot continue"
+def _described(known: KnownAgent, info: AgentInfo) -> str:
+    loads = not known.loads_damaged and (info.can_load or info.can("resume"))
+    continues = "continues" if loads else "cannot continue"
     forks = "forks" if info.can("fork") else "cannot fork"
     return f"{info.name or 'an agent'} {info.version or ''}".rstrip() + f": {continues}, {forks}"
 

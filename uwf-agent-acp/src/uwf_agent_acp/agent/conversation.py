@@ -169,6 +169,7 @@ class AgentConversation:
     def _load(self, program: AcpProcess, info: AgentInfo, session: str) -> _Opened:
         """Open an earlier session as far as the agent announces that, and check the evidence."""
         client, meta = program.client, self._profile.meta(self._call)
+        self._profile.check_load(session)
         try:
             if info.can_load:
                 state = client.load_session(session, self._call.cwd, meta)

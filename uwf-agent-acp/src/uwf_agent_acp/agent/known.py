@@ -53,6 +53,7 @@ class KnownAgent(NamedTuple):
             they were the answer.
         counts_sessions: its ids of sessions are numbers of one home, so that an id of another
             machine names another conversation. The replay must contain the thread's task.
+        loads_damaged: what is wrong with the sessions that it loads; they are not continued.
         counted: finds the counts of a turn where the protocol's `usage` has none, in what only
             this agent says: of the end of the turn, and of its chunks.
         untrusted_meta: what keeps the files of a folder from running anything, in the requests that
@@ -70,6 +71,7 @@ class KnownAgent(NamedTuple):
     noise: Callable[[Chunk], bool] = lambda _chunk: False
     reports_failure: Callable[[Chunk], bool] = lambda _chunk: False
     counts_sessions: bool = False
+    loads_damaged: str | None = None
     counted: Callable[[Mapping[str, Any], Sequence[Mapping[str, Any]]], TokenCounts | None] = (
         lambda _end, _chunks: None
     )
@@ -151,6 +153,13 @@ class _KnownProfile(Profile):
 
     def is_said(self, chunk: Chunk) -> bool:
         return not (self._known.noise(chunk) or self._known.reports_failure(chunk))
+
+    def check_load(self, session: str) -> None:
+        if self._known.loads_damaged:
+            raise SessionLost(
+                f"{self.title} loads sessions damaged: {self._known.loads_damaged}",
+                session=session,
+            )
 
     def proof_of_load(self, state: SessionState, replayed: Sequence[Chunk]) -> str:
         if self._known.counts_sessions:
@@ -243,6 +252,7 @@ GEMINI = KnownAgent(
     ("gemini", "--acp"),
     "npm install -g @google/gemini-cli",
     reading_mode="plan",
+    loads_damaged="it sends each result of a tool twice, which its service rejects",
     counted=_counts_of_gemini,
 )
 CODEX = KnownAgent(

@@ -83,6 +83,9 @@ class Profile:
         """The counts of a prompt. `metas`: what its chunks have for this agent alone."""
         return end.usage
 
+    def check_load(self, session: str) -> None:
+        """Raise `SessionLost` if an earlier session of this agent must not be continued."""
+
     def proof_of_load(self, state: SessionState, replayed: Sequence[Chunk]) -> str:
         """The evidence that a loaded session is the requested one.
 

@@ -118,6 +118,20 @@ def names_in(index: str) -> Iterator[str]:
             yield file.read(_NAME_BYTES).hex()
 
 
+def check_indexes(folder: str) -> None:
+    """Compare the index of each pack with the checksum at its end; git trusts it unread.
+
+    Raises:
+        OSError, ValueError: one cannot be read, or is damaged.
+    """
+    for name in os.listdir(folder):
+        if name.endswith(".idx"):
+            with open(os.path.join(folder, name), "rb") as file:
+                data = file.read()
+            if sha256(data[:-_NAME_BYTES]).digest() != data[-_NAME_BYTES:]:
+                raise ValueError(f"{file.name} is damaged")
+
+
 def _content(path: str) -> tuple[str, int, list[bytes]]:
     """The kind, the bytes and the content of the object in a file."""
     with open(path, "rb") as file:

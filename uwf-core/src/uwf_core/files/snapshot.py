@@ -15,6 +15,7 @@ from uwf_core.files.freeing import join_packs
 from uwf_core.files.hazards import words_of
 from uwf_core.files.incoming import Incoming, incoming
 from uwf_core.files.index import IndexState, ThreadIndex, indexed_bytes
+from uwf_core.files.packs import check_indexes
 from uwf_core.files.paths import place_in, shown
 from uwf_core.files.repository import open_repository
 from uwf_core.files.user_rules import UserTree, commit_of, rules_of, tree_around
@@ -170,12 +171,21 @@ def _write(
             if isinstance(failed, GitStopped) or len(refused) == _MOST_REFUSED:
                 raise
             if len(batch) == 1:
+                _check_store(place)
                 refused[batch[0]] = str(failed)
             else:
                 waiting += [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
     _remove(place, refused)
     options, env = objects.writing()
     return place.git(*options, "write-tree", env=env).decode().strip(), refused
+
+
+def _check_store(place: RecordedFolder) -> None:
+    """Git also fails on a sound file where the packs, which it looks through, are damaged."""
+    try:
+        check_indexes(place.repository.packs)
+    except (OSError, ValueError) as error:
+        raise GitFailed(f"{error}; `uwf cas verify` says which files are lost") from error
 
 
 def _remove(place: RecordedFolder, paths: Collection[bytes]) -> None:
