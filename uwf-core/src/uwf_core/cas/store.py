@@ -214,9 +214,9 @@ class Store(VariableStore):
             record = self.stored(ref)
             if record is None:
                 raise MissingNodeError(
-                    f"unknown node {ref}",
+                    f"the node {ref} is missing",
                     where=self.location(),
-                    hint="check the reference, and that it is from this store",
+                    hint="next: uwf cas verify",
                 )
             verify_record(record, ref)
             self._buffer.keep(record)
