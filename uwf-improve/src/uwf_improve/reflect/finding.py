@@ -2,12 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from uwf_eval.statistics.intervals import wilson_interval
-from uwf_improve.history.visits import Visit
 
 Carrier = Literal["procedure", "memory", "workflow", "agent"]
 """What carries the lesson: the goal, procedure or skill of a role; files of memory; a simpler
@@ -18,6 +17,13 @@ Kind = Literal[
     "never-rejects", "never-reached", "sent-back", "corrected", "failed", "asked", "poked",
     "costly", "slow", "same-lookup", "denied", "limit", "abandoned",
 ]  # fmt: skip
+
+CARRIER_OF: Final[Mapping[Kind, Carrier]] = {
+    "never-rejects": "workflow", "never-reached": "workflow", "sent-back": "procedure",
+    "corrected": "procedure", "failed": "agent", "asked": "memory", "poked": "procedure",
+    "costly": "agent", "slow": "agent", "same-lookup": "memory", "denied": "agent",
+    "limit": "procedure", "abandoned": "procedure",
+}  # fmt: skip
 
 LEAST_THREADS: Final = 5
 """Fewer threads show nothing that could be called a habit."""
@@ -63,12 +69,6 @@ def is_habit(count: int, of: int, least: float) -> bool:
     return count >= 3 and wilson_interval(count, of, LEVEL).low > least
 
 
-def shown_steps(visits: Iterable[Visit]) -> tuple[list[str], int]:
-    """The newest steps, and of how many threads they all are."""
-    every = list(visits)
-    return [each.ref for each in every[::-1][:SHOWN]], len({each.thread for each in every})
-
-
 def shared_phrase(texts: Sequence[Sequence[str]], words: int = 3) -> str | None:
     """The words in a row that most of the texts contain, as long as possible; None if there are
     none in at least 60 % of them.
@@ -90,7 +90,3 @@ def shared_phrase(texts: Sequence[Sequence[str]], words: int = 3) -> str | None:
             break
         best = phrase
     return best
-
-
-def _runs(tokens: Sequence[str], size: int) -> Iterable[Sequence[str]]:
-    return (tokens[at : at + size] for at in range(len(tokens) - size + 1))

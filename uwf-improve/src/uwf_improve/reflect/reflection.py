@@ -1,30 +1,13 @@
 """All findings of a workflow, and how often its roles and edges were used."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
-from typing import Final
 
 from uwf_improve.history.visits import Histories
-from uwf_improve.reflect import people, replies, routes, spending
 from uwf_improve.reflect.finding import Finding
-
-RULES: Final[tuple[Callable[[Histories], Iterator[Finding]], ...]] = (
-    routes.sent_back,
-    people.asked,
-    people.poked,
-    people.abandoned,
-    replies.corrected,
-    replies.failed,
-    replies.denied,
-    people.limited,
-    routes.never_rejects,
-    routes.never_reached,
-    spending.costly,
-    spending.slow,
-    spending.same_lookup,
-)
+from uwf_improve.reflect.rules import RULES
 
 
 @dataclass(frozen=True, kw_only=True)
