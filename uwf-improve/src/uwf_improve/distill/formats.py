@@ -5,64 +5,80 @@ lines. What has no turn of the user and of the agent is an error of `read`.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, Literal
 
-from uwf_improve.distill.session import SessionTurn, ToolUse, plain_text, with_results
+from uwf_improve.distill.session import SessionTurn, ToolUse
 
 Line = Mapping[str, Any]
 
 
-class _Said(NamedTuple):
-    """A turn with the ids of its calls, and the results that came with it."""
+class _Session:
+    """What was said, in order; the results of tools go to their calls by id."""
 
-    turn: SessionTurn
-    ids: tuple[str, ...] = ()
+    def __init__(self, name: str = "name", arguments: str = "arguments", call: str = "id") -> None:
+        """The keys of a call."""
+        self._keys = name, arguments, call
+        self._said: list[tuple[Literal["user", "agent"], list[str], list[Line]]] = []
+        self._results: dict[str, tuple[str, bool]] = {}
+
+    def add(self, speaker: Any, text: str, calls: Iterable[Any] = ()) -> None:
+        """A turn of the user or of the agent; whatever else speaks is passed over."""
+        if speaker in ("user", "agent", "assistant"):
+            who: Literal["user", "agent"] = "user" if speaker == "user" else "agent"
+            self._said.append((who, [text], [*map(_mapping, calls)]))
+
+    def extend(self, text: str, calls: Iterable[Line]) -> None:
+        """More of the newest turn."""
+        _, texts, known = self._said[-1]
+        texts.append(text)
+        known.extend(calls)
+
+    def result(self, call: str, content: Any, is_error: Any = False) -> None:
+        self._results[call] = _text(content), bool(is_error)
+
+    def turns(self) -> list[SessionTurn]:
+        return [
+            SessionTurn(
+                speaker=speaker,
+                text="\n\n".join(filter(None, texts)),
+                tools=[] if speaker == "user" else [*map(self._use, calls)],
+            )
+            for speaker, texts, calls in self._said
+        ]
+
+    def _use(self, call: Line) -> ToolUse:
+        name, arguments, id_ = self._keys
+        result, is_error = self._results.get(_word(call, id_), (None, False))
+        given = call.get(arguments)
+        text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        return ToolUse(name=_word(call, name), arguments=text, result=result, is_error=is_error)
 
 
 def claude_code_turns(lines: Sequence[Line]) -> list[SessionTurn]:
     """A transcript of Claude Code: the messages that lead to the newest one, without those of
     agents that the model started, and without what the program says in the user's name.
     """
-    said: list[_Said] = []
-    results: dict[str, ToolUse] = {}
+    session = _Session(arguments="input")
     message: Any = None
     for line in _newest_branch(lines):
         own = _mapping(line.get("message"))
-        blocks = [*map(_mapping, _list(own.get("content")))]
+        text, blocks = _text(own.get("content")), _mappings(own, "content")
         if line.get("type") == "user":
-            results |= dict(_claude_results(blocks))
-            text = plain_text(own.get("content"))
+            for each in blocks:
+                if each.get("type") == "tool_result":
+                    word = _word(each, "tool_use_id")
+                    session.result(word, each.get("content"), each.get("is_error"))
             if not line.get("isMeta") and text.strip():
-                said.append(_Said(SessionTurn(speaker="user", text=text)))
+                session.add("user", text)
         elif line.get("type") == "assistant":
-            turn = _claude_turn(own.get("content"), blocks)
+            uses = [each for each in blocks if each.get("type") == "tool_use"]
             if message is not None and own.get("id") == message:  # one line for each block
-                turn = _joined(said.pop(), turn)
-            said.append(turn)
+                session.extend(text, uses)
+            else:
+                session.add("agent", text, uses)
             message = own.get("id")
-    return with_results([each.turn for each in said], [each.ids for each in said], results)
-
-
-def _claude_turn(content: Any, blocks: Sequence[Line]) -> _Said:
-    uses = [each for each in blocks if each.get("type") == "tool_use"]
-    tools = [ToolUse(name=_word(each, "name"), arguments=_json(each.get("input"))) for each in uses]
-    turn = SessionTurn(speaker="agent", text=plain_text(content), tools=tools)
-    return _Said(turn, tuple(_word(each, "id") for each in uses))
-
-
-def _joined(first: _Said, then: _Said) -> _Said:
-    text = "\n\n".join(each.turn.text for each in (first, then) if each.turn.text)
-    tools = [*first.turn.tools, *then.turn.tools]
-    return _Said(SessionTurn(speaker="agent", text=text, tools=tools), first.ids + then.ids)
-
-
-def _claude_results(blocks: Sequence[Line]) -> Iterator[tuple[str, ToolUse]]:
-    for block in blocks:
-        if block.get("type") == "tool_result":
-            text, wrong = plain_text(block.get("content")), bool(block.get("is_error"))
-            name = _word(block, "tool_use_id")
-            yield name, ToolUse(name="", result=text, is_error=wrong)
+    return session.turns()
 
 
 def _newest_branch(lines: Sequence[Line]) -> list[Line]:
@@ -82,74 +98,39 @@ def _newest_branch(lines: Sequence[Line]) -> list[Line]:
 
 def hermes_turns(document: Line) -> list[SessionTurn]:
     """A session as `hermes sessions export` writes it: messages of chat completions."""
-    return _chat_turns([each for each in map(_mapping, _list(document.get("messages")))
-                        if each.get("active", 1)])  # fmt: skip
-
-
-def _chat_turns(messages: Sequence[Line]) -> list[SessionTurn]:
-    said: list[_Said] = []
-    results: dict[str, ToolUse] = {}
-    for message in messages:
-        text, role = plain_text(message.get("content")), message.get("role")
-        if role == "tool":
-            results[_word(message, "tool_call_id")] = ToolUse(name="", result=text)
-        elif role == "user":
-            said.append(_Said(SessionTurn(speaker="user", text=text)))
-        elif role == "assistant":
-            calls = [*map(_mapping, _list(message.get("tool_calls")))]
-            functions = [_mapping(each.get("function")) for each in calls]
-            tools = [
-                ToolUse(name=_word(each, "name"), arguments=_json(each.get("arguments")))
-                for each in functions
-            ]
-            turn = SessionTurn(speaker="agent", text=text, tools=tools)
-            said.append(_Said(turn, tuple(_word(each, "id") for each in calls)))
-    return with_results([each.turn for each in said], [each.ids for each in said], results)
+    session = _Session()
+    for each in _mappings(document, "messages"):
+        if not each.get("active", 1):
+            continue
+        if each.get("role") == "tool":
+            session.result(_word(each, "tool_call_id"), each.get("content"))
+        calls = [
+            {**_mapping(call.get("function")), "id": call.get("id")}
+            for call in _mappings(each, "tool_calls")
+        ]
+        session.add(each.get("role"), _text(each.get("content")), calls)
+    return session.turns()
 
 
 def atif_turns(document: Line) -> list[SessionTurn]:
     """A trajectory (ATIF): steps of a user and of an agent, with tool calls and observations."""
-    said: list[_Said] = []
-    results: dict[str, ToolUse] = {}
-    for step in map(_mapping, _list(document.get("steps"))):
-        text = plain_text(step.get("message"))
-        if step.get("source") == "user":
-            said.append(_Said(SessionTurn(speaker="user", text=text)))
-        elif step.get("source") == "agent":
-            calls = [*map(_mapping, _list(step.get("tool_calls")))]
-            tools = [
-                ToolUse(name=_word(each, "function_name"), arguments=_json(each.get("arguments")))
-                for each in calls
-            ]
-            ids = tuple(_word(each, "tool_call_id") for each in calls)
-            said.append(_Said(SessionTurn(speaker="agent", text=text, tools=tools), ids))
-            observed = _list(_mapping(step.get("observation")).get("results"))
-            for each in map(_mapping, observed):
-                content = plain_text(each.get("content"))
-                results[_word(each, "source_call_id")] = ToolUse(name="", result=content)
-    return with_results([each.turn for each in said], [each.ids for each in said], results)
+    session = _Session("function_name", call="tool_call_id")
+    for step in _mappings(document, "steps"):
+        session.add(step.get("source"), _text(step.get("message")), _mappings(step, "tool_calls"))
+        for each in _mappings(_mapping(step.get("observation")), "results"):
+            session.result(_word(each, "source_call_id"), each.get("content"))
+    return session.turns()
 
 
 def builtin_turns(lines: Sequence[Line]) -> list[SessionTurn]:
     """A session of the builtin agent."""
-    said: list[_Said] = []
-    results: dict[str, ToolUse] = {}
+    session = _Session()
     for line in lines:
-        text = plain_text(line.get("text"))
         if line.get("type") == "answer":
-            wrong = bool(line.get("isError"))
-            results[_word(line, "id")] = ToolUse(name="", result=text, is_error=wrong)
-        elif line.get("type") == "message" and line.get("role") == "user":
-            said.append(_Said(SessionTurn(speaker="user", text=text)))
-        elif line.get("type") == "message" and line.get("role") == "assistant":
-            calls = [*map(_mapping, _list(line.get("toolCalls")))]
-            tools = [
-                ToolUse(name=_word(each, "name"), arguments=_json(each.get("arguments")))
-                for each in calls
-            ]
-            turn = SessionTurn(speaker="agent", text=text, tools=tools)
-            said.append(_Said(turn, tuple(_word(each, "id") for each in calls)))
-    return with_results([each.turn for each in said], [each.ids for each in said], results)
+            session.result(_word(line, "id"), line.get("text"), line.get("isError"))
+        elif line.get("type") == "message":
+            session.add(line.get("role"), _text(line.get("text")), _mappings(line, "toolCalls"))
+    return session.turns()
 
 
 FORMATS: Final[Mapping[str, Callable[[Sequence[Line]], list[SessionTurn]]]] = {
@@ -180,13 +161,25 @@ def _mapping(value: Any) -> Line:
     return value if isinstance(value, Mapping) else {}
 
 
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+def _mappings(value: Line, key: str) -> list[Line]:
+    found = value.get(key)
+    return [*map(_mapping, found)] if isinstance(found, list) else []
 
 
 def _word(value: Line, key: str) -> str:
     return str(value.get(key) or "")
 
 
-def _json(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _text(content: Any) -> str:
+    """The text of a message: a string, or the text blocks of a list."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        blocks = [each if isinstance(each, str) else _block(each) for each in content]
+        return "\n\n".join(each for each in blocks if each)
+    return ""
+
+
+def _block(block: Any) -> str:
+    is_text = isinstance(block, Mapping) and block.get("type") in ("text", "output_text")
+    return str(block.get("text") or "") if is_text else ""
