@@ -20,17 +20,17 @@ TURN = {
 
 class _OfCore(ModelContract):
     @pytest.fixture
-    def events(self, protocol):
+    def events(self, model):
         """What our server streams, which the vendors' clients read as well."""
         with ScriptedModel([TURN]) as server:
-            model = model_at(server, protocol)
-            with ChatClient(model) as client:
+            chosen = model_at(server, model)
+            with ChatClient(chosen) as client:
                 path, body = client._protocol.request(
                     ChatRequest(messages=(Message(role="user", text="x"),)), stream=True
                 )
             import httpx
 
-            answer = httpx.post(model.base_url + path, content=body)
+            answer = httpx.post(chosen.base_url + path, content=body)
         parser = SseParser()
         data = [*parser.feed(answer.content), *parser.finish()]
         return [json.loads(each.data) for each in data if each.data != "[DONE]"]
@@ -38,23 +38,23 @@ class _OfCore(ModelContract):
 
 class TestOpenaiChat(_OfCore):
     @pytest.fixture
-    def protocol(self):
+    def model(self):
         return "openai-chat"
 
 
 class TestOpenaiResponses(_OfCore):
     @pytest.fixture
-    def protocol(self):
+    def model(self):
         return "openai-responses"
 
 
 class TestAnthropic(_OfCore):
     @pytest.fixture
-    def protocol(self):
+    def model(self):
         return "anthropic"
 
 
 class TestGemini(_OfCore):
     @pytest.fixture
-    def protocol(self):
+    def model(self):
         return "gemini"

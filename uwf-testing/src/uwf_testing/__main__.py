@@ -10,61 +10,30 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core import __version__
 from uwf_core.api.agent import CAPABILITIES
 from uwf_core.errors import ExitCode, PluginError, UwfError
 from uwf_core.plugins.plugins import Plugins
-from uwf_core.plugins.scan import (
-    AGENTS,
-    EXPORTERS,
-    EXTRACTORS,
-    JUDGES,
-    MODELS,
-    OBSERVERS,
-    STORES,
-    TOOLS,
-)
 from uwf_core.process.own_python import own_python
 from uwf_core.stores.open import HOUSE
 from uwf_testing.contract import KIT_VERSION
+from uwf_testing.new_plugin import KINDS as NEW
+from uwf_testing.new_plugin import group_of
 from uwf_testing.table import Subject, held, markdown
 
-
-class Kind(NamedTuple):
-    """A kind of plugin: its group, its contract, and the body of a minimal test."""
-
-    group: str
-    module: str
-    contract: str
-    least: str
-    capabilities: frozenset[str] = frozenset()
-
-
+KINDS = [kind for kind in NEW if kind != "command"]
+CAPABLE: Mapping[str, Collection[str]] = {"agent": CAPABILITIES, "store": ("persistent", "shared")}
 _FIXTURE = "    @pytest.fixture\n    def {kind}(self):\n        return {name!r}\n"
 _STORE = (
     "    spec = next((each for each in HOUSE if each.name == {name!r}), None)\n"
     "    spec = spec or Plugins().record(STORES, {name!r})\n"
     "    url = {name!r} + ':kit'\n"
 )
-KINDS: Mapping[str, Kind] = {
-    "agent": Kind(AGENTS, "agent_contract", "AgentContract", _FIXTURE, CAPABILITIES),
-    "store": Kind(
-        STORES, "store_contract", "StoreContract", _STORE, frozenset(("persistent", "shared"))
-    ),
-    "extractor": Kind(EXTRACTORS, "extractor_contract", "ExtractorContract", _FIXTURE),
-    "judge": Kind(JUDGES, "judge_contract", "JudgeContract", _FIXTURE),
-    "tool": Kind(TOOLS, "tool_contract", "ToolContract", _FIXTURE),
-    "exporter": Kind(EXPORTERS, "exporter_contract", "ExporterContract", _FIXTURE),
-    "model": Kind(
-        MODELS, "model_contract", "ModelContract", _FIXTURE.replace("{kind}", "protocol")
-    ),
-    "observer": Kind(OBSERVERS, "observer_contract", "ObserverContract", _FIXTURE),
-}
 _LEAST = """\
 import pytest
 from uwf_core.plugins.plugins import Plugins
@@ -128,8 +97,8 @@ def _kind_of(name: str) -> str:
     plugins = Plugins()
     found = [
         kind
-        for kind, about in KINDS.items()
-        if any(each.found.name == name for each in plugins.list((about.group,)))
+        for kind in KINDS
+        if any(each.found.name == name for each in plugins.list((group_of(kind),)))
         or (kind == "store" and any(spec.name == name for spec in HOUSE))
     ]
     if len(found) == 1:
@@ -137,7 +106,7 @@ def _kind_of(name: str) -> str:
     if found:
         kinds = " and ".join(found)
         raise PluginError(f"{name!r} is the name of {kinds}", hint="select one with --kind")
-    known = sorted({each.found.name for each in plugins.list([k.group for k in KINDS.values()])})
+    known = sorted({each.found.name for each in plugins.list([*map(group_of, KINDS)])})
     raise PluginError(
         f"no plugin with a contract has the name {name!r} (kinds: {', '.join(KINDS)})",
         hint=f"installed: {', '.join(known)}; a command of the configuration needs --kind agent "
@@ -173,9 +142,8 @@ def _results(name: str, kind: str, tests: Sequence[str] | None) -> tuple[list[An
 
 def _least_test(name: str, kind: str, folder: Path) -> str:
     """Write a test that subclasses the contract for this name and sets nothing else."""
-    about = KINDS[kind]
-    body = about.least.format(kind=kind, name=name)
-    text = _LEAST.format(module=about.module, contract=about.contract, body=body)
+    body = (_STORE if kind == "store" else _FIXTURE).format(kind=kind, name=name)
+    text = _LEAST.format(module=f"{kind}_contract", contract=_class_of(kind), body=body)
     (folder / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\n", "utf-8")
     file = folder / "test_contract.py"
     file.write_text(text, encoding="utf-8")
@@ -186,25 +154,27 @@ def _nothing_tried(name: str, kind: str, output: str) -> PluginError:
     last = "\n".join(output.strip().splitlines()[-20:])
     return PluginError(
         f"no clause of the {kind} contract ran for {name!r}; output of pytest:\n{last}",
-        hint=f"the tests need a subclass of {KINDS[kind].contract} whose fixture returns {name!r}",
+        hint=f"the tests need a subclass of {_class_of(kind)} whose fixture returns {name!r}",
     )
 
 
 def _contract(kind: str) -> Any:
-    module = import_module(f"uwf_testing.{KINDS[kind].module}")
-    return getattr(module, KINDS[kind].contract)
+    return getattr(import_module(f"uwf_testing.{kind}_contract"), _class_of(kind))
+
+
+def _class_of(kind: str) -> str:
+    return f"{kind.capitalize()}Contract"
 
 
 def _subject(name: str, kind: str, declared: Sequence[str]) -> Subject:
     """The subject of the table; a command of the configuration has no distribution."""
-    about = KINDS[kind]
-    found = [each.found for each in Plugins().list((about.group,)) if each.found.name == name]
+    found = [each.found for each in Plugins().list((group_of(kind),)) if each.found.name == name]
     if found:
         origin = f"{found[0].distribution} {found[0].version}"
     else:
         origin = f"uwf-core {__version__}" if kind == "store" else "a command"
     made_with = f"kit {KIT_VERSION}, uwf-core {__version__}"
-    return Subject(kind, name, origin, declared, about.capabilities, made_with)
+    return Subject(kind, name, origin, declared, CAPABLE.get(kind, ()), made_with)
 
 
 if __name__ == "__main__":

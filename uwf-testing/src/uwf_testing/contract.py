@@ -79,8 +79,11 @@ class Contract:
             pytest.skip(reason)
 
     def subject(self, request: pytest.FixtureRequest) -> str:
-        """The name of the tested plugin."""
-        raise NotImplementedError
+        """The name of the tested plugin: what the fixture of its kind returns."""
+        try:
+            return str(request.getfixturevalue(self.kind))
+        except pytest.FixtureLookupError:
+            pytest.fail(f"define a fixture `{self.kind}` that returns the {self.kind}'s name")
 
     def declared(self, request: pytest.FixtureRequest) -> Collection[str]:
         """The capabilities that it declares; none if its kind has none."""

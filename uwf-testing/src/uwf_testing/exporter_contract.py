@@ -18,12 +18,11 @@ calls, branches and hostile text: completed, idle, suspended and cancelled ones.
 richest without calls, `threads` are all by name, and `export` gives the output of a new exporter.
 """
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -32,8 +31,7 @@ from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import EXPORTERS
 from uwf_testing.contract import KIT_VERSION
 from uwf_testing.exporter_threads import ExporterThreads
-from uwf_testing.plugin_contract import PluginContract
-from uwf_testing.surroundings import nothing_written, process_unchanged, threads_left
+from uwf_testing.surroundings import Work, WorkContract
 
 __all__ = ["KIT_VERSION", "ExporterContract"]
 
@@ -42,24 +40,11 @@ Parts = Callable[[RecordedThread], Iterable[Any]]
 Threads = Mapping[str, RecordedThread]
 
 
-class ExporterContract(PluginContract):
+class ExporterContract(WorkContract):
     """The promises of `Exporter`."""
 
     kind = "exporter"
     group = EXPORTERS
-
-    stop_seconds: ClassVar[float] = 10.0
-    """How long threads of the exporter may run after an export."""
-
-    @pytest.fixture
-    def exporter(self) -> str:
-        """The name of the exporter to test."""
-        raise NotImplementedError("define a fixture `exporter` that returns the exporter's name")
-
-    @pytest.fixture
-    def plugin_name(self, exporter: str) -> str:
-        """The name of the entry point."""
-        return exporter
 
     @pytest.fixture
     def recorded(self, tmp_path: Path) -> Iterator[ExporterThreads]:
@@ -79,13 +64,12 @@ class ExporterContract(PluginContract):
         return threads["rich"]
 
     @pytest.fixture
-    def parts(self, record: ExporterSpec, plugins: Plugins, exporter: str) -> Parts:
+    def parts(self, record: ExporterSpec, plugins: Plugins, plugin_name: str) -> Parts:
         """Calls a new exporter, which is created as by uwf; what it gives."""
 
         def call(thread: RecordedThread) -> Iterable[Any]:
-            given: Iterable[Any] = plugins.attribute(EXPORTERS, exporter, record.factory)().export(
-                thread
-            )
+            made = plugins.attribute(EXPORTERS, plugin_name, record.factory)()
+            given: Iterable[Any] = made.export(thread)
             return (given,) if isinstance(given, str | bytes) else given
 
         return call
@@ -95,9 +79,10 @@ class ExporterContract(PluginContract):
         """The whole output of a new exporter."""
         return lambda thread: b"".join(map(_encoded, parts(thread)))
 
-    def subject(self, request: pytest.FixtureRequest) -> str:
-        """The exporter's name."""
-        return str(request.getfixturevalue("exporter"))
+    @pytest.fixture
+    def work(self, export: Export, threads: Threads) -> Work:
+        """Exports every thread of the kit."""
+        return lambda: _export_all(export, threads)
 
     def check_record(self, record: ExporterSpec) -> None:
         """Check the suffix, which ends the names of files."""
@@ -155,44 +140,6 @@ class ExporterContract(PluginContract):
         _export_all(export, threads)
         for name, thread in threads.items():
             assert _snapshot(thread) == before[name], f"it changes values of the {name} thread"
-
-    def test_nothing_is_written_to_folders(
-        self,
-        export: Export,
-        threads: Threads,
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        """The home, temporary and current folders stay unchanged: uwf writes the output."""
-        with nothing_written(tmp_path, monkeypatch):
-            _export_all(export, threads)
-
-    def test_the_process_is_left_as_it_was(
-        self,
-        export: Export,
-        threads: Threads,
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        """The exporter changes neither the current folder nor the environment."""
-        with process_unchanged(tmp_path, monkeypatch):
-            _export_all(export, threads)
-
-    def test_it_leaves_no_thread(self, export: Export, threads: Threads) -> None:
-        """An exporter that has ended has ended: no thread of the process still runs."""
-        before = set(threading.enumerate())
-        _export_all(export, threads)
-        left = threads_left(before, self.stop_seconds)
-        assert not left, f"still running: {', '.join(left)}"
-
-    def test_it_prints_nothing(
-        self, export: Export, threads: Threads, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        """The exporter does not write to standard output: uwf prints what it returns."""
-        capfd.readouterr()
-        _export_all(export, threads)
-        printed = capfd.readouterr()
-        assert printed.out + printed.err == ""
 
 
 def _encoded(part: Any) -> bytes:

@@ -20,7 +20,7 @@ as a scripted one (see `uwf_testing.model_server`), or None. Without `write` the
 valid text are skipped.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from copy import deepcopy
@@ -39,6 +39,8 @@ from uwf_testing.plugin_contract import CalledPluginContract, check_usage
 
 __all__ = ["KIT_VERSION", "ExtractorContract"]
 
+Extract = Callable[..., ExtractReply]
+
 
 class ExtractorContract(CalledPluginContract):
     """The promises of `Extractor`. The engine validates outputs against their schemas."""
@@ -48,11 +50,6 @@ class ExtractorContract(CalledPluginContract):
 
     seconds: ClassVar[float] = 5.0
     """The time limit for a text of a megabyte."""
-
-    @pytest.fixture
-    def extractor(self) -> str:
-        """The name of the extractor to test."""
-        raise NotImplementedError("define a fixture `extractor` that returns the extractor's name")
 
     @pytest.fixture
     def model(self) -> Model | None:
@@ -65,9 +62,7 @@ class ExtractorContract(CalledPluginContract):
         return None
 
     @pytest.fixture
-    def extract(
-        self, create: Callable[[], tuple[Any, Any]], model: Model | None
-    ) -> Callable[[str], ExtractReply]:
+    def extract(self, create: Callable[[], tuple[Any, Any]], model: Model | None) -> Extract:
         """Calls a new extractor, which is created as by the engine."""
 
         def call(raw: str, schema: Mapping[str, Any] | None = None) -> ExtractReply:
@@ -86,9 +81,7 @@ class ExtractorContract(CalledPluginContract):
         return (*HOSTILE, *(hostile_in_format(write) if write else ()))
 
     @needs("write")
-    def test_what_was_written_is_read(
-        self, extract: Callable[[str], ExtractReply], write: Write
-    ) -> None:
+    def test_what_was_written_is_read(self, extract: Extract, write: Write) -> None:
         """The output has every field with its type."""
         for output in OUTPUTS:
             reply = extract(write(output, ""))
@@ -97,16 +90,14 @@ class ExtractorContract(CalledPluginContract):
             assert repr(dict(reply.output)) == repr({name: output[name] for name in reply.output})
 
     @needs("write")
-    def test_the_body_is_a_part_of_the_text(
-        self, extract: Callable[[str], ExtractReply], write: Write
-    ) -> None:
+    def test_the_body_is_a_part_of_the_text(self, extract: Extract, write: Write) -> None:
         """The body is a verbatim part of the text: nothing is added, escaped or trimmed inside."""
         raw = write(OUTPUTS[0], BODY)
         assert extract(raw).body in raw
 
     @needs("write")
     def test_what_stands_beside_the_fields_is_the_body(
-        self, extract: Callable[[str], ExtractReply], write: Write
+        self, extract: Extract, write: Write
     ) -> None:
         """The text beside the fields is the body, which is stored and shown to later roles."""
         raw = write(OUTPUTS[0], BODY)
@@ -114,47 +105,29 @@ class ExtractorContract(CalledPluginContract):
             assert BODY.strip() in extract(raw).body, "a part of the body is lost"
 
     @needs("write")
-    def test_without_other_text_the_body_is_empty(
-        self, extract: Callable[[str], ExtractReply], write: Write
-    ) -> None:
+    def test_without_other_text_the_body_is_empty(self, extract: Extract, write: Write) -> None:
         """The body has none of the fields: it would repeat them in each later prompt."""
         for output in OUTPUTS:
             body = extract(write(output, "")).body
             assert not body.strip(), f"the body of a text without one is {body!r}"
 
-    def test_the_body_is_always_a_text(
-        self, extract: Callable[[str], ExtractReply], hostile: Sequence[str]
-    ) -> None:
+    def test_the_body_is_always_a_text(self, extract: Extract, hostile: Sequence[str]) -> None:
         """The body is text, also beside errors: an empty one if there is none."""
         for raw, reply in _answers(extract, hostile):
             assert isinstance(reply.body, str), f"the body of {raw[:60]!r} is {reply.body!r}"
 
-    def test_bad_text_is_an_answer_and_never_an_exception(
-        self, extract: Callable[[str], ExtractReply]
-    ) -> None:
+    def test_bad_text_is_an_answer_and_never_an_exception(self, extract: Extract) -> None:
         """Malformed text, as agents deliver it, gives a reply with errors, never an exception."""
-        for raw in HOSTILE:
-            try:
-                reply = extract(raw)
-            except Exception as error:
-                pytest.fail(f"{raw[:60]!r} raises {type(error).__name__}: {error!s:.200}")
-            assert isinstance(reply, ExtractReply), f"{raw[:60]!r} gives {type(reply).__name__}"
+        _check_answered(extract, HOSTILE)
 
     @needs("write")
-    def test_bad_text_in_its_own_format_is_an_answer(
-        self, extract: Callable[[str], ExtractReply], write: Write
-    ) -> None:
+    def test_bad_text_in_its_own_format_is_an_answer(self, extract: Extract, write: Write) -> None:
         """Texts that are cut, deeply nested, with numbers and characters that no JSON has, with
         unknown fields: all in the extractor's own format, and none raises an exception.
         """
-        for raw in hostile_in_format(write):
-            try:
-                reply = extract(raw)
-            except Exception as error:
-                pytest.fail(f"{raw[-60:]!r} raises {type(error).__name__}: {error!s:.200}")
-            assert isinstance(reply, ExtractReply), f"{raw[-60:]!r} gives {type(reply).__name__}"
+        _check_answered(extract, hostile_in_format(write))
 
-    def test_any_text_is_answered(self, extract: Callable[[str], ExtractReply]) -> None:
+    def test_any_text_is_answered(self, extract: Extract) -> None:
         """Random text gives a reply, never an exception."""
 
         @settings(
@@ -170,16 +143,12 @@ class ExtractorContract(CalledPluginContract):
 
         try_one()
 
-    def test_there_is_an_output_or_an_error(
-        self, extract: Callable[[str], ExtractReply], hostile: Sequence[str]
-    ) -> None:
+    def test_there_is_an_output_or_an_error(self, extract: Extract, hostile: Sequence[str]) -> None:
         """A reply has either an output or at least one error, never both."""
         for raw, reply in _answers(extract, hostile):
             assert (reply.output is None) == bool(reply.errors), f"{raw[:60]!r} gives {reply}"
 
-    def test_every_error_says_what_is_wrong(
-        self, extract: Callable[[str], ExtractReply], hostile: Sequence[str]
-    ) -> None:
+    def test_every_error_says_what_is_wrong(self, extract: Extract, hostile: Sequence[str]) -> None:
         """Every error has a message; uwf quotes it to the agent, which corrects itself by it."""
         for raw, reply in _answers(extract, hostile):
             for error in reply.errors:
@@ -187,9 +156,7 @@ class ExtractorContract(CalledPluginContract):
                 assert error.message.strip(), f"an error about {raw[:60]!r} says nothing"
                 assert isinstance(error.path, str)
 
-    def test_a_large_text_takes_no_longer_than_it_may(
-        self, extract: Callable[[str], ExtractReply]
-    ) -> None:
+    def test_a_large_text_takes_no_longer_than_it_may(self, extract: Extract) -> None:
         """A text of a megabyte stays within the time limit."""
         import time
 
@@ -208,7 +175,7 @@ class ExtractorContract(CalledPluginContract):
         assert schema == SCHEMA
 
     def test_the_usage_is_a_record_of_known_and_unknown(
-        self, extract: Callable[[str], ExtractReply], write: Write | None
+        self, extract: Extract, write: Write | None
     ) -> None:
         """Without a call of a model the usage is empty; unknown numbers are None, and none is
         negative.
@@ -217,9 +184,7 @@ class ExtractorContract(CalledPluginContract):
         for raw in (HOSTILE[0], HOSTILE[-1], *good):
             check_usage(extract(raw).usage)
 
-    def test_two_at_once_stay_apart(
-        self, extract: Callable[[str], ExtractReply], write: Write | None
-    ) -> None:
+    def test_two_at_once_stay_apart(self, extract: Extract, write: Write | None) -> None:
         """Two extractions at the same moment each get the reply to their own text."""
         texts = [write(each, "") for each in OUTPUTS] if write else list(HOSTILE[:4])
         alone = [extract(text) for text in texts]
@@ -227,9 +192,7 @@ class ExtractorContract(CalledPluginContract):
             together = list(threads.map(extract, texts * 5))
         assert [each[:3] for each in together] == [each[:3] for each in alone * 5]
 
-    def test_it_prints_nothing(
-        self, extract: Callable[[str], ExtractReply], capfd: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_it_prints_nothing(self, extract: Extract, capfd: pytest.CaptureFixture[str]) -> None:
         """The extractor does not write to standard output."""
         capfd.readouterr()
         extract(HOSTILE[-1])
@@ -237,9 +200,16 @@ class ExtractorContract(CalledPluginContract):
         assert printed.out + printed.err == ""
 
 
-def _answers(
-    extract: Callable[[str], ExtractReply], hostile: Sequence[str]
-) -> Iterator[tuple[str, ExtractReply]]:
+def _check_answered(extract: Extract, texts: Iterable[str]) -> None:
+    for raw in texts:
+        try:
+            reply = extract(raw)
+        except Exception as error:
+            pytest.fail(f"{raw[-60:]!r} raises {type(error).__name__}: {error!s:.200}")
+        assert isinstance(reply, ExtractReply), f"{raw[-60:]!r} gives {type(reply).__name__}"
+
+
+def _answers(extract: Extract, hostile: Sequence[str]) -> Iterator[tuple[str, ExtractReply]]:
     """The malformed texts with their replies; another clause tests that none raises."""
     for raw in hostile:
         reply = None

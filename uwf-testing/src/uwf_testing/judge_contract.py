@@ -20,7 +20,6 @@ trial that must get a lower score; `hopeless`, one that cannot be judged; `slow`
 long. `options` are the judge's options.
 """
 
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
@@ -28,7 +27,7 @@ from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from shutil import copytree
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -39,31 +38,20 @@ from uwf_core.plugins.scan import JUDGES
 from uwf_core.process.cancel import Cancel
 from uwf_testing.contract import KIT_VERSION, needs
 from uwf_testing.plugin_contract import CalledPluginContract, check_usage
-from uwf_testing.surroundings import (
-    ends_within,
-    nothing_written,
-    process_unchanged,
-    threads_left,
-)
+from uwf_testing.surroundings import Work, WorkContract, ends_within
 
 __all__ = ["KIT_VERSION", "JudgeContract"]
+
+Score = Callable[[JudgeRequest], JudgeReply]
 
 THREAD = "01JD0000000000000000000000"
 
 
-class JudgeContract(CalledPluginContract):
+class JudgeContract(CalledPluginContract, WorkContract):
     """The promises of `Judge`."""
 
     kind = "judge"
     group = JUDGES
-
-    stop_seconds: ClassVar[float] = 10.0
-    """How long a judge may run after its cancel token is set, and its threads after it."""
-
-    @pytest.fixture
-    def judge(self) -> str:
-        """The name of the judge to test."""
-        raise NotImplementedError("define a fixture `judge` that returns the judge's name")
 
     @pytest.fixture
     def trial(self, tmp_path: Path) -> JudgeRequest:
@@ -90,7 +78,7 @@ class JudgeContract(CalledPluginContract):
         return None
 
     @pytest.fixture
-    def score(self, create: Callable[[], tuple[Any, Any]]) -> Callable[[JudgeRequest], JudgeReply]:
+    def score(self, create: Callable[[], tuple[Any, Any]]) -> Score:
         """Calls a new judge, which is created as by the engine."""
 
         def call(request: JudgeRequest) -> JudgeReply:
@@ -101,9 +89,12 @@ class JudgeContract(CalledPluginContract):
 
         return call
 
-    def test_a_score_is_within_0_and_1(
-        self, score: Callable[[JudgeRequest], JudgeReply], trial: JudgeRequest
-    ) -> None:
+    @pytest.fixture
+    def work(self, score: Score, trial: JudgeRequest) -> Work:
+        """Judges the trial."""
+        return lambda: score(trial)
+
+    def test_a_score_is_within_0_and_1(self, score: Score, trial: JudgeRequest) -> None:
         """A score is a number from 0 to 1, never NaN or a bool; None from a judge that only
         informs.
         """
@@ -119,7 +110,7 @@ class JudgeContract(CalledPluginContract):
     @needs("worse")
     def test_a_worse_trial_gets_a_lower_score(
         self,
-        score: Callable[[JudgeRequest], JudgeReply],
+        score: Score,
         trial: JudgeRequest,
         worse: JudgeRequest,
     ) -> None:
@@ -129,9 +120,7 @@ class JudgeContract(CalledPluginContract):
         assert lower < higher
 
     @needs("hopeless")
-    def test_a_judge_that_cannot_judge_raises(
-        self, score: Callable[[JudgeRequest], JudgeReply], hopeless: JudgeRequest
-    ) -> None:
+    def test_a_judge_that_cannot_judge_raises(self, score: Score, hopeless: JudgeRequest) -> None:
         """A judge that cannot judge raises; a low score would count against the agent."""
         try:
             reply = score(hopeless)
@@ -140,9 +129,7 @@ class JudgeContract(CalledPluginContract):
         else:
             pytest.fail(f"it gave the score {reply.score!r}")
 
-    def test_what_it_keeps_can_be_stored(
-        self, score: Callable[[JudgeRequest], JudgeReply], trial: JudgeRequest
-    ) -> None:
+    def test_what_it_keeps_can_be_stored(self, score: Score, trial: JudgeRequest) -> None:
         """`data` is JSON."""
         data = score(trial).data
         try:
@@ -151,21 +138,19 @@ class JudgeContract(CalledPluginContract):
             pytest.fail(f"data cannot be stored: {error}")
 
     def test_the_usage_is_a_record_of_known_and_unknown(
-        self, score: Callable[[JudgeRequest], JudgeReply], trial: JudgeRequest
+        self, score: Score, trial: JudgeRequest
     ) -> None:
         """Unknown numbers of the usage are None, and none is negative."""
         check_usage(score(trial).usage)
 
-    def test_the_record_is_left_as_it_was(
-        self, score: Callable[[JudgeRequest], JudgeReply], trial: JudgeRequest
-    ) -> None:
+    def test_the_record_is_left_as_it_was(self, score: Score, trial: JudgeRequest) -> None:
         """The judge does not change the record, which other judges get as well."""
         before = deepcopy(trial.record)
         score(trial)
         assert trial.record == before
 
     def test_the_fixture_is_left_as_it_was(
-        self, score: Callable[[JudgeRequest], JudgeReply], trial: JudgeRequest, tmp_path: Path
+        self, score: Score, trial: JudgeRequest, tmp_path: Path
     ) -> None:
         """The judge only reads the folder that the trial began with; later trials begin with it."""
         if trial.fixture is None:
@@ -179,9 +164,7 @@ class JudgeContract(CalledPluginContract):
         assert not changed, f"changed in the fixture: {', '.join(sorted(changed))}"
 
     @needs("slow")
-    def test_it_stops_when_it_is_cancelled(
-        self, score: Callable[[JudgeRequest], JudgeReply], slow: JudgeRequest
-    ) -> None:
+    def test_it_stops_when_it_is_cancelled(self, score: Score, slow: JudgeRequest) -> None:
         """The judge ends when `request.cancel` is set, with a score or an error."""
         cancel = Cancel()
         request = replace(slow, cancel=cancel)
@@ -189,44 +172,9 @@ class JudgeContract(CalledPluginContract):
             "it still runs after the cancel token was set"
         )
 
-    def test_it_leaves_no_thread(
-        self, score: Callable[[JudgeRequest], JudgeReply], trial: JudgeRequest
-    ) -> None:
-        """A judge that has ended has ended: no thread still runs."""
-        before = set(threading.enumerate())
-        score(trial)
-        left = threads_left(before, self.stop_seconds)
-        assert not left, f"still running: {', '.join(left)}"
-
-    def test_the_process_is_left_as_it_was(
-        self,
-        score: Callable[[JudgeRequest], JudgeReply],
-        trial: JudgeRequest,
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        """The judge changes neither the current folder nor the environment: other judges run in
-        the same process.
-        """
-        with process_unchanged(tmp_path, monkeypatch):
-            score(trial)
-
-    def test_nothing_is_written_outside_the_trial(
-        self,
-        score: Callable[[JudgeRequest], JudgeReply],
-        trial: JudgeRequest,
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        """The judge may write to the folder of the trial, which is a copy. The home, temporary and
-        current folders stay unchanged.
-        """
-        with nothing_written(tmp_path, monkeypatch):
-            score(trial)
-
     def test_two_at_once_stay_apart(
         self,
-        score: Callable[[JudgeRequest], JudgeReply],
+        score: Score,
         trial: JudgeRequest,
         worse: JudgeRequest | None,
     ) -> None:
@@ -236,18 +184,6 @@ class JudgeContract(CalledPluginContract):
         with ThreadPoolExecutor(4) as threads:
             together = [reply.score for reply in threads.map(score, trials)]
         assert together == alone
-
-    def test_it_prints_nothing(
-        self,
-        score: Callable[[JudgeRequest], JudgeReply],
-        trial: JudgeRequest,
-        capfd: pytest.CaptureFixture[str],
-    ) -> None:
-        """The judge does not write to standard output."""
-        capfd.readouterr()
-        score(trial)
-        printed = capfd.readouterr()
-        assert printed.out + printed.err == ""
 
 
 def _contents(folder: Path) -> dict[str, tuple[int, bytes]]:

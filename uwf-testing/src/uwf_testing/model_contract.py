@@ -6,7 +6,7 @@ from uwf_testing.model_contract import ModelContract
 
 class TestAcme(ModelContract):
     @pytest.fixture
-    def protocol(self):
+    def model(self):
         return "acme"                             # the name of the entry point
 
     @pytest.fixture
@@ -71,29 +71,19 @@ class ModelContract(PluginContract):
     group = MODELS
 
     @pytest.fixture
-    def protocol(self) -> str:
-        """The name of the protocol to test."""
-        raise NotImplementedError("define a fixture `protocol` that returns the protocol's name")
-
-    @pytest.fixture
     def events(self) -> list[Any]:
         """The events of a streamed reply with text, as parsed JSON."""
         raise NotImplementedError("define a fixture `events` that returns a streamed reply")
 
     @pytest.fixture
-    def plugin_name(self, protocol: str) -> str:
-        """The name of the entry point."""
-        return protocol
-
-    @pytest.fixture
-    def made(self, record: ModelProtocolSpec, plugins: Plugins, protocol: str) -> ModelProtocol:
+    def made(self, record: ModelProtocolSpec, plugins: Plugins, plugin_name: str) -> ModelProtocol:
         """A new object of the protocol."""
         url = "http://127.0.0.1:9/v1"
         model = Model(
             alias="m", name="model/1", provider="p", base_url=url, extra={"x_kit": {"a": 1}}
         )
-        factory = plugins.attribute(MODELS, protocol, record.factory)
-        given: ModelProtocol = factory(replace(model, protocol=protocol), _SERVICE)
+        factory = plugins.attribute(MODELS, plugin_name, record.factory)
+        given: ModelProtocol = factory(replace(model, protocol=plugin_name), _SERVICE)
         return given
 
     @pytest.fixture
@@ -107,10 +97,6 @@ class ModelContract(PluginContract):
             return reader.finish()
 
         return run
-
-    def subject(self, request: pytest.FixtureRequest) -> str:
-        """The protocol's name."""
-        return str(request.getfixturevalue("protocol"))
 
     def test_it_has_the_methods_of_the_contract(self, made: ModelProtocol) -> None:
         """The object is a `ModelProtocol`, and its reader a `ReplyReader`."""

@@ -11,18 +11,7 @@ import click
 from uwf_core import __version__
 from uwf_core.commands import Screen, Session, command
 from uwf_core.errors import UsageError
-from uwf_core.plugins.scan import (
-    AGENTS,
-    COMMANDS,
-    CORE,
-    EXPORTERS,
-    EXTRACTORS,
-    JUDGES,
-    MODELS,
-    OBSERVERS,
-    STORES,
-    TOOLS,
-)
+from uwf_core.plugins.scan import CORE
 from uwf_core.plugins.status import IMPOSSIBLE, RESERVED
 
 _COMMON = {
@@ -32,84 +21,65 @@ _COMMON = {
     ".github/workflows/tests.yml": "common/ci.txt",
     "src/@MODULE@/__init__.py": "common/init.txt",
 }
+_TEMPLATES = files(__package__) / "templates"
 
 
 class NewPlugin(NamedTuple):
     """What is written for a kind of plugin.
 
     Attributes:
-        group: its group of entry points.
-        parts: its modules, each a template of its folder; the first is the entry point's target.
-        attribute: what follows the module in the target.
         summary: the summary of a new one.
         use: its usage, for the README.
+        record: further lines of its record.
         needs: further distributions that it imports, in the versions of the core.
     """
 
-    group: str
-    parts: tuple[str, ...]
     summary: str
     use: str
-    attribute: str = ""
+    record: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
 
 
 KINDS: Mapping[str, NewPlugin] = {
     "agent": NewPlugin(
-        AGENTS,
-        ("plugin", "agent"),
         "@NAME@ as an agent of uwf",
         "Install it, then: `uwf run WORKFLOW -p TASK --agent @NAME@`.",
+        ('options="@MODULE@.agent:Options",',),
     ),
     "store": NewPlugin(
-        STORES,
-        ("plugin", "backend"),
         "@NAME@ as a store of uwf",
         "Choose it by its URL: `uwf config set store @NAME@:place`.",
     ),
     "extractor": NewPlugin(
-        EXTRACTORS,
-        ("plugin", "extractor"),
         "@NAME@ as an extractor of uwf",
         "Try it after the built-in one: `uwf config set extractors '[frontmatter, @NAME@]'`.",
     ),
     "judge": NewPlugin(
-        JUDGES,
-        ("plugin", "judge"),
         "@NAME@ as a judge of uwf-eval",
         "Name it in a task's `task.yaml`.",
+        ('options="@MODULE@.judge:Options",',),
     ),
     "tool": NewPlugin(
-        TOOLS,
-        ("plugin", "tool"),
         "@NAME@ as a tool of uwf's builtin agent",
         "The builtin agent offers it to the model once installed.",
     ),
     "exporter": NewPlugin(
-        EXPORTERS,
-        ("plugin", "exporter"),
         "@NAME@ as an export format of uwf",
         "Install it, then: `uwf thread export @last --format @NAME@`.",
+        ('suffix=".csv",',),
     ),
     "model": NewPlugin(
-        MODELS,
-        ("plugin", "protocol"),
         "@NAME@ as a model protocol of uwf",
         "Choose it for a provider: `uwf config set providers.NAME.protocol @NAME@`.",
         needs=("uwf-llm",),
     ),
     "observer": NewPlugin(
-        OBSERVERS,
-        ("plugin",),
         "@NAME@ as an observer of uwf",
         "It is active once installed, and writes to the file in `@VARIABLE@`.",
     ),
     "command": NewPlugin(
-        COMMANDS,
-        ("command",),
         "the command uwf @NAME@",
         "Install it, then: `uwf @NAME@ --help`.",
-        ":count",
     ),
 }
 
@@ -130,14 +100,14 @@ def new(session: Session, kind: str, name: str, parent: str) -> None:
     _check_name(session, kind, name)
     distribution = distribution_of(kind, name)
     folder = os.path.join(os.path.abspath(os.path.expanduser(parent)), distribution)  # noqa: PTH100, PTH111, PTH118
-    files = dict(filled_files(kind, name, __version__))
-    _write(folder, files)
+    made = dict(filled_files(kind, name, __version__))
+    _write(folder, made)
     document = {
         "kind": kind,
         "name": name,
         "distribution": distribution,
         "folder": folder,
-        "files": sorted(files),
+        "files": sorted(made),
     }
     session.emit(document, _text)
 
@@ -153,7 +123,7 @@ def _check_name(session: Session, kind: str, name: str) -> None:
             f"{name!r} is not a valid plugin name",
             hint="use lower-case letters, digits and single dashes, with a letter first: my-agent",
         )
-    taken = _taken(session, KINDS[kind].group)
+    taken = _taken(session, group_of(kind))
     if name in taken:
         raise UsageError(
             f"the name {name!r} is taken by {taken[name]}",
@@ -192,6 +162,11 @@ def _text(document: Mapping[str, Any], _screen: Screen) -> str:
     )
 
 
+def group_of(kind: str) -> str:
+    """The group of entry points of a kind."""
+    return f"uwf.{kind}s"
+
+
 def distribution_of(kind: str, name: str) -> str:
     """The distribution name of a new plugin: `uwf-agent-aider`, `uwf-store-files`."""
     prefix = f"uwf-{kind}-"
@@ -211,10 +186,12 @@ def filled_files(kind: str, name: str, core_version: str) -> Iterator[tuple[str,
         core_version: the version of uwf-core that it is for.
     """
     words = _words(kind, name, core_version)
-    parts = {f"src/@MODULE@/{part}.py": f"{kind}/{part}.txt" for part in KINDS[kind].parts}
+    modules = [each.name for each in (_TEMPLATES / kind).iterdir() if each.name != "contract.txt"]
+    parts = {} if kind == "command" else {"src/@MODULE@/plugin.py": "common/plugin.txt"}
+    parts |= {f"src/@MODULE@/{each[:-4]}.py": f"{kind}/{each}" for each in modules}
     tests = {"tests/test_@TEST@.py": f"{kind}/contract.txt"}
     for path, template in {**_COMMON, **parts, **tests}.items():
-        text = (files(__package__) / "templates" / template).read_text("utf-8")
+        text = (_TEMPLATES / template).read_text("utf-8")
         yield _filled(path, words), _filled(text, words).rstrip("\n") + "\n"
     yield _filled("src/@MODULE@/py.typed", words), ""
 
@@ -232,14 +209,17 @@ def _words(kind: str, name: str, core_version: str) -> Mapping[str, str]:
         # First the values that contain placeholders themselves:
         "USE": chosen.use,
         "NEEDS": "".join(f', "{each}>=@FLOOR@,<@CEILING@"' for each in chosen.needs),
+        "RECORD": "".join(f"\n            {each}" for each in chosen.record),
         "SUMMARY": chosen.summary,
         "BADGE": badge,
         "NAME": name,
         "DISTRIBUTION": distribution,
         "MODULE": module,
         "CLASS": camel if camel.endswith(kind.capitalize()) else camel + kind.capitalize(),
-        "GROUP": chosen.group,
-        "TARGET": f"{module}.{chosen.parts[0]}{chosen.attribute}",
+        "KIND": kind,
+        "SPEC": "ModelProtocolSpec" if kind == "model" else f"{kind.capitalize()}Spec",
+        "GROUP": group_of(kind),
+        "TARGET": f"{module}.plugin" if badge else f"{module}.command:count",
         "TEST": "contract" if badge else kind,
         "VARIABLE": f"{module.upper()}_FILE",
         "FLOOR": f"{major}.{minor}",

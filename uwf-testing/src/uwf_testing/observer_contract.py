@@ -46,16 +46,6 @@ class ObserverContract(PluginContract):
     """How long the events of a whole run may take, and threads after it."""
 
     @pytest.fixture
-    def observer(self) -> str:
-        """The name of the observer to test."""
-        raise NotImplementedError("define a fixture `observer` that returns the observer's name")
-
-    @pytest.fixture
-    def plugin_name(self, observer: str) -> str:
-        """The name of the entry point."""
-        return observer
-
-    @pytest.fixture
     def record(self, found: EntryPoint) -> Any:
         """The observer's hooks; it registers no record."""
         return manager_of(found)
@@ -69,10 +59,6 @@ class ObserverContract(PluginContract):
             return returned
 
         return call
-
-    def subject(self, request: pytest.FixtureRequest) -> str:
-        """The observer's name."""
-        return str(request.getfixturevalue("observer"))
 
     def check_announced(self, record: Any, name: str) -> None:
         """Check that it implements a hook for an event."""

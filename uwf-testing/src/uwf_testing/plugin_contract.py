@@ -63,9 +63,9 @@ class PluginContract(Contract):
     """The group of entry points."""
 
     @pytest.fixture
-    def plugin_name(self) -> str:
+    def plugin_name(self, request: pytest.FixtureRequest) -> str:
         """The name of the entry point."""
-        raise NotImplementedError
+        return self.subject(request)
 
     @pytest.fixture
     def plugins(self) -> Plugins:
@@ -217,11 +217,6 @@ class CalledPluginContract(PluginWithOptionsContract):
         return {}
 
     @pytest.fixture
-    def plugin_name(self, request: pytest.FixtureRequest) -> str:
-        """The name of the entry point."""
-        return self.subject(request)
-
-    @pytest.fixture
     def create(
         self, plugins: Plugins, plugin_name: str, options: Mapping[str, Any], tmp_path: Path
     ) -> Callable[[], tuple[Any, Any]]:
@@ -234,10 +229,6 @@ class CalledPluginContract(PluginWithOptionsContract):
             record = read_options(cls, options, where="options")
         context = AgentContext(name=plugin_name, state_dir=str(tmp_path / "state"))
         return lambda: (factory(record, context), record)
-
-    def subject(self, request: pytest.FixtureRequest) -> str:
-        """The plugin's name."""
-        return str(request.getfixturevalue(self.kind))
 
 
 def check_usage(usage: Usage) -> None:

@@ -7,25 +7,14 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from uwf_core.process.cancel import Cancel
+from uwf_testing.plugin_contract import PluginContract
 
-
-@contextmanager
-def nothing_written(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Check that the home, temporary and current folders, made below `root`, stay empty."""
-    folders = [root / name for name in ("kit-home", "kit-temporary", "kit-here")]
-    for folder in folders:
-        folder.mkdir()
-    monkeypatch.setenv("HOME", str(folders[0]))
-    monkeypatch.setenv("TMPDIR", str(folders[1]))
-    monkeypatch.setattr(tempfile, "tempdir", None)
-    monkeypatch.chdir(folders[2])
-    yield
-    found = [path.name for folder in folders for path in folder.rglob("*")]
-    assert not found, f"left behind: {', '.join(found)}"
+Work = Callable[[], object]
 
 
 @contextmanager
@@ -67,3 +56,51 @@ def ends_within(seconds: float, call: Callable[[], object], cancel: Cancel | Non
         cancel.set("the kit")
     thread.join(seconds)
     return not thread.is_alive()
+
+
+class WorkContract(PluginContract):
+    """What a plugin leaves as it was while it works."""
+
+    stop_seconds: ClassVar[float] = 10.0
+    """How long a call may run after its cancel token is set, and its threads after it."""
+
+    @pytest.fixture
+    def work(self) -> Work:
+        """Calls the plugin once, as uwf does; each kind defines this."""
+        raise NotImplementedError
+
+    def test_nothing_is_written_outside(
+        self, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It writes nothing to the home, the temporary folder or the current one."""
+        folders = [tmp_path / name for name in ("kit-home", "kit-temporary", "kit-here")]
+        for folder in folders:
+            folder.mkdir()
+        monkeypatch.setenv("HOME", str(folders[0]))
+        monkeypatch.setenv("TMPDIR", str(folders[1]))
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        monkeypatch.chdir(folders[2])
+        work()
+        found = [path.name for folder in folders for path in folder.rglob("*")]
+        assert not found, f"left behind: {', '.join(found)}"
+
+    def test_it_leaves_no_thread(self, work: Work) -> None:
+        """Its threads end soon after the call."""
+        before = set(threading.enumerate())
+        work()
+        left = threads_left(before, self.stop_seconds)
+        assert not left, f"still running: {', '.join(left)}"
+
+    def test_the_process_is_left_as_it_was(
+        self, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It changes neither the current folder nor the environment."""
+        with process_unchanged(tmp_path, monkeypatch):
+            work()
+
+    def test_it_prints_nothing(self, work: Work, capfd: pytest.CaptureFixture[str]) -> None:
+        """Standard output is uwf's."""
+        capfd.readouterr()
+        work()
+        printed = capfd.readouterr()
+        assert printed.out + printed.err == ""

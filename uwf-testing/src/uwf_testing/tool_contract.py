@@ -20,11 +20,10 @@ by default, and the clauses that need it are skipped.
 """
 
 import re
-import threading
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -34,13 +33,7 @@ from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import TOOLS
 from uwf_core.process.cancel import Cancel
 from uwf_testing.contract import KIT_VERSION, needs
-from uwf_testing.plugin_contract import PluginContract
-from uwf_testing.surroundings import (
-    ends_within,
-    nothing_written,
-    process_unchanged,
-    threads_left,
-)
+from uwf_testing.surroundings import Work, WorkContract, ends_within
 
 __all__ = ["KIT_VERSION", "ToolContract"]
 
@@ -50,19 +43,11 @@ _SECRET = "kit-secret-5d0e4c1f77"
 Use = Callable[..., Any]
 
 
-class ToolContract(PluginContract):
+class ToolContract(WorkContract):
     """The promises of a tool. The agent validates arguments against `parameters` before a call."""
 
     kind = "tool"
     group = TOOLS
-
-    stop_seconds: ClassVar[float] = 10.0
-    """How long a call may run after its cancel token is set, and its threads after it."""
-
-    @pytest.fixture
-    def tool(self) -> str:
-        """The name of the tool to test."""
-        raise NotImplementedError("define a fixture `tool` that returns the tool's name")
 
     @pytest.fixture
     def arguments(self) -> Mapping[str, Any] | None:
@@ -88,25 +73,23 @@ class ToolContract(PluginContract):
         return folder
 
     @pytest.fixture
-    def plugin_name(self, tool: str) -> str:
-        """The name of the entry point."""
-        return tool
-
-    @pytest.fixture
-    def use(self, record: ToolSpec, plugins: Plugins, tool: str, workspace: Path) -> Use:
+    def use(self, record: ToolSpec, plugins: Plugins, plugin_name: str, workspace: Path) -> Use:
         """Calls a new tool, which is created as by an agent."""
 
         def call(arguments: Mapping[str, Any], cancel: Cancel | None = None) -> Any:
-            made = plugins.attribute(TOOLS, tool, record.factory)()
+            made = plugins.attribute(TOOLS, plugin_name, record.factory)()
             env = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
             context = ToolContext(cwd=str(workspace), env=env, cancel=cancel or Cancel())
             return made(arguments, context)
 
         return call
 
-    def subject(self, request: pytest.FixtureRequest) -> str:
-        """The tool's name."""
-        return str(request.getfixturevalue("tool"))
+    @pytest.fixture
+    def work(self, use: Use, arguments: Mapping[str, Any] | None) -> Work:
+        """A call that succeeds."""
+        if arguments is None:
+            pytest.skip("no fixture 'arguments' is defined")
+        return lambda: use(arguments)
 
     def check_announced(self, record: ToolSpec, name: str) -> None:
         """Check the name and the description, which the model reads."""
@@ -163,20 +146,6 @@ class ToolContract(PluginContract):
         monkeypatch.setenv("KIT_API_KEY", _SECRET)
         assert _SECRET not in str(use(arguments)), "the model reads variables of uwf's process"
 
-    @needs("arguments")
-    def test_nothing_is_written_outside_the_workspace(
-        self,
-        use: Use,
-        arguments: Mapping[str, Any],
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        """Relative paths are relative to `context.cwd`; the home, temporary and current folders
-        stay unchanged.
-        """
-        with nothing_written(tmp_path, monkeypatch):
-            use(arguments)
-
     @needs("slow")
     def test_it_stops_when_it_is_cancelled(self, use: Use, slow: Mapping[str, Any]) -> None:
         """A call ends when `context.cancel` is set, with an answer or an error."""
@@ -184,33 +153,3 @@ class ToolContract(PluginContract):
         assert ends_within(self.stop_seconds, lambda: use(slow, cancel), cancel), (
             "it still runs after the cancel token was set"
         )
-
-    @needs("arguments")
-    def test_it_leaves_no_thread(self, use: Use, arguments: Mapping[str, Any]) -> None:
-        """A call that has ended leaves no thread running."""
-        before = set(threading.enumerate())
-        use(arguments)
-        left = threads_left(before, self.stop_seconds)
-        assert not left, f"still running: {', '.join(left)}"
-
-    @needs("arguments")
-    def test_the_process_is_left_as_it_was(
-        self,
-        use: Use,
-        arguments: Mapping[str, Any],
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        """The tool changes neither the current folder nor the environment of uwf's process."""
-        with process_unchanged(tmp_path, monkeypatch):
-            use(arguments)
-
-    @needs("arguments")
-    def test_it_prints_nothing(
-        self, use: Use, arguments: Mapping[str, Any], capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        """The tool writes neither to standard output nor to standard error."""
-        capfd.readouterr()
-        use(arguments)
-        printed = capfd.readouterr()
-        assert printed.out + printed.err == ""
