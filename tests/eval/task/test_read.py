@@ -7,7 +7,8 @@ from tests.eval.run.run_site import FLOW
 
 from uwf_core.client import Client
 from uwf_core.errors import DefinitionError
-from uwf_eval.task.read import Checked, Origin, read_task
+from uwf_eval.task.checked_file import Checked
+from uwf_eval.task.read import Origin, read_task
 
 GOOD = """\
 name: shop
@@ -30,7 +31,7 @@ def faults(checked: Checked) -> list[str]:
 
 def test_a_small_task_gets_every_default(tmp_path: Path) -> None:
     task = read(tmp_path, GOOD).require()
-    assert (task.name, task.workflow, task.pass_score, task.protect) == ("shop", "fix-bug", 1.0, ())
+    assert (task.name, task.workflow, task.pass_, task.protect) == ("shop", "fix-bug", 1.0, ())
     assert [(case.name, case.prompt) for case in task.cases] == [("", "repair it")]
     assert [(j.judge, j.weight, j.repeat) for j in task.judges] == [("builtin:duration", 1.0, 1)]
 
@@ -71,8 +72,8 @@ pass: 0.75
     assert (task.limits.max_steps, task.limits.max_minutes) == (3, 0.5)
     judge = task.judges[0]
     assert (judge.entry, judge.weight, judge.repeat, judge.timeout) == ("judge.py", 2.5, 3, 5.0)
-    assert [(c.text, c.timeout) for c in task.setup] == [("git init", 7.0)]
-    assert (task.tags, task.pass_score) == (("x", "1"), 0.75)
+    assert (task.setup, task.command_timeout) == (("git init",), 7.0)
+    assert (task.tags, task.pass_) == (("x", "1"), 0.75)
 
 
 def test_all_faults_are_told_at_once_each_at_its_place(tmp_path: Path) -> None:
@@ -91,7 +92,7 @@ judges:
   - 12
 """,
     )
-    assert checked.task is None
+    assert checked.value is None
     assert faults(checked) == [
         "1:1 bad-name",
         "2:1 missing-file",
@@ -138,7 +139,7 @@ judges:
 )
 def test_a_broken_task_is_refused_and_says_why(tmp_path: Path, text: str, code: str) -> None:
     checked = read(tmp_path / "t", text)
-    assert checked.task is None
+    assert checked.value is None
     assert code in [each.code for each in checked.problems]
 
 

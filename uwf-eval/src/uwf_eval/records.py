@@ -257,7 +257,7 @@ class RunTask:
     digest: str
     description: str = ""
     tags: Sequence[str] = ()
-    pass_score: float = 1.0
+    pass_: float = 1.0
     judges: Sequence[RunJudge] = ()
 
 

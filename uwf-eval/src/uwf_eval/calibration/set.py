@@ -2,57 +2,29 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from uwf_core.definitions import (
     Problem,
     YamlMapping,
-    as_definition_error,
     check_comments,
     error_at,
-    load_file,
     place_at,
     read_shape,
 )
-from uwf_core.errors import DefinitionError
 from uwf_eval.calibration.records import CalibrationFile
+from uwf_eval.task.checked_file import Checked, read_checked
 from uwf_eval.task.globs import glob_problem
 from uwf_eval.task.tree import digest_of_file
 
 
-class CheckedSet(NamedTuple):
-    """A set and the problems of its file."""
-
-    file: CalibrationFile | None
-    problems: tuple[Problem, ...]
-
-    def require(self) -> CalibrationFile:
-        """The set.
-
-        Raises:
-            DefinitionError: it has errors.
-        """
-        if self.file is None:
-            raise as_definition_error(self.problems)
-        return self.file
-
-
-def read_set(path: Path) -> CheckedSet:
+def read_set(path: Path) -> Checked[CalibrationFile]:
     """The set in a YAML file, or every error of it."""
-    try:
-        loaded = load_file(str(path))
-    except DefinitionError as error:
-        return CheckedSet(None, tuple(Problem(**each) for each in error.problems))
-    problems = list(loaded.problems)
-    found = None
-    if isinstance(loaded.node, YamlMapping):
-        found, wrong = read_shape(CalibrationFile, loaded.node, extensions=True)
-        problems += [*wrong, *check_comments(loaded.node), *_item_problems(found, loaded.node)]
-    elif loaded.node is not None and not problems:
-        message = "a calibration set must be a mapping"
-        problems.append(error_at(loaded.node.place, "wrong-type", message, "start with `items:`"))
-    faulty = any(each.severity == "error" for each in problems)
-    return CheckedSet(None if faulty else found, tuple(problems))
+
+    def read(root: YamlMapping) -> tuple[CalibrationFile, list[Problem]]:
+        found, wrong = read_shape(CalibrationFile, root, extensions=True)
+        return found, [*wrong, *check_comments(root), *_item_problems(found, root)]
+
+    return read_checked(path, read, "a calibration set", "start with `items:`")
 
 
 def set_digest(path: Path) -> str:

@@ -377,7 +377,7 @@ def run_tasks(run: Run) -> Table:
         Heading("Digest"),
     )
     rows = [
-        Row((task.name, task.description, ", ".join(task.tags), f"{task.pass_score:g}",
+        Row((task.name, task.description, ", ".join(task.tags), f"{task.pass_:g}",
              task.digest[:12]))
         for task in run.tasks[:_TASKS]
     ]  # fmt: skip

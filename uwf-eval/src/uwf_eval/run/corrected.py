@@ -9,6 +9,7 @@ from uwf_core.errors import UsageError
 from uwf_eval.calibration.weigh import check_weights, run_judges
 from uwf_eval.records import Run, RunTask, Trial
 from uwf_eval.run.folder import RunFolder
+from uwf_eval.run.prepare import run_task
 from uwf_eval.run.run_loop import LEFT
 from uwf_eval.task.load import NOT_COPIED, find_task, take_task, task_top
 from uwf_eval.task.model import Task, fixture_digest
@@ -40,12 +41,9 @@ def replace_tasks(
         _check_same(_copy(run.tasks[index], folder.task(index)), task, word)
         judges = run_judges(client, task)
         check_weights(task, judges)
-        known = replace(
-            run.tasks[index], source=task.source, place=task.place, digest=task.digest,
-            description=task.description, tags=task.tags, pass_score=task.pass_score,
-            judges=judges,
-        )  # fmt: skip
-        run = replace(run, tasks=[*run.tasks[:index], known, *run.tasks[index + 1 :]])
+        run = replace(
+            run, tasks=[*run.tasks[:index], run_task(task, judges), *run.tasks[index + 1 :]]
+        )
         remove_tree(folder.task(index))
         scratch.rename(folder.task(index))
         trials = [
@@ -64,7 +62,8 @@ def _copy(known: RunTask, folder: Path) -> Task:
 
 def _check_same(old: Task, new: Task, word: str) -> None:
     """Check that agents get the same from both: only then can their trials be compared."""
-    for name in ("cases", "workflow", "agent", "env", "limits", "protect", "setup"):
+    for name in ("cases", "workflow", "agent", "env", "limits", "protect", "setup",
+                 "command_timeout"):  # fmt: skip
         if getattr(old, name) != getattr(new, name):
             raise _different(name, word)
     for case in old.cases:

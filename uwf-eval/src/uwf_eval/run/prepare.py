@@ -124,7 +124,7 @@ def _run(
         seed=request.seed,
         repeat=request.repeat,
         jobs=request.jobs,
-        tasks=[_run_task(each, judges[each.name]) for each in matrix.tasks],
+        tasks=[run_task(each, judges[each.name]) for each in matrix.tasks],
         workflows=list(dict.fromkeys(each.ref for each in published)),
         agents=matrix.agents,
         models=matrix.models,
@@ -136,7 +136,8 @@ def _run(
     )
 
 
-def _run_task(task: Task, judges: Sequence[RunJudge]) -> RunTask:
+def run_task(task: Task, judges: Sequence[RunJudge]) -> RunTask:
+    """What a run stores of a task."""
     own = [each.name for each in fields(RunTask) if each.name != "judges"]
     return RunTask(**{name: getattr(task, name) for name in own}, judges=judges)
 

@@ -13,8 +13,9 @@ from typing import Final, NamedTuple
 from uwf_core.client import Client
 from uwf_core.errors import UnknownIdError, UsageError
 from uwf_eval.task.check import NAME, NAME_HINT
-from uwf_eval.task.model import Source
-from uwf_eval.task.read import TASK_FILE, Checked, Origin, read_task
+from uwf_eval.task.checked_file import Checked
+from uwf_eval.task.model import Source, Task
+from uwf_eval.task.read import TASK_FILE, Origin, read_task
 from uwf_eval.task.tree import CACHE, copy_tree, digest_of_tree
 
 GROUP: Final = "uwf.eval_tasks"
@@ -105,7 +106,7 @@ def _package_folder(name: str, client: Client) -> Path:
 
 def take_task(
     found: Found, target: Path, client: Client, edit: Callable[[Path], None] | None = None
-) -> Checked:
+) -> Checked[Task]:
     """Copy a task into a new folder, `edit` the copy, and read it there; `client` is as in
     `read_task`.
 
@@ -130,7 +131,7 @@ def take_task(
     return checked._replace(problems=tuple(problems))  # of the user's files, not of the copy
 
 
-def check_task(found: Found, scratch: Path, client: Client) -> Checked:
+def check_task(found: Found, scratch: Path, client: Client) -> Checked[Task]:
     """All that is wrong with a task; a folder is looked at where it is.
 
     Raises:

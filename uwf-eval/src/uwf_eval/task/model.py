@@ -1,6 +1,6 @@
 """The shape of task.yaml, and a task once it is read and checked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -123,45 +123,16 @@ class TaskFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
-    """A setup or teardown command: `text` is run by `sh -c`, in the trial's folder. It gets
-    the usual variables, those of the task's `env`, and the task's folder in `UWF_EVAL_TASK` (which
-    no agent ever sees).
-    """
-
-    text: str
-    timeout: float = 300.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Task:
-    """A task, ready to be tried.
+class Task(TaskFile):
+    """A task, ready to be tried: its file, and where it lies.
 
     Attributes:
-        workflow: a name, or a path relative to `folder`; None: that of each recorded step.
-        cases: at least one; the name is "" where the task has one prompt.
-        agent: the word where `--agent` says none; in a command line, words that name files of
-            the task mean those.
-        env: variables for the agent, beside its own.
-        protect: globs, relative to the trial's folder, of what no agent may change.
-        pass_score: from which score on a trial passes.
+        cases: at least one, with the whole input of each; the name is "" where the task has one
+            prompt.
         folder: where task.yaml lies. source, place: what it was loaded from.
         digest: SHA-256 over all files of the task, in hexadecimal.
     """
 
-    name: str
-    description: str = ""
-    workflow: str | None
-    cases: Sequence[Case]
-    judges: Sequence[JudgeSpec]
-    agent: str | None = None
-    env: Mapping[str, str] = field(default_factory=dict)
-    limits: Limits = field(default_factory=Limits)
-    protect: Sequence[str] = ()
-    setup: Sequence[Command] = ()
-    teardown: Sequence[Command] = ()
-    tags: Sequence[str] = ()
-    pass_score: float = 1.0
     folder: Path
     source: Source
     place: str

@@ -7,22 +7,17 @@ from typing import Final, NamedTuple
 
 from uwf_core.client import Client
 from uwf_core.definitions import (
-    Loaded,
-    Place,
     Problem,
     YamlMapping,
-    YamlNode,
-    as_definition_error,
     check_comments,
     error_at,
-    load_file,
     node_at,
     place_at,
     read_shape,
 )
-from uwf_core.errors import DefinitionError
 from uwf_eval.task.check import task_problems
-from uwf_eval.task.model import Case, Command, Source, Task, TaskFile
+from uwf_eval.task.checked_file import Checked, read_checked
+from uwf_eval.task.model import Case, Source, Task, TaskFile
 from uwf_eval.task.original import with_own_forms
 
 TASK_FILE: Final = "task.yaml"
@@ -37,59 +32,20 @@ class Origin(NamedTuple):
     digest: str
 
 
-class Checked(NamedTuple):
-    """A task (None if there is an error) and the problems of its file."""
-
-    task: Task | None
-    problems: tuple[Problem, ...]
-
-    def require(self) -> Task:
-        """The task.
-
-        Raises:
-            DefinitionError: it has errors; `problems` lists all of them.
-        """
-        if self.task is None:
-            raise as_definition_error(self.problems)
-        return self.task
-
-
-def read_task(origin: Origin, client: Client | None = None) -> Checked:
+def read_task(origin: Origin, client: Client | None = None) -> Checked[Task]:
     """The task in a folder, checked with what `client` knows; without one, it was checked before,
     and only its shape is read.
     """
-    file = origin.folder / TASK_FILE
-    try:
-        loaded = load_file(str(file))
-    except DefinitionError as error:
-        return Checked(None, tuple(Problem(**each) for each in error.problems))
-    return _checked(loaded, origin, client)
 
+    def read(root: YamlMapping) -> tuple[Task, list[Problem]]:
+        root, problems = with_own_forms(root, origin.folder)
+        file, wrong = read_shape(TaskFile, root, extensions=True)
+        task = _task(file, origin)
+        problems += [*wrong, *check_comments(root), *_shape_problems(root)]
+        return task, problems + ([] if client is None else [*task_problems(task, root, client)])
 
-def _checked(loaded: Loaded, origin: Origin, client: Client | None) -> Checked:
-    problems = list(loaded.problems)
-    root = loaded.node
-    if not isinstance(root, YamlMapping):
-        if not problems:
-            problems.append(_no_task(root, str(origin.folder / TASK_FILE)))
-        return Checked(None, tuple(problems))
-    root, unread = with_own_forms(root, origin.folder)
-    problems += unread
-    file, wrong = read_shape(TaskFile, root, extensions=True)
-    problems += [*wrong, *check_comments(root)]
-    task = _task(file, origin)
-    problems.extend(_shape_problems(root))
-    if client is not None:
-        problems.extend(task_problems(task, root, client))
-    problems.sort(key=lambda each: each.place)
-    faulty = any(each.severity == "error" for each in problems)
-    return Checked(None if faulty else task, tuple(problems))
-
-
-def _no_task(root: YamlNode | None, file: str) -> Problem:
-    place = Place(file, 1, 1) if root is None else root.place
-    what = "the file is empty" if root is None else "a task must be a mapping"
-    return error_at(place, "wrong-type", what, "`uwf eval new NAME` creates an example task")
+    hint = "`uwf eval new NAME` creates an example task"
+    return read_checked(origin.folder / TASK_FILE, read, "a task", hint)
 
 
 def _shape_problems(root: YamlMapping) -> Iterator[Problem]:
@@ -143,19 +99,4 @@ def _task(file: TaskFile, origin: Origin) -> Task:
             replace(each, input={**file.input, **(each.input or {})}) if each.step is None else each
             for each in cases
         )
-    return Task(
-        name=file.name,
-        description=file.description,
-        workflow=file.workflow,
-        cases=cases,
-        judges=file.judges,
-        agent=file.agent,
-        env={name: value or "" for name, value in file.env.items()},
-        limits=file.limits,
-        protect=file.protect,
-        setup=tuple(Command(text=each, timeout=file.command_timeout) for each in file.setup),
-        teardown=tuple(Command(text=each, timeout=file.command_timeout) for each in file.teardown),
-        tags=file.tags,
-        pass_score=file.pass_,
-        **origin._asdict(),
-    )
+    return Task(**{**vars(file), "cases": cases, **origin._asdict()})

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from uwf_core.api import Cancel, End, ProcessLimits, Program, passed_on, run_program
+from uwf_core.api import Cancel, End, ProcessLimits, Program, ProgramResult, passed_on, run_program
 from uwf_core.errors import AgentInterrupted, UwfError
 from uwf_eval.judges.context import search_path
-from uwf_eval.task.model import Command, Task
+from uwf_eval.task.model import Task
 
 _TAIL = 2000
 
@@ -24,32 +24,32 @@ class CommandError(UwfError):
 
 
 def run_commands(
-    commands: Sequence[Command], cwd: Path, env: Mapping[str, str], cancel: Cancel
+    commands: Sequence[str], seconds: float, cwd: Path, env: Mapping[str, str], cancel: Cancel
 ) -> None:
-    """Run commands in order; processes that a command leaves running are ended with it.
+    """Run setup or teardown commands in order, each for `seconds` at most; processes that one
+    leaves running are ended with it.
 
     Raises:
         CommandError: one failed or timed out; later ones do not run.
         AgentInterrupted: cancelled.
     """
     for command in commands:
-        program = Program(argv=("/bin/sh", "-c", command.text), cwd=os.fspath(cwd), env=env)
-        result = run_program(program, ProcessLimits(total_seconds=command.timeout), cancel=cancel)
+        program = Program(argv=("/bin/sh", "-c", command), cwd=os.fspath(cwd), env=env)
+        result = run_program(program, ProcessLimits(total_seconds=seconds), cancel=cancel)
         if result.end is End.CANCELLED:
             raise AgentInterrupted(cancel.reason or "interrupted")
         if result.end is not End.EXITED or result.exit_code != 0:
-            raise CommandError(_words(command, result.end, result.exit_code, result.stderr))
+            raise CommandError(f"`{command}` {_how(result, seconds)}")
 
 
-def _words(command: Command, end: End, exit_code: int, stderr: bytes) -> str:
-    said = stderr.decode("utf-8", "replace").strip()[-_TAIL:]
-    if end is End.TIMED_OUT:
-        how = f"took longer than {command.timeout:g} s"
-    elif end is End.EXITED:
-        how = f"ended with code {exit_code}"
-    else:
-        how = f"was ended ({end.value})"
-    return f"`{command.text}` {how}" + (f": {said}" if said else "")
+def _how(result: ProgramResult, seconds: float) -> str:
+    how = f"was ended ({result.end.value})"
+    if result.end is End.TIMED_OUT:
+        how = f"took longer than {seconds:g} s"
+    elif result.end is End.EXITED:
+        how = f"ended with code {result.exit_code}"
+    said = result.stderr.decode("utf-8", "replace").strip()[-_TAIL:]
+    return how + (f": {said}" if said else "")
 
 
 _HIDDEN: Final = ("UWF_STORE", "UWF_EVAL_TASK")
@@ -80,7 +80,7 @@ def command_env(env: Mapping[str, str], task: Task) -> dict[str, str]:
 def _declared(task: Task) -> dict[str, str]:
     """The task's variables; a value that starts with `./` is a path in the task."""
     return {
-        name: str(task.folder / value) if value.startswith("./") else value
+        name: str(task.folder / value) if value and value.startswith("./") else value or ""
         for name, value in task.env.items()
     }
 

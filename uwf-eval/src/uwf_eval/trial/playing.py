@@ -11,7 +11,7 @@ from uwf_core.client import Client
 from uwf_eval.judges.startable import unable
 from uwf_eval.records import Trial
 from uwf_eval.run.executor import RunSettings
-from uwf_eval.task.model import Command, Task, fixture_of
+from uwf_eval.task.model import Task, fixture_of
 from uwf_eval.task.tree import TreeError, copy_tree
 from uwf_eval.trial import recorded, tampering
 from uwf_eval.trial.environment import agent_env, agent_word, command_env, run_commands
@@ -121,12 +121,9 @@ class PlayedTrial:
         stamps = self.context.settings.stamps[self.task.name]
         return tampering.touched(self.task.folder, stamps)
 
-    def _run_commands(
-        self, commands: Sequence[Command], space: TrialFolders, cancel: Cancel
-    ) -> None:
-        run_commands(
-            commands, space.work, command_env(self.context.settings.env, self.task), cancel
-        )
+    def _run_commands(self, commands: Sequence[str], space: TrialFolders, cancel: Cancel) -> None:
+        env = command_env(self.context.settings.env, self.task)
+        run_commands(commands, self.task.command_timeout, space.work, env, cancel)
 
     def _run(self, space: TrialFolders) -> ThreadRun:
         self.phase = "unavailable"

@@ -256,7 +256,7 @@ class _TrialRun(PlayedTrial):
 
     def _passes(self, ended: Verdict) -> bool:
         score = ended.score or 0.0
-        return ended.state == "scored" and score >= self.task.pass_score - 1e-9
+        return ended.state == "scored" and score >= self.task.pass_ - 1e-9
 
     def close(self) -> None:
         """Close the trial's store."""
