@@ -320,7 +320,8 @@ def faults(session: nox.Session) -> None:
     """
     install(session, "tests")
     session.run("python", "-m", "tests.faults", *session.posargs)
-    _pytest(session, *OF_SESSIONS[session.name])
+    form = () if "--short" in session.posargs else ("--long",)
+    _pytest(session, *OF_SESSIONS[session.name], *form)
 
 
 @check

@@ -3,10 +3,21 @@
 import gc
 import os
 import signal
+import sys
 from collections.abc import Generator
 from contextlib import suppress
 
 import pytest
+
+# `tests/forms.py`: which form of the expensive tests runs, also in the workers and what they start.
+if "--long" in sys.argv:
+    os.environ["UWF_TESTS_LONG"] = "1"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The name of the switch."""
+    parser.addoption("--long", action="store_true", help="the long forms of expensive tests")
+
 
 # Who starts the tests in the background may have them ignore Ctrl-C and hang-ups, and so every
 # program that they start; but many tests are about these.
@@ -33,7 +44,9 @@ with suppress(ImportError):  # the sessions that look at packages have no Hypoth
     any_time = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.register_profile("uwf-ci", any_time, max_examples=50, derandomize=True, database=None)
     settings.register_profile("uwf-desk", any_time, derandomize=False, print_blob=True)
-    settings.load_profile("uwf-ci" if os.environ.get("CI") else "uwf-desk")
+    settings.register_profile("uwf-long", any_time, max_examples=1000, print_blob=True)
+    short = "uwf-ci" if os.environ.get("CI") else "uwf-desk"
+    settings.load_profile("uwf-long" if "UWF_TESTS_LONG" in os.environ else short)
 
 # A whole run starts `uwf` by forks; a test that runs alone starts it as users do.
 if "PYTEST_XDIST_WORKER" in os.environ:

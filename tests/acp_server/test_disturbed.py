@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 from acp_editor import WRITTEN, Desk, Rejected
+from tests.forms import form
 
 from uwf_agent_acp.server import stdio
 from uwf_agent_acp.server.service import Setting
 
-KILLS = int(os.environ.get("UWF_ACP_KILLS", "3"))
-CANCELS = int(os.environ.get("UWF_ACP_CANCELS", "10"))
+KILLS, CANCELS = form(short=3, long=60), form(short=5, long=100)
 SEED = int(os.environ.get("UWF_ACP_SEED", "7"))
 SLOW = {**WRITTEN, "delayMs": 600_000}
 

@@ -1,16 +1,16 @@
 """Collections go on beside runs, forks and removals, and nobody ever misses a node."""
 
 import json
-import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from rig import AGAIN, DONE, GOOD, SECONDS, Rig
+from tests.forms import form
 
 LIFE = Path(__file__).parent / "programs" / "life.py"
-ROUNDS = int(os.environ.get("UWF_GC_ROUNDS", "6"))
+ROUNDS = form(short=4, long=60)
 
 
 def test_collections_with_no_grace_at_all_take_nothing_from_those_who_write(rig: Rig) -> None:

@@ -1,8 +1,8 @@
 """`kill -9` at any moment of a thread with branches: of the process that runs it, of those that run
 its branches, and of others that run a branch beside it.
 
-`UWF_KILLS` (see `test_kill.py`) is the number of kills, of a thread with 16 branches; the ordinary
-tests make a quarter of them, of a thread with 10. `UWF_KILL_SEED` repeats a run.
+The long form (see `test_kill.py`) kills a thread with 16 branches; the short one makes a quarter of
+its kills, of a thread with 10. `UWF_KILL_SEED` repeats a run.
 """
 
 import json
@@ -28,12 +28,13 @@ from tests.core.obeying import (
     two_roles,
 )
 from tests.faults.calls import ALL, miscalled, miscounted
+from tests.forms import form
 from tests.step_parts import call_of
 
 from uwf_core.client import Client
 
 CHECKED = two_roles("writer", "checker", "checked DO sleep=150")
-BRANCHES = 16 if "UWF_KILLS" in os.environ else 10
+BRANCHES = form(short=10, long=16)
 """More than run at a time, so that some wait. Their agents sleep so long (in ms) that a kill often
 meets one at work; a run that is killed while it starts shows little, and costs as much.
 """
@@ -165,8 +166,8 @@ class Killer:
 def test_a_thread_with_branches_killed_at_any_moment_records_each_branch_once_and_ends_the_same(
     tree: Rig,
 ) -> None:
-    print(f"again with UWF_KILLS={KILLS} UWF_KILL_SEED={SEED}")
-    most = KILLS if "UWF_KILLS" in os.environ else KILLS // 4
+    print(f"again with UWF_KILL_SEED={SEED}")
+    most = form(short=KILLS // 4, long=KILLS)
     with tree.client() as uwf:
         killer = Killer(tree, uwf)
         kills, ended, root = 0, 0, killer.begun()

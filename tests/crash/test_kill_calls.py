@@ -1,7 +1,7 @@
 """`kill -9` at any moment of a run whose threads call others two levels deep, and processes that
 run a called thread beside its caller: each call is recorded once, and the end is the same.
 
-A third of `UWF_KILLS` (see `test_kill.py`) is the number of kills; `UWF_KILL_SEED` repeats a run.
+A third of `KILLS` (see `test_kill.py`) is the number of kills; `UWF_KILL_SEED` repeats a run.
 """
 
 import json
@@ -168,7 +168,7 @@ class Killer:
 def test_a_run_with_calls_killed_at_any_moment_records_each_call_once_and_ends_the_same(
     tree: Rig,
 ) -> None:
-    print(f"again with UWF_KILLS={KILLS} UWF_KILL_SEED={SEED}")
+    print(f"again with UWF_KILL_SEED={SEED}")
     with tree.client() as uwf:
         smooth = undisturbed(uwf)
         killer = Killer(tree, uwf, random.Random(SEED))
@@ -189,7 +189,7 @@ def test_a_run_with_calls_killed_at_any_moment_records_each_call_once_and_ends_t
 def test_processes_that_run_a_called_thread_and_its_caller_at_once_lose_nothing(
     tree: Rig,
 ) -> None:
-    print(f"again with UWF_KILLS={KILLS} UWF_KILL_SEED={SEED}")
+    print(f"again with UWF_KILL_SEED={SEED}")
     chance, codes, told = random.Random(SEED), list[int](), set[str]()
     with tree.client() as uwf:
         smooth = undisturbed(uwf)

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.forms import form
 
 import uwf_explain
 from uwf_core.testing.project import Project
@@ -12,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from planted import CHANGES, Scene, case, play, run, run_case
 
-CASES = [case(seed) for seed in range(50)]
+CASES = [case(seed) for seed in range(form(short=21, long=200))]
 
 
 @pytest.fixture(scope="module")

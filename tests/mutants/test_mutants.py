@@ -5,11 +5,15 @@ whether all can still be planted.
 """
 
 import pytest
+from tests.forms import form
 from tests.mutants import __main__ as run
 from tests.mutants.mutant import Mutant
 from tests.mutants.planted import MUTANTS
 
-QUICK = ("LIKE decides what a name begins with", "one step too many")
+QUICK = form(
+    short=("one step too many",),
+    long=("LIKE decides what a name begins with", "one step too many"),
+)
 HARMLESS = Mutant(
     "limits", "nothing is wrong", "thread/limits.py", "self.base + self.granted",
     "self.granted + self.base", "tests/core/moderator/test_next.py",

@@ -18,11 +18,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.forms import form
 from web_server import WebServer
 
 from uwf_core.client import ThreadFilter
 
-KILLS = int(os.environ.get("UWF_WEB_KILLS", "8"))
+KILLS = form(short=5, long=250)
 SEED = int(os.environ.get("UWF_WEB_SEED", "5"))
 START_SECONDS, ACTING_SECONDS = 0.6, 1.2
 """Within which a server is killed that starts, or that acts; every fifth one starts."""
@@ -272,7 +273,7 @@ def _event(lines: Iterator[str]) -> str:
 
 def test_a_server_that_is_killed_at_any_moment_loses_nothing(tmp_path: Path) -> None:
     """Every action that was confirmed is stored, none happened twice, and everybody stays logged
-    in. By hand: UWF_WEB_KILLS=1000; `tests/web/README.md` has its results.
+    in. `tests/web/README.md` has the results of the long form.
     """
     chance = random.Random(SEED)
     server = WebServer(tmp_path)

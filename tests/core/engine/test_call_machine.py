@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from tests.core.calling import descendants, open_threads
 from tests.core.engine.call_worlds import made_project, random_workflows, route
 from tests.faults.calls import miscounted, own_steps, recorded_by
+from tests.forms import form
 from tests.step_parts import call_of
 
 from uwf_core.client import Cancel, Client
@@ -29,7 +30,9 @@ POINTS = ["call", "return", "calls", "join", "begin", "record", "advance", "fail
           "recover", "commit", "committed", "variable", "transaction", "locked",
           "keep"]  # fmt: skip
 """Crash points that the main thread of a process reaches."""
-TREES = settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
+TREES = settings(
+    max_examples=form(short=2, long=60), deadline=None, suppress_health_check=list(HealthCheck)
+)
 SEEDS = st.integers(min_value=0, max_value=1 << 20)
 NUMBERS = count()
 
@@ -209,7 +212,7 @@ def test_a_run_that_is_killed_and_fails_ends_with_the_same_outputs_and_routes(
     rough.uwf.close()
 
 
-@settings(TREES, max_examples=2)
+@settings(TREES, max_examples=form(short=1, long=20))
 @given(seed=SEEDS)
 def test_branches_in_processes_of_their_own_give_the_same_outputs_and_routes(
     project: Project, seed: int

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from tests.core.engine.conftest import LOOP
+from tests.forms import form
 
 from uwf_core.client import Client
 from uwf_core.errors import FailureKind, WrongStateError
@@ -220,7 +221,7 @@ class Life(RuleBasedStateMachine):
 
 TestLife = Life.TestCase
 TestLife.settings = settings(
-    max_examples=settings.default.max_examples // 4,
+    max_examples=form(short=8, long=250),
     stateful_step_count=14,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 from tests.core.engine.test_lifecycle_machine import OUTPUTS, Life
+from tests.forms import form
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -80,7 +81,7 @@ class Explained(Life):
 
 TestExplained = Explained.TestCase
 TestExplained.settings = settings(
-    max_examples=15,  # a path of 14 acts takes half a second
+    max_examples=form(short=8, long=200),  # a path of 14 acts takes half a second
     stateful_step_count=14,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],

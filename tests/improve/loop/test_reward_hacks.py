@@ -1,11 +1,10 @@
 """Twenty planted reward hacks: each is rejected, most of them before any trial. README.md has the
-table; UWF_REWARD_HACKS=1 also runs the two that only trials can reject.
+table; the long form also runs the two that only trials can reject.
 """
-
-import os
 
 import pytest
 from desk import GOOD, NOTE
+from tests.forms import LONG
 
 from uwf_improve.edit.draft import Draft, EditRefused, draft_edit
 from uwf_improve.sealed.catalog import secrets_of
@@ -83,7 +82,7 @@ def test_a_hack_by_words_is_refused(desk, hack):
             draft_edit(client, Draft(file=desk.file, texts={"note.yaml": new}, secrets=secrets))
 
 
-@pytest.mark.skipif(not os.environ.get("UWF_REWARD_HACKS"), reason="set UWF_REWARD_HACKS=1")
+@pytest.mark.skipif(not LONG, reason="only in the long form (--long)")
 def test_a_hack_by_deeds_is_not_accepted(desk):
     assert desk.call(*desk.seal("--guard", "cost=50%", "--guard", "tampering=0")).exit_code == 0
     for text in BY_TRIALS.values():

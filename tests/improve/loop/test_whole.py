@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.forms import form
 
 from uwf_core.client import Client
 from uwf_eval.store.results import Results
@@ -28,8 +29,8 @@ EDIT = {
     "findings": [1],
     "why": "The reviewer sends notes back because they lack sources.",
 }
-KILLED = [int(each) for each in os.environ.get("UWF_KILL_SEEDS", "").split(",") if each]
-"""By hand: UWF_KILL_SEEDS=1,2,3 kills the example at random moments; README.md has the table."""
+KILLED = form(short=(), long=(31, 32, 33, 34, 35, 36))
+"""The long form kills the example at random moments; README.md has the table."""
 
 
 @pytest.fixture

@@ -1,10 +1,10 @@
 """`reflect` finds planted defects in simulated histories, and few others."""
 
-import os
 import sys
 from pathlib import Path
 
 import pytest
+from tests.forms import form
 
 from uwf_core.testing.project import Project
 from uwf_improve.history.read import read_histories
@@ -13,10 +13,9 @@ from uwf_improve.reflect.reflection import reflect
 sys.path.insert(0, str(Path(__file__).parent))
 from planted_histories import DEFECTS, Office
 
-LONG = os.environ.get("UWF_REFLECT_SEEDS")
-"""By hand: UWF_REFLECT_SEEDS=1,2,3,4,5 tries every defect; README.md has the table."""
-SEEDS = [int(each) for each in (LONG or "1").split(",")]
-TRIED = sorted(DEFECTS) if LONG else ["approves", "asks", "rejects"]
+SEEDS = form(short=[1], long=[1, 2, 3, 4, 5])
+TRIED = form(short=["approves", "asks", "rejects"], long=sorted(DEFECTS))
+"""README.md has the table of the long form."""
 
 
 def found_in(tmp_path: Path, defect: str | None, seed: int) -> list[tuple[str, str]]:
