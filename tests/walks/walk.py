@@ -44,7 +44,7 @@ from uwf_core.workflow.fan_out import (
     joint_output,
     joint_status,
 )
-from uwf_core.workflow.input_types import reduced_input
+from uwf_core.workflow.fields import reduced_input
 from uwf_core.workflow.variants import FOLDER, GIT_BRANCH, STATUS, variants
 
 MOST_STEPS = 40

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uwf_core.cas.schemas import violations
-from uwf_core.workflow.input_types import input_faults, output_schema, reduced_input
+from uwf_core.workflow.fields import input_faults, output_schema, reduced_input
 from uwf_core.workflow.variants import Variant
 
 TYPES = {

@@ -24,7 +24,7 @@ from uwf_core.thread.limits import DEPTH, THREAD, Limit, Reached, named
 from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.names import call_name
 from uwf_core.workflow.definition import SELF, START
-from uwf_core.workflow.input_types import reduced_input
+from uwf_core.workflow.fields import reduced_input
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -91,7 +91,7 @@ def fix_workflow(
     Raises:
         UsageError: it is unknown, missing, cannot be read or written, or is a link.
     """
-    from uwf_core.workflow.fix_file import fix_file
+    from uwf_core.workflow.fix import fix_file
 
     return fix_file(file_of(engine, word), _callees(engine, notice))
 
@@ -114,8 +114,8 @@ def bound_of_workflow(engine: "Engine", workflow: Mapping[str, Any]) -> "Bound":
     Raises:
         StoreError: a workflow that it calls is missing or damaged.
     """
-    from uwf_core.workflow.as_written import mapping_of
     from uwf_core.workflow.bound import bound_of
+    from uwf_core.workflow.shown import mapping_of
 
     def read(word: str) -> dict[str, Any]:
         return mapping_of(engine.definition(Ref(word)))

@@ -6,11 +6,11 @@ from uwf_core.engine.workflows import read_workflow
 from uwf_core.errors import UnknownIdError
 from uwf_core.fields.records import read_payload
 from uwf_core.ids import Ref
-from uwf_core.workflow.as_written import as_in_file
 from uwf_core.workflow.definition import Workflow
-from uwf_core.workflow.diff.change import Verdict, WorkflowChange
+from uwf_core.workflow.diff.changes import Verdict, WorkflowChange
 from uwf_core.workflow.diff.compare import compare_workflows
 from uwf_core.workflow.registry import registered
+from uwf_core.workflow.shown import as_in_file
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine

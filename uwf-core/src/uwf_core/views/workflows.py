@@ -133,7 +133,7 @@ def show_workflow(
 
 def draw_workflow(engine: "Engine", word: str, notice: Callable[[str], None]) -> GraphDocument:
     """The graph of the workflow that a word names. Raises as `show_workflow`."""
-    from uwf_core.workflow.mermaid import graph
+    from uwf_core.workflow.shown import graph
 
     drawn = _definition(engine, word, notice)
     text = graph(drawn, engine.definition)
@@ -164,7 +164,7 @@ def unquoted_document(checked: "Checked") -> ProblemsDocument:
 def _definition(engine: "Engine", word: str, notice: Callable[[str], None]) -> dict[str, Any]:
     """The definition that a word selects, in the form of a checked file."""
     from uwf_core.engine.workflows import check_workflow, resolve_workflow
-    from uwf_core.workflow.as_written import mapping_of
+    from uwf_core.workflow.shown import mapping_of
 
     meant = resolve_workflow(engine, word)
     for text in meant.notices[:-1]:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from uwf_core.workflow.cycles import components, discovered, shortest_cycle
 from uwf_core.workflow.definition import END, SELF, START
 from uwf_core.workflow.variants import JOINED
 from uwf_core.workflow.walk_graph import (
@@ -21,10 +20,13 @@ from uwf_core.workflow.walk_graph import (
     WalkGraph,
     add,
     branches,
+    components,
+    discovered,
     flattened,
     laps,
     limit_in,
     multiply,
+    shortest_cycle,
 )
 
 MIXED, EMPTY = JOINED

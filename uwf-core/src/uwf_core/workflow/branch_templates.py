@@ -12,8 +12,15 @@ from uwf_core.fields.mismatch import suggestion
 from uwf_core.workflow.alternatives import alternatives, as_mapping
 from uwf_core.workflow.blank_prompt import BlankWork
 from uwf_core.workflow.fan_out import INDEX
-from uwf_core.workflow.fields import Fields, Presence, ValueShape, item_shape
-from uwf_core.workflow.input_types import InputWork, input_faults, output_schema
+from uwf_core.workflow.fields import (
+    Fields,
+    InputWork,
+    Presence,
+    ValueShape,
+    input_faults,
+    item_shape,
+    output_schema,
+)
 from uwf_core.workflow.joins import list_type
 from uwf_core.workflow.parsed import ParsedBranch, ParsedFanOut, ParsedWorkflow
 from uwf_core.workflow.problem import Place, Problem, error_at, warning_at

@@ -17,9 +17,8 @@ from uwf_core.workflow.discover import ResolveContext, resolve
 from uwf_core.workflow.file_name import SUFFIXES
 from uwf_core.workflow.load import Loaded, load_beside, load_file
 from uwf_core.workflow.problem import Problem
-from uwf_core.workflow.result_type import graph_edges, mapped_fan_outs, result_schema
 from uwf_core.workflow.source_file import reason
-from uwf_core.workflow.variants import variants
+from uwf_core.workflow.variants import graph_edges, mapped_fan_outs, result_schema, variants
 
 if TYPE_CHECKING:
     from uwf_core.workflow.joins import JointWork

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from uwf_core.cas.walk import reached
 from uwf_core.fields.mismatch import nearest, suggestion
 from uwf_core.workflow.definition import END, START, SUSPEND
-from uwf_core.workflow.older import start_hint
 from uwf_core.workflow.parsed import ParsedEdge, ParsedWorkflow
 from uwf_core.workflow.problem import Problem, error_at
+from uwf_core.workflow.structure import start_hint
 from uwf_core.workflow.variants import Analysis
 
 ENTRIES = ("new", "resume")

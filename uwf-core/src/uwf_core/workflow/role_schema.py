@@ -1,6 +1,6 @@
-"""Check the frontmatter of a role: a schema that can be stored, with clear statuses."""
+"""Check the schemas of a workflow: the frontmatter of a role, and the typed input."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from uwf_core.cas.bounds import Budget
@@ -9,14 +9,17 @@ from uwf_core.cas.schemas import schema_problems
 from uwf_core.fields.mismatch import short, suggestion
 from uwf_core.workflow.alternatives import (
     Path,
+    as_list,
     as_mapping,
     inline_refs,
     properties_of,
     subschemas,
     written_path,
 )
+from uwf_core.workflow.parsed import ParsedRole, ParsedWorkflow
 from uwf_core.workflow.problem import Problem, error_at
 from uwf_core.workflow.variants import (
+    INPUT,
     JOINED,
     PLACE,
     STATUS,
@@ -160,3 +163,42 @@ def _storable(value: Any) -> Any:
     if isinstance(value, list):
         return [_storable(each) for each in value]
     return 0 if is_bad_number(value) else value
+
+
+def check_input(
+    parsed: ParsedWorkflow, roles: Mapping[str, RoleSchema], budget: Budget
+) -> tuple[dict[str, Any] | None, list[Problem]]:
+    """The schema of the input without references, None without one, and its errors."""
+    if parsed.input is None:
+        return None, []
+    source = SchemaSource(parsed.input)
+    schema, problems = source.checked(budget)
+    types = schema.get("type", "object")
+    if "object" not in (as_list(types) or [types]):
+        message = f"the type {types!r} does not allow a mapping, but the input of a workflow is one"
+        problems.append(source.problem(("type",), "not-an-object", message, "write `type: object`"))
+    for place in file_places(schema):
+        message = "in the input, `format: file` is only a path; of outputs, the files are stored"
+        hint = "remove `format: file`"
+        warning = source.problem(place, "file-field", message, hint)
+        problems.append(warning._replace(severity="warning"))
+    for name, role in parsed.roles.items():
+        if name in roles:
+            problems += _taken(name, role, roles[name])
+    return schema, list(dict.fromkeys(problems))
+
+
+def _taken(name: str, role: ParsedRole, found: RoleSchema) -> Iterator[Problem]:
+    """Fields of a role that a template could not read, since `input` is the workflow's."""
+    message = f"the role {name!r} has a field 'input', which is the typed input of this workflow"
+    hint = "rename the field"
+    if role.workflow is not None:
+        if any(INPUT in variant.properties for variant in found.analysis.variants):
+            yield error_at(role.workflow.place, "reserved-field", message, hint)
+    elif role.frontmatter is not None:
+        objects = objects_of(found.schema)
+        paths = [path for path, each in objects if INPUT in properties_of(each)]
+        if paths:
+            source = SchemaSource(role.frontmatter)
+            for path in paths:
+                yield source.problem((*path, "properties", INPUT), "reserved-field", message, hint)

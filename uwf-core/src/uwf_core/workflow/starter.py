@@ -1,10 +1,15 @@
 """A starter workflow file: it passes the check and has comments for changes."""
 
+import errno
+import os
+from collections.abc import Mapping
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from uwf_core.errors import UsageError
 from uwf_core.fields.records import shape_of
+from uwf_core.process.path_walk import read_regular
 from uwf_core.workflow.definition import NAME_PATTERN, VERSION, JoinEdge, Workflow
 from uwf_core.workflow.variants import NAME, NAME_HINT
 
@@ -124,14 +129,14 @@ _FIRST = "The first role, with its prompt."
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of the file format, for editors; shipped as `SCHEMA_FILE`."""
-    from uwf_core.workflow.edge_kinds import (
+    from uwf_core.workflow.structure import (
         DERIVED,
         DERIVED_AT_TOP,
         DERIVED_IN_BRANCH,
         DERIVED_IN_ROLE,
         edges_schema,
+        kinds_schema,
     )
-    from uwf_core.workflow.role_kinds import kinds_schema
 
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -177,3 +182,42 @@ def schema_text() -> str:
     import json
 
     return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def write_files(new: Mapping[str, str], called: Mapping[str, str]) -> None:
+    """Write the texts of files, by path. A `called` one may exist already, if it is the same.
+
+    Raises:
+        UsageError: another one exists already, and none is written; or the disk has an error.
+    """
+    try:
+        missing = {file: text for file, text in called.items() if not _is_there(file, text)}
+        for file, text in {**new, **missing}.items():
+            Path(file).parent.mkdir(parents=True, exist_ok=True)
+            with Path(file).open("x", encoding="utf-8") as stream:
+                stream.write(text)
+    except FileExistsError as error:
+        raise UsageError(
+            "the file exists already",
+            where=str(error.filename),
+            hint="choose another name, or remove it",
+        ) from error
+    except OSError as error:
+        raise UsageError(
+            f"cannot write the file: {error.strerror}", where=str(error.filename)
+        ) from error
+
+
+def _is_there(file: str, text: str) -> bool:
+    """Whether a file has this text already.
+
+    Raises:
+        FileExistsError: it has another one.
+    """
+    try:
+        found = read_regular(file, len(text.encode()), cut=True)
+    except FileNotFoundError:
+        return False
+    if found != text.encode():
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), file)
+    return True

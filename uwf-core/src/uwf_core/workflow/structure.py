@@ -1,19 +1,23 @@
-"""Check the structure of a workflow file: keys, types, names."""
+"""Check the structure of a workflow file: its names, and the keys of each kind of role and edge."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 from uwf_core.fields.mismatch import short
 from uwf_core.fields.records import write_record
 from uwf_core.workflow.alternatives import UNIONS
-from uwf_core.workflow.definition import SUSPEND, VERSION, Workflow
-from uwf_core.workflow.edge_kinds import check_edges, nested_places
+from uwf_core.workflow.definition import START, SUSPEND, VERSION, Workflow
 from uwf_core.workflow.file_name import expected_name
 from uwf_core.workflow.names import check_look_alike, check_name
-from uwf_core.workflow.older import with_hints
-from uwf_core.workflow.parsed import ParsedWorkflow
+from uwf_core.workflow.parsed import (
+    EDGE_KEYS,
+    FAN_OUT_KEYS,
+    ParsedRole,
+    ParsedWorkflow,
+    is_fan_out,
+    meant_value,
+)
 from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
-from uwf_core.workflow.role_kinds import check_kinds
 from uwf_core.workflow.variants import BODY, NAME, NAME_HINT, PLACE, STATUS
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence
 from uwf_core.workflow.yaml_shape import read_shape
@@ -98,3 +102,271 @@ def _fields(schema: YamlNode | None) -> Iterator[tuple[str, Place]]:
         choices = schema.values.get(word)
         for each in choices.items if isinstance(choices, YamlSequence) else ():
             yield from _fields(each)
+
+
+_ABOUT = ("description", "limits")
+_WORK = (*_ABOUT, "goal", "frontmatter", "capabilities", "procedure", "output")
+_ALLOWED = {
+    "workflow": (*_ABOUT, "workflow"),
+    "program": (*_ABOUT, "program", "frontmatter"),
+    "human": (*_WORK, "human"),
+    "agent": (
+        *(*_WORK, "timeout", "tools", "skills", "memory"),
+        *("agent", "model", "reserve", "human"),
+    ),
+}
+_ROLE_REQUIRED = {
+    "workflow": (),
+    "program": ("frontmatter",),
+    "human": ("goal", "frontmatter"),
+    "agent": ("goal", "frontmatter"),
+}
+_PLAYERS = {
+    "workflow": "a workflow plays",
+    "program": "a program plays",
+    "human": "a person plays",
+    "agent": "an agent plays",
+}
+
+_NAMES = {
+    "agent": "write the name of an alias or of an installed agent",
+    "model": "write the name of a model of the configuration",
+}
+
+
+def check_kinds(parsed: ParsedWorkflow) -> Iterator[Problem]:
+    """Every role with a key that its kind does not have, or without one that it needs."""
+    for name, role in parsed.roles.items():
+        if role.node is not None:
+            kind = kind_of(role)
+            yield from _missing(name, role, kind)
+            yield from _excess(name, role, kind)
+
+
+def kinds_schema() -> dict[str, Any]:
+    """The same rules as keywords of the JSON Schema of a role: an editor then completes and accepts
+    only the keys of its kind.
+    """
+    schema = _role_schema("agent")
+    for kind in ("human", "program", "workflow"):
+        decides = {"const": True} if kind == "human" else {"not": {"type": "null"}}
+        condition = {"properties": {kind: decides}, "required": [kind]}
+        schema = {"if": condition, "then": _role_schema(kind), "else": schema}
+    return schema
+
+
+def _role_schema(kind: str) -> dict[str, Any]:
+    every = dict.fromkeys(key for keys in _ALLOWED.values() for key in keys)
+    return {
+        "title": f"A role: {_PLAYERS[kind]} it",
+        "required": list(_ROLE_REQUIRED[kind]),
+        "properties": {key: False for key in every if key not in _ALLOWED[kind]},
+    }
+
+
+def kind_of(role: ParsedRole) -> str:
+    """`workflow`, `program`, `human` or `agent`: by the first key that decides it."""
+    values = {} if role.node is None else role.node.values
+    if not is_null(values.get("workflow")):
+        return "workflow"
+    if not is_null(values.get("program")):
+        return "program"
+    human = values.get("human")
+    return "human" if isinstance(human, YamlScalar) and human.value is True else "agent"
+
+
+def is_null(node: YamlNode | None) -> bool:
+    """Whether a value is missing, null or an empty text."""
+    return node is None or (
+        isinstance(node, YamlScalar) and node.tag is None and node.value in (None, "")
+    )
+
+
+def _missing(name: str, role: ParsedRole, kind: str) -> Iterator[Problem]:
+    assert role.node is not None
+    for key in _ROLE_REQUIRED[kind]:
+        if key not in role.node.values and not role.misspells(key):
+            yield error_at(
+                role.key.place,
+                "missing-key",
+                f"missing key {key!r} in roles.{name}",
+                f"add `{key}:`",
+            )
+        elif key == "frontmatter" and is_null(role.node.values.get(key, role.node)):
+            place = role.node.values[key].place
+            message = f"roles.{name}.{key} must be a mapping, not empty"
+            yield error_at(place, "wrong-type", message)
+
+
+def _excess(name: str, role: ParsedRole, kind: str) -> Iterator[Problem]:
+    assert role.node is not None
+    every = {key for keys in _ALLOWED.values() for key in keys}
+    for key, node in role.node.values.items():
+        if key in every and key not in _ALLOWED[kind] and not is_null(node):
+            message = f"roles.{name}.{key} has no effect: {_PLAYERS[kind]} the role"
+            place = role.node.keys[key].place
+            yield error_at(place, "role-kind", message, f"remove `{key}`, or `{kind}`")
+
+
+def check_suggestions(
+    parsed: ParsedWorkflow, lacks: Callable[[str, str], str | None] | None
+) -> Iterator[Problem]:
+    """Each suggested agent or model that is not a plain name, since a workflow file never names a
+    program as an agent; else each that the user lacks.
+    """
+    for name, role in parsed.roles.items():
+        for key in _NAMES:
+            node = None if role.node is None else role.node.values.get(key)
+            if isinstance(node, YamlScalar) and isinstance(node.value, str) and node.text.strip():
+                yield from _suggestion(f"roles.{name}.{key}", key, node, lacks)
+
+
+def _suggestion(
+    path: str, key: str, node: YamlScalar, lacks: Callable[[str, str], str | None] | None
+) -> Iterator[Problem]:
+    if not NAME.match(node.text):
+        message = f"{path} is not a name: {node.text[:60]!r}"
+        yield error_at(node.place, "bad-name", message, _NAMES[key])
+    elif lacks is not None and (reason := lacks(key, node.text)) is not None:
+        hint = "a run uses the default in its place"
+        yield warning_at(node.place, f"unknown-{key}", f"{path}: {reason}", hint)
+
+
+_PLAIN = ("role", "prompt", "location", "limits")
+_ITEMS = (*_PLAIN, "forEach", "then", "maxParallel", "shared", "workspace")
+_NAMED = ("parallel", "then", "maxParallel", "shared", "workspace")
+_EDGE_REQUIRED: dict[tuple[str, ...], tuple[str, ...]] = {
+    _PLAIN: ("role", "prompt"),
+    _ITEMS: ("forEach", "role", "prompt", "then"),
+    _NAMED: ("parallel", "then"),
+}
+DERIVED = ("frontmatter", "workflow")
+"""The keys that uwf sets in an edge to branches."""
+DERIVED_IN_BRANCH = ("workflow", "place")
+DERIVED_AT_TOP = ("branch",)
+DERIVED_IN_ROLE = ("skillTexts", "deliverable")
+
+
+def check_edges(parsed: ParsedWorkflow) -> Iterator[Problem]:
+    """Every edge with a key that its kind does not have, or without one that it needs; and the
+    keys that only uwf sets.
+    """
+    for key in DERIVED_AT_TOP:
+        if key in parsed.root.values:
+            place, message = parsed.root.keys[key].place, f"`{key}` is set by uwf"
+            yield error_at(place, "set-by-uwf", message, f"remove `{key}`")
+    for name, role in parsed.roles.items():
+        if role.node is not None:
+            yield from _derived(f"roles.{name}", role.node, DERIVED_IN_ROLE)
+    for joint, _ in _nested(parsed):
+        message = f"the edge {joint.text!r} of `then` leads to branches"
+        hint = "lead it to a role; the edges of that role can lead to branches"
+        yield error_at(joint.place, "edge-kind", message, hint)
+    graph = parsed.root.values.get("graph")
+    for source, edges in graph.values.items() if isinstance(graph, YamlMapping) else ():
+        for status, edge in edges.values.items() if isinstance(edges, YamlMapping) else ():
+            if isinstance(edges, YamlMapping) and isinstance(edge, YamlMapping):
+                yield from _edge(f"graph.{source}.{status}", edges.keys[status], edge)
+
+
+def nested_places(parsed: ParsedWorkflow) -> set[Place]:
+    """The places in the edges of `then` that lead to branches: each such edge is one error."""
+    return {each.place for key, edge in _nested(parsed) for each in (key, *edge.keys.values())}
+
+
+def _nested(parsed: ParsedWorkflow) -> Iterator[tuple[YamlScalar, YamlMapping]]:
+    for fan_out in parsed.fan_outs.values():
+        then = fan_out.then
+        for status, edge in then.values.items() if then is not None else ():
+            if then is not None and isinstance(edge, YamlMapping) and is_fan_out(edge):
+                yield then.keys[status], edge
+
+
+def edges_schema() -> dict[str, Any]:
+    """The same rules as keywords of the JSON Schema of an edge."""
+    schema = _edge_schema(_PLAIN)
+    for key, kind in (("forEach", _ITEMS), ("parallel", _NAMED)):
+        schema = {"if": {"required": [key]}, "then": _edge_schema(kind), "else": schema}
+    return schema
+
+
+def _edge_schema(kind: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "required": list(_EDGE_REQUIRED[kind]),
+        "properties": {key: False for key in EDGE_KEYS if key not in kind},
+    }
+
+
+def _edge(place: str, edge_key: YamlScalar, edge: YamlMapping) -> Iterator[Problem]:
+    yield from _derived(place, edge, DERIVED)
+    parallel = meant_value(edge, "parallel")
+    for name, branch in parallel.values.items() if isinstance(parallel, YamlMapping) else ():
+        if isinstance(branch, YamlMapping):
+            yield from _derived(f"{place}.parallel.{name}", branch, DERIVED_IN_BRANCH)
+    if "parallel" in edge.values and "forEach" in edge.values:
+        message = f"{place} has both `forEach` and `parallel`"
+        yield error_at(edge.keys["forEach"].place, "edge-kind", message, "remove one of them")
+        return
+    allowed: tuple[str, ...] = _PLAIN
+    if is_fan_out(edge):
+        allowed = _ITEMS if parallel is None else _NAMED
+    for key in _EDGE_REQUIRED[allowed]:
+        value = meant_value(edge, key)
+        if value is None or (key in FAN_OUT_KEYS and is_null(value)):
+            message = f"missing key {key!r} in {place}"
+            yield error_at(edge_key.place, "missing-key", message, f"add `{key}:`")
+    for key in edge.values:
+        if key in EDGE_KEYS and key not in allowed:
+            message = f"{place}.{key} has no effect on this kind of edge"
+            hint = "an edge leads to a role, or to branches with `forEach` or `parallel`"
+            yield error_at(edge.keys[key].place, "edge-kind", message, hint)
+
+
+def _derived(place: str, node: YamlMapping, keys: tuple[str, ...]) -> Iterator[Problem]:
+    for key in keys:
+        if key in node.values:
+            message = f"{place}.{key} is set by uwf"
+            yield error_at(node.keys[key].place, "set-by-uwf", message, f"remove `{key}`")
+
+
+_AT_TOP: Final = {
+    "conditions": "older versions chose edges by conditions; give each role one $status for each "
+    "edge, and write `graph.ROLE.STATUS: {role: …, prompt: …}`"
+}
+_START: Final = {"_": "older versions had one entry; write `new` and `resume`"}
+_LIST: Final = (
+    "older versions listed edges with conditions; write one edge for each $status: "
+    "`STATUS: {role: …, prompt: …}`"
+)
+
+
+def with_hints(problems: list[Problem], parsed: ParsedWorkflow) -> list[Problem]:
+    """The problems, with hints for what an older version had."""
+    hints = {place: (hint, instead) for place, hint, instead in _hints(parsed)}
+    return [_hinted(each, *hints[each.place]) if each.place in hints else each for each in problems]
+
+
+def _hinted(problem: Problem, hint: str, instead: str) -> Problem:
+    return problem._replace(hint=hint, replacement=instead)
+
+
+def start_hint(entry: str) -> str | None:
+    """The hint for an entry of `$START` of an older version."""
+    return _START.get(entry)
+
+
+def _hints(parsed: ParsedWorkflow) -> Iterator[tuple[Place, str, str]]:
+    root = parsed.root
+    for key, hint in _AT_TOP.items():
+        if key in root.keys:
+            yield root.keys[key].place, hint, ""
+    for role in parsed.roles.values():
+        for key, instead in role.older.items():
+            assert role.node is not None
+            place = role.node.keys[key].place
+            yield place, f"older versions had `{key}`; write `{instead}`", instead
+    graph = root.values.get("graph")
+    for name, edges in graph.values.items() if isinstance(graph, YamlMapping) else ():
+        if isinstance(edges, YamlSequence):
+            more = f"; {_START['_']}" if name == START else ""
+            yield edges.place, _LIST + more, ""

@@ -16,7 +16,7 @@ from uwf_core.workflow.fields import Fields, Presence
 from uwf_core.workflow.load import FILE_STYLE
 from uwf_core.workflow.parsed import ParsedEdge, ParsedWorkflow
 from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
-from uwf_core.workflow.role_kinds import kind_of
+from uwf_core.workflow.structure import kind_of
 from uwf_core.workflow.template import Template, TemplateError, TemplateName, parse
 from uwf_core.workflow.variants import BODY, INPUT, Analysis, Variant, variant_of
 from uwf_core.workflow.yaml_nodes import YamlScalar

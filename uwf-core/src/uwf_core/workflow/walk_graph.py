@@ -1,10 +1,13 @@
-"""The graph whose longest walk is the bound of a workflow, and counts without a bound. Pure."""
+"""Graphs without recursion: cycles, longest walks, and the counts of a bound. Pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from uwf_core.workflow.cycles import Targets, longest
-from uwf_core.workflow.result_type import mapped_fan_outs
+from uwf_core.cas.walk import reached
+from uwf_core.workflow.variants import mapped_fan_outs
+
+Targets = Mapping[str, Sequence[str]]
+"""The targets of each node."""
 
 UNLIMITED: Final = float("inf")
 
@@ -114,3 +117,73 @@ def multiply(one: Count, other: Count) -> Count:
     if not one or not other:
         return 0
     return UNLIMITED if UNLIMITED in (one, other) else one * other
+
+
+def components(roots: Iterable[str], after: Targets) -> list[list[str]]:
+    """The strongly connected components that `roots` reach; edges lead to later ones only."""
+    finished = list(_postorder(roots, after))
+    before: dict[str, list[str]] = {name: [] for name in finished}
+    for name in finished:
+        for target in after[name]:
+            before[target].append(name)
+    found: list[list[str]] = []
+    placed: set[str] = set()
+    for name in reversed(finished):
+        if name not in placed:
+            members = list(_postorder([name], before, placed))
+            found.append(members)
+    return found
+
+
+def _postorder(roots: Iterable[str], after: Targets, seen: set[str] | None = None) -> Iterator[str]:
+    """Every node that `roots` reach and that is not in `seen`, after its targets."""
+    seen = set() if seen is None else seen
+    for root in roots:
+        if root in seen:
+            continue
+        seen.add(root)
+        stack = [(root, iter(after[root]))]
+        while stack:
+            name, rest = stack[-1]
+            target = next((each for each in rest if each not in seen), None)
+            if target is None:
+                stack.pop()
+                yield name
+            else:
+                seen.add(target)
+                stack.append((target, iter(after[target])))
+
+
+def longest(after: Targets, weights: Mapping[str, float]) -> dict[str, float]:
+    """The weight of the longest walk from each node, infinite if it can repeat a weight."""
+    endless = float("inf")
+    found: dict[str, float] = {}
+    for members in reversed(components(after, after)):
+        weight = max(weights[name] for name in members)
+        if weight and (len(members) > 1 or members[0] in after[members[0]]):
+            weight = endless
+        beyond = max((found.get(to, 0) for name in members for to in after[name]), default=0)
+        total = endless if endless in (weight, beyond) else weight + beyond
+        found.update(dict.fromkeys(members, total))
+    return found
+
+
+def discovered(first: str, after: Targets) -> list[str]:
+    """The nodes that `first` reaches, the nearest first."""
+    return list(reached([first] if first in after else [], after.__getitem__))
+
+
+def shortest_cycle(name: str, after: Targets) -> list[str]:
+    """The nodes of a shortest cycle, from `name`; empty if there is none."""
+    came: dict[str, str] = {}
+    for each in (order := [name]):  # grows: breadth first
+        for target in after[each]:
+            if target == name:
+                path = [each]
+                while path[-1] != name:
+                    path.append(came[path[-1]])
+                return path[::-1]
+            if target not in came:
+                came[target] = each
+                order.append(target)
+    return []

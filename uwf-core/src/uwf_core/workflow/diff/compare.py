@@ -5,9 +5,14 @@ from typing import Any
 
 from uwf_core.fields.records import write_record
 from uwf_core.workflow.definition import START, RoleText, Workflow
-from uwf_core.workflow.diff.amounts import amount_changes
-from uwf_core.workflow.diff.change import WorkflowChange
-from uwf_core.workflow.diff.edges import edge_changes
+from uwf_core.workflow.diff.changes import (
+    Callers,
+    WorkflowChange,
+    amount_changes,
+    edge_changes,
+    input_changes,
+    output_changes,
+)
 from uwf_core.workflow.diff.fan_outs import (
     added,
     fan_out_changes,
@@ -15,8 +20,6 @@ from uwf_core.workflow.diff.fan_outs import (
     with_roles,
     without_workflows,
 )
-from uwf_core.workflow.diff.inputs import input_changes
-from uwf_core.workflow.diff.outputs import Callers, output_changes
 from uwf_core.workflow.diff.results import Broken, Result, broken_results, result_of
 
 _TEXTS = ("description", "goal", "capabilities", "procedure", "output", "skills", "memory")

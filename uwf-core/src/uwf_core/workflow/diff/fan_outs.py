@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from uwf_core.workflow.definition import Branch, Edge
-from uwf_core.workflow.diff.amounts import amount_changes
-from uwf_core.workflow.diff.change import WorkflowChange
+from uwf_core.workflow.diff.changes import WorkflowChange, amount_changes
 from uwf_core.workflow.fan_out import INDEX, branches_of
 from uwf_core.workflow.fields import Fields, Presence, ValueShape, item_shape
 from uwf_core.workflow.joins import listed_in
