@@ -11,8 +11,8 @@ from uwf_core.client import Client
 from uwf_core.commands import main
 from uwf_improve.cli.distill import distill
 from uwf_improve.distill.draft import ROLES
+from uwf_improve.distill.formats import RecordedSession, SessionTurn, ToolUse
 from uwf_improve.distill.phases import course_of, kind_of_tool
-from uwf_improve.distill.session import RecordedSession, SessionTurn, ToolUse
 from uwf_improve.distill.write import write_draft
 
 SESSIONS = sorted(Path(__file__).with_name("sessions").glob("*.jsonl"))

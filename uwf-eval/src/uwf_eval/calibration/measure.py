@@ -89,7 +89,7 @@ def items_needed(bar: JudgeBar, passing: float) -> int:
 def _agreement(items: Sequence[JudgedItem], bar: float) -> Figure:
     found = [each for item in items if (each := agreement_of(item.scores)) is not None]
     if not found:
-        return _unmeasured("agreement", bar)
+        return Figure(name="agreement", bar=bar)
     return _at_least("agreement", mean(found), bounded_interval(found, _LEVEL), bar, len(found))
 
 
@@ -126,7 +126,7 @@ def _at_least(name: FigureName, value: float, seen: Interval, bar: float, items:
 def _at_most(name: FigureName, a: Sequence[float], b: Sequence[float], bar: float) -> Figure:
     """The figure for the mean of b - a, which is wrong with either sign."""
     if not a:
-        return _unmeasured(name, bar)
+        return Figure(name=name, bar=bar)
     found = paired_difference(a, b, _LEVEL)
     seen = found.interval
     assert seen is not None
@@ -139,9 +139,3 @@ def _at_most(name: FigureName, a: Sequence[float], b: Sequence[float], bar: floa
         name=name, value=found.mean, low=seen.low, high=seen.high, bar=bar, verdict=verdict,
         items=len(a),
     )  # fmt: skip
-
-
-def _unmeasured(name: FigureName, bar: float) -> Figure:
-    return Figure(
-        name=name, value=None, low=None, high=None, bar=bar, verdict="not_measured", items=0
-    )

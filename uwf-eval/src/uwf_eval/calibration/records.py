@@ -61,12 +61,12 @@ class Figure:
     """
 
     name: FigureName
-    value: float | None
-    low: float | None
-    high: float | None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
     bar: float
-    verdict: FigureVerdict
-    items: int
+    verdict: FigureVerdict = "not_measured"
+    items: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

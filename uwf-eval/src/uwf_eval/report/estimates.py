@@ -1,7 +1,7 @@
 """Estimates from trials: rates and means with intervals, sums with unknown parts."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from uwf_core.api import Usage
@@ -12,34 +12,30 @@ _WANTED: Final = (1, 2, 5, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rate:
-    """The share of the counted trials that passed.
+class Mean:
+    """A mean of scores.
 
     Attributes:
-        value: from 0 to 1, None if no trial counts. Clusters have equal weight, so the value can
-            differ from `passed` / `trials` if clusters have different sizes.
-        low, high: a 95 % interval: Wilson's without clusters, else with the tasks (or cases) as
-            clusters; None if it cannot be computed.
+        value: from 0 to 1, None if no trial counts. Clusters have equal weight.
+        low, high: a 95 % interval with the tasks (or cases) as clusters; None if it cannot be
+            computed.
         clusters: their number; equal to `trials` if each trial is one.
     """
 
-    passed: int
-    trials: int
     value: float | None
     low: float | None
     high: float | None
+    trials: int
     clusters: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mean:
-    """A mean of scores, with a 95 % interval if there are enough of them."""
+class Rate(Mean):
+    """The share of the counted trials that passed; without clusters its interval is Wilson's. The
+    value can differ from `passed` / `trials` if clusters have different sizes.
+    """
 
-    value: float | None
-    low: float | None
-    high: float | None
-    trials: int
-    clusters: int
+    passed: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,18 +57,11 @@ class Passes:
 def rate_of(clusters: Sequence[Sequence[float]]) -> Rate:
     """The success rate of clustered trials, each 1 or 0."""
     passed, mean = round(sum(map(sum, clusters))), mean_of(clusters)
-    low, high = mean.low, mean.high
+    found = Rate(**vars(mean), passed=passed)
     if mean.trials and mean.clusters == mean.trials:
         interval = wilson_interval(passed, mean.trials)
-        low, high = interval.low, interval.high
-    return Rate(
-        passed=passed,
-        trials=mean.trials,
-        value=mean.value,
-        low=low,
-        high=high,
-        clusters=mean.clusters,
-    )
+        return replace(found, low=interval.low, high=interval.high)
+    return found
 
 
 def mean_of(clusters: Sequence[Sequence[float]]) -> Mean:

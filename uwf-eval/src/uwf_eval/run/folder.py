@@ -12,6 +12,25 @@ from uwf_eval.task.tree import make_private, remove_tree
 from uwf_eval.trial.folders import remove_leftovers
 
 
+@contextmanager
+def locked(file: Path, busy: str) -> Iterator[None]:
+    """Hold the lock that a file is.
+
+    Raises:
+        BusyError: another process holds it; `busy` says so.
+    """
+    make_private(file.parent)
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise BusyError(busy, hint="wait until it ends, or stop it") from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
 class RunFolder(NamedTuple):
     """The folder of one run; only the user can read it."""
 
@@ -42,21 +61,10 @@ class RunFolder(NamedTuple):
         Raises:
             BusyError: another process runs it.
         """
-        make_private(self.path)
-        descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            os.close(descriptor)
-            raise BusyError(
-                f"run {self.path.name} is already running in another process",
-                hint="wait until it ends, or stop it",
-            ) from error
-        try:
+        what = f"run {self.path.name} is already running in another process"
+        with locked(self.path / "lock", what):
             self.remove_leftovers()
             yield
-        finally:
-            os.close(descriptor)
 
     def remove_leftovers(self) -> None:
         """Remove the folders of killed trials; only valid if no trial of the run is running."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from uwf_improve.distill.session import RecordedSession, SessionTurn, ToolUse
+from uwf_improve.distill.formats import RecordedSession, SessionTurn, ToolUse
 
 Kind = Literal["explore", "change", "check", "answer", "person"]
 

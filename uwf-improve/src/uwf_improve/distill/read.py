@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from uwf_core.api import read_regular
-from uwf_improve.distill.formats import FORMATS, Line, format_of
-from uwf_improve.distill.session import RecordedSession, SessionError
+from uwf_improve.distill.formats import FORMATS, Line, RecordedSession, SessionError, format_of
 
 MOST_BYTES: Final = 200_000_000
 _FORMATS = "a transcript of Claude Code, `hermes sessions export`, ATIF, or of the builtin agent"

@@ -74,3 +74,19 @@ def _sources(folder: Path) -> Iterator[Path]:
         for each in sorted(folder.glob(pattern)):
             if each.is_file() and not each.is_symlink():
                 yield each
+
+
+def read_text(file: Path, encoding: str = "utf-8-sig") -> str:
+    """The text of a file.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        return read_regular(str(file)).decode(encoding)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"cannot read the file: {getattr(error, 'strerror', None) or error}",
+            where=str(file),
+            hint="check the path and its permissions; the file is text in UTF-8",
+        ) from error

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from uwf_core.api import read_regular
 from uwf_core.client import Cancel, Client
 from uwf_core.errors import UsageError
 from uwf_improve.edit.draft import Draft
-from uwf_improve.edit.files import SKILL, SKILLS, skill_files
+from uwf_improve.edit.files import SKILL, SKILLS, read_text, skill_files
 from uwf_improve.edit.patch import patched
 from uwf_improve.edit.records import Citation
 from uwf_improve.edit.yaml_text import with_texts
@@ -30,14 +29,14 @@ def texts_of_file(file: Path, edited: Path) -> dict[str, str]:
     """
     folder = edited if edited.is_dir() else None
     source = edited / file.name if folder else edited
-    found = {file.name: _read(source)}
+    found = {file.name: read_text(source)}
     if folder:
         for name, text in skill_files(source).items():
             found[f"{SKILLS}/{name}/{SKILL}"] = text
     changed = {
         path: text
         for path, text in found.items()
-        if not (file.parent / path).is_file() or _read(file.parent / path) != text
+        if not (file.parent / path).is_file() or read_text(file.parent / path) != text
     }
     if not changed:
         raise UsageError("the edited file is the same as the workflow", where=str(edited))
@@ -51,7 +50,7 @@ def texts_of_patch(file: Path, patch: Path) -> dict[str, str]:
         UsageError: it cannot be read, changes other files, or does not fit.
     """
     skills = {f"{SKILLS}/{name}/{SKILL}": text for name, text in skill_files(file).items()}
-    return patched(_read(patch), {file.name: _read(file), **skills})
+    return patched(read_text(patch), {file.name: read_text(file), **skills})
 
 
 def texts_of_places(file: Path, texts: Mapping[str, str]) -> dict[str, str]:
@@ -66,7 +65,7 @@ def texts_of_places(file: Path, texts: Mapping[str, str]) -> dict[str, str]:
         if place.startswith("skills.")
     }
     own = {place: text for place, text in texts.items() if not place.startswith("skills.")}
-    before = _read(file)
+    before = read_text(file)
     after = with_texts(before, own)
     return {**({file.name: after} if after != before else {}), **skills}
 
@@ -115,14 +114,3 @@ def citations(found: Reflection, numbers: Sequence[int], *, strict: bool = True)
         )
         for each in (known[number] for number in dict.fromkeys(numbers) if number in known)
     ]
-
-
-def _read(file: Path) -> str:
-    try:
-        return read_regular(str(file)).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"cannot read the file: {getattr(error, 'strerror', None) or error}",
-            where=str(file),
-            hint="check the path and its permissions; the file is text in UTF-8",
-        ) from error

@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 from tempfile import mkstemp
 
-from uwf_core.api import read_regular
 from uwf_core.client import Client
 from uwf_core.errors import UsageError, WrongStateError
 from uwf_improve.edit.catalog import Edits
+from uwf_improve.edit.files import read_text
 from uwf_improve.edit.records import FileChange, WorkflowEdit
 
 
@@ -35,14 +35,7 @@ def apply_edit(client: Client, edit: WorkflowEdit, *, untested: bool = False) ->
 def _check(folder: Path, change: FileChange) -> bool:
     """Whether a file is as it was before the edit; False: it is as after it."""
     place = folder / change.path
-    try:
-        now = read_regular(str(place)).decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"cannot read the file: {getattr(error, 'strerror', None) or error}",
-            where=str(place),
-            hint="check the path and its permissions; the file is text in UTF-8",
-        ) from error
+    now = read_text(place, "utf-8")
     if now not in (change.before, change.after):
         raise WrongStateError(
             "the file has changed since the edit was drafted; nothing is written",

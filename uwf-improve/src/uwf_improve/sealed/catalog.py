@@ -1,26 +1,77 @@
 """The stored sets. Each record of a set has a name, `@uwf/improve/set/<SET>/<NUMBER>`, so that none
 is collected, and contains the reference of the one before it, so that none can be taken out; the
 newest one is also named outside of the store.
+
+In its folder beside the store, a set also has an anchor: the number and reference of its newest
+record. The chain in the store shows a record that was taken out of its middle, but not that the
+newest ones were deleted: what is left is a whole chain. The anchor names the end that was there.
 """
 
-import fcntl
 import os
 import re
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from uwf_core.api import read_regular
 from uwf_core.client import Client
-from uwf_core.errors import BusyError, StoreError, UnknownIdError, UsageError
+from uwf_core.errors import StoreError, UnknownIdError, UsageError
 from uwf_core.fields.records import payload_schema, read_payload, write_record
+from uwf_eval.run.folder import locked
 from uwf_improve.gate.bar import MOST_TESTS
 from uwf_improve.gate.sides import sealed_units
-from uwf_improve.sealed.anchor import check_anchor, write_anchor
 from uwf_improve.sealed.records import Event, SetRecord
+
+_ANCHOR: Final = "head"
+
+
+def _write_anchor(folder: Path, number: int, ref: str) -> None:
+    """Store the end of a chain durably; an older end never replaces a newer one."""
+    known = _anchor(folder)
+    if known is not None and known[0] >= number:
+        return
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = folder / f".{_ANCHOR}.{os.getpid()}"
+    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as stream:
+        stream.write(f"{number} {ref}\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+    draft.replace(folder / _ANCHOR)
+
+
+def _check_anchor(folder: Path, name: str, refs: dict[int, str]) -> None:
+    """Check that the end that was there is still there; `refs`: the records by number.
+
+    Raises:
+        StoreError: newer records were deleted, or the end was replaced.
+    """
+    known = _anchor(folder)
+    if known is None or refs.get(known[0]) == known[1]:
+        return
+    missing = known[0] - len(refs)
+    what = f"the newest {missing} records" if missing > 1 else "the newest record"
+    raise StoreError(
+        f"{what} of the set {name!r} {'were' if missing > 1 else 'was'} deleted or replaced",
+        where=str(folder / _ANCHOR),
+        hint="its tests cannot be trusted: restore the store, or seal a new set of new tasks",
+    )
+
+
+def _anchor(folder: Path) -> tuple[int, str] | None:
+    try:
+        number, ref = (folder / _ANCHOR).read_text(encoding="ascii").split()
+        return int(number), ref
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise StoreError(
+            "the end of a set's records cannot be read", where=str(folder / _ANCHOR),
+            hint="restore the file from a backup",
+        ) from error  # fmt: skip
+
 
 _SET: Final = "@uwf/improve/set/"
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}\Z")
@@ -98,29 +149,17 @@ class Sets:
             ref = self._nodes.put(kind, write_record(new), trusted=True)
             tags = {"event": event, "format": FORMAT}
             self._nodes.set_name(_name(new.set, new.number), ref, tags, None)
-        write_anchor(self.folder(new.set), new.number, str(ref))
+        _write_anchor(self.folder(new.set), new.number, str(ref))
         return new
 
-    @contextmanager
-    def held(self, name: str) -> Iterator[None]:
-        """Lock a set for a test.
+    def held(self, name: str) -> AbstractContextManager[None]:
+        """Keep other processes from testing the set.
 
         Raises:
-            BusyError: another process tests it.
+            BusyError: another one does.
         """
-        file = self.folder(name) / "lock"
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            yield
-        except BlockingIOError as error:
-            raise BusyError(
-                f"the set {name!r} is being tested by another process",
-                hint="wait until it ends, or stop it",
-            ) from error
-        finally:
-            os.close(descriptor)
+        what = f"the set {name!r} is being tested by another process"
+        return locked(self.folder(name) / "lock", what)
 
     def folder(self, name: str) -> Path:
         """The folder of the copies of its tasks."""
@@ -143,7 +182,7 @@ class Sets:
                 )
             prev = each.ref
         refs = {number: str(each.ref) for number, each in enumerate(records, 1)}
-        check_anchor(self.folder(name), name, refs)
+        _check_anchor(self.folder(name), name, refs)
         return newest
 
 

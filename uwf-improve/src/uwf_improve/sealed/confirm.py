@@ -13,7 +13,7 @@ from typing import Any
 
 from uwf_core.client import Client
 from uwf_core.commands import Session, working_folder
-from uwf_core.errors import ExitCode, UsageError, UwfError
+from uwf_core.errors import RunInterrupted, UsageError, UwfError
 from uwf_eval.calibration.catalog import copy_calibrations
 from uwf_eval.records import Trial
 from uwf_eval.run.run_loop import LEFT
@@ -213,12 +213,10 @@ def run_name(state: SetRecord) -> str:
 
 def _check_stopped(outcome: RunOutcome, state: SetRecord, edit: WorkflowEdit) -> None:
     if outcome.stopped.interrupted:
-        error = UwfError(
+        raise RunInterrupted(
             "the sealed test was interrupted; its finished trials are kept",
             hint=f"`uwf improve decide {edit.edit} --set {state.set}` runs the rest",
         )
-        error.exit_code = ExitCode.INTERRUPTED
-        raise error
 
 
 def _decided(

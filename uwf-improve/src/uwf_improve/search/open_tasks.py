@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from uwf_core.client import Client
 from uwf_core.commands import Session
-from uwf_core.errors import ExitCode, UsageError, UwfError
+from uwf_core.errors import ExitCode, RunInterrupted, UsageError, UwfError
 from uwf_eval.records import Trial
 from uwf_eval.run.run_loop import LEFT
 from uwf_improve.sealed.catalog import Sets
@@ -87,12 +87,10 @@ class OpenTasks:
         for _ in range(_TRIES):
             outcome = match_once(self._session, self._client, match)
             if outcome.code == ExitCode.INTERRUPTED:
-                error = UwfError(
+                raise RunInterrupted(
                     "the search was interrupted; its trials are kept",
                     hint="the same command continues it",
                 )
-                error.exit_code = ExitCode.INTERRUPTED
-                raise error
             if not any(each.state in LEFT for each in outcome.trials):
                 return outcome.trials
         failed = next(each for each in outcome.trials if each.state in LEFT)
