@@ -1,6 +1,6 @@
 """Check the graph of a workflow: unknown, unreachable and endless roles."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from uwf_core.cas.walk import reached
 from uwf_core.fields.mismatch import nearest, suggestion
@@ -44,7 +44,8 @@ def _sources(parsed: ParsedWorkflow) -> Iterator[Problem]:
             yield error_at(
                 key.place, "unknown-role", f"unknown role {name!r} at graph.{name}", hint
             )
-    meant = {_meant(name, [*parsed.roles, START]) for name in parsed.graph}
+    known = dict.fromkeys((*parsed.roles, START))
+    meant = {_meant(name, known) for name in parsed.graph}
     meant |= {
         _meant(branch.role.text, parsed.roles)
         for fan_out in parsed.fan_outs.values()
@@ -85,10 +86,9 @@ def _start(parsed: ParsedWorkflow) -> Iterator[Problem]:
             yield problem._replace(replacement=nearest(edge.status, ENTRIES) or "")
 
 
-def _meant(name: str, known: Iterable[str]) -> str:
+def _meant(name: str, known: Collection[str]) -> str:
     """The known name that a misspelt one means, so that one typo is one error."""
-    names = list(known)
-    return name if name in names else nearest(name, names) or name
+    return name if name in known else nearest(name, known) or name
 
 
 def _target(edge: ParsedEdge, parsed: ParsedWorkflow) -> Iterator[Problem]:
@@ -125,7 +125,7 @@ def _is_its_fan_out(edge: ParsedEdge, parsed: ParsedWorkflow) -> bool:
 
 def _paths(parsed: ParsedWorkflow) -> Iterator[Problem]:
     targets: dict[str, set[str]] = {}
-    known = (*parsed.roles, *parsed.fan_outs, START, END, SUSPEND)
+    known = dict.fromkeys((*parsed.roles, *parsed.fan_outs, START, END, SUSPEND))
     for edge in parsed.edges():
         if edge.source not in (END, SUSPEND) and edge.role is not None:
             target = _meant(edge.role.text, known)
@@ -147,7 +147,7 @@ def _paths(parsed: ParsedWorkflow) -> Iterator[Problem]:
     ends = {name for names in targets.values() for name in names} - inner
     leaving = set(reached(ends, lambda name: sources.get(name, ())))
     for name in parsed.roles:
-        if name in connected & targets.keys() & parsed.graph.keys() and name not in leaving:
+        if name in connected and name in targets and name in parsed.graph and name not in leaving:
             yield error_at(
                 parsed.graph[name][0].place,
                 "no-way-out",
