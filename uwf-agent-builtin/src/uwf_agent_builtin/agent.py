@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from uwf_agent_builtin import __version__, prompts
 from uwf_agent_builtin.budget import Budget
-from uwf_agent_builtin.loop import Delivery, Loop, ModelClient, Setting
+from uwf_agent_builtin.loop import Loop, ModelClient, Setting
 from uwf_agent_builtin.options import BuiltinOptions
 from uwf_agent_builtin.protection import Protection, obeyed_in, own_folders
 from uwf_agent_builtin.redaction import cleaned, secrets_of
@@ -118,8 +118,8 @@ class BuiltinAgent:
                 opened = client, transcript, workspace, servers
                 setting = self._setting(request, task, sink, opened)
                 self._begin(setting, task)
-                delivery = Loop(setting).run()
-                return _reply(request, setting, delivery, servers.record)
+                delivered = Loop(setting).run()
+                return _whole(delivered, request, setting, servers.record)
         except AgentFailure as failure:
             failure.session = failure.session or transcript.id
             raise
@@ -183,7 +183,8 @@ class BuiltinAgent:
     def _begin(self, setting: Setting, task: _Task) -> None:
         """Report the active protection and add the task to the session."""
         names, transcript = setting.registry.names, setting.transcript
-        setting.report.note(prompts.protection_note(_protected(setting, task)))
+        foreign = setting.registry.foreign
+        setting.report.note(prompts.protection_note(setting.context, names, foreign))
         for problem in setting.registry.problems:
             setting.report.note(problem)
         if transcript.pending:
@@ -212,18 +213,6 @@ class BuiltinAgent:
             self._client = ChatClient(wanted[0], limits=limits, retry=wanted[2])
             self._made_for = wanted
         return self._client
-
-
-def _protected(setting: Setting, task: _Task) -> prompts.Protected:
-    return prompts.Protected(
-        root=setting.context.workspace.root,
-        tools=setting.registry.names,
-        foreign=setting.registry.foreign,
-        deny=task.options.deny,
-        allow_write=task.options.allow_write,
-        may_write_all=setting.context.call.role in task.options.allow_protected,
-        shell=task.options.allow_shell,
-    )
 
 
 @contextmanager
@@ -258,21 +247,18 @@ def _sandbox(context: CallContext, registry: Registry, env: Mapping[str, str]) -
     return replace(context, sandbox=found)
 
 
-def _reply(
-    request: AgentRequest | AskRequest, setting: Setting, delivery: Delivery, tools: str | None
+def _whole(
+    delivered: AgentReply, request: AgentRequest | AskRequest, setting: Setting, tools: str | None
 ) -> AgentReply:
     transcript, continued = setting.transcript, request.session is not None
-    return AgentReply(
-        text=delivery.text if delivery.structured is None else None,
-        structured=delivery.structured,
+    return replace(
+        delivered,
         session=transcript.id,
         continuation="continued" if continued else "new",
         proof=f"its transcript held {transcript.earlier} messages" if continued else None,
         usage=setting.budget.usage(),
-        model=delivery.model or setting.client.model.name,
+        model=delivered.model or setting.client.model.name,
         agent_version=__version__,
-        stop_reason=delivery.stop_reason,
-        denials=delivery.denials,
         mark=str(transcript.lines),
         tool_list=tools,
     )

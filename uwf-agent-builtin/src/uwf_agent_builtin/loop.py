@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from uwf_agent_builtin import prompts
 from uwf_agent_builtin.budget import Budget
@@ -34,6 +34,7 @@ from uwf_agent_builtin.window import (
 from uwf_core.api import (
     AgentFailure,
     AgentInterrupted,
+    AgentReply,
     Cancel,
     ContextTooLong,
     EmptyReply,
@@ -48,16 +49,6 @@ from uwf_llm.chat import ChatReply, ChatRequest, ChatTool, Delta, Message
 MAX_NUDGES = 2
 MAX_BAD_DELIVERIES = 4
 _OVERFULL = 0.6
-
-
-class Delivery(NamedTuple):
-    """The result of the loop: a text or the typed object, with the data of the model's service."""
-
-    text: str | None
-    structured: Mapping[str, Any] | None
-    model: str | None
-    stop_reason: str | None
-    denials: tuple[str, ...]
 
 
 class ModelClient(Protocol):
@@ -117,7 +108,7 @@ class Loop:
         self._bad_deliveries = 0
         self._denials: dict[str, None] = {}
 
-    def run(self) -> Delivery:
+    def run(self) -> AgentReply:
         """Run until there is a delivery.
 
         Raises:
@@ -145,7 +136,7 @@ class Loop:
             nudges += 1
             self._say(missing)
 
-    def _use_pending(self) -> Delivery | None:
+    def _use_pending(self) -> AgentReply | None:
         """Run the calls that waited for a person; the delivery, if one of them is that."""
         setting = self._setting
         if not setting.transcript.pending:
@@ -158,7 +149,7 @@ class Loop:
         setting.transcript.add(Message(role="user", text=setting.redactor.text(setting.then)))
         return None
 
-    def _end(self, reply: ChatReply, missing: str | None) -> Delivery:
+    def _end(self, reply: ChatReply, missing: str | None) -> AgentReply:
         if missing == prompts.CUT:
             raise Truncated(
                 "the model's reply was cut at its largest length several times",
@@ -170,8 +161,14 @@ class Loop:
                 self._delivered = fields  # the engine reports what is wrong with it
         return self._delivery(reply, reply.text)
 
-    def _delivery(self, reply: ChatReply, text: str | None) -> Delivery:
-        return Delivery(text, self._delivered, reply.model, reply.stop_reason, tuple(self._denials))
+    def _delivery(self, reply: ChatReply, text: str | None) -> AgentReply:
+        return AgentReply(
+            text=text if self._delivered is None else None,
+            structured=self._delivered,
+            model=reply.model,
+            stop_reason=reply.stop_reason,
+            denials=tuple(self._denials),
+        )
 
     def _missing(self, reply: ChatReply) -> str | None:
         """The message to the model if its text is not a deliverable; None if it is."""

@@ -2,7 +2,10 @@
 
 import json
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from uwf_agent_builtin.tools.record import CallContext
 
 NUDGE = (
     "That was not a deliverable. If you are done, deliver now with the tool `resolve`. If not, "
@@ -92,25 +95,6 @@ def is_own(text: str) -> bool:
     return text in (NUDGE, NUDGE_WITHOUT_TOOLS, CUT) or text.startswith((_NOTE, SUMMARY))
 
 
-class Protected(NamedTuple):
-    """The protection of a call.
-
-    Attributes:
-        tools: the names of those that may be called; `foreign` are those of plugins among them.
-        deny, allow_write: the options.
-        may_write_all: whether `allow_protected` names the role.
-        shell: the option `allow_shell`.
-    """
-
-    root: str
-    tools: Collection[str]
-    foreign: Collection[str] = ()
-    deny: Collection[str] = ()
-    allow_write: Collection[str] | None = None
-    may_write_all: bool = False
-    shell: str | bool = False
-
-
 _UNCONFINED = (
     "NOT confined to the workspace (allowShell): they can do what this user can, with protected "
     "files as well; their environment is without secrets, their time limited, their processes ended"
@@ -123,26 +107,34 @@ _COMMANDS = {
 }
 
 
-def protection_note(what: Protected) -> str:
-    """Describe which protection is active in a call, and which is not."""
+def protection_note(
+    context: "CallContext", tools: Collection[str], foreign: Collection[str]
+) -> str:
+    """Describe which protection is active in a call, and which is not.
+
+    Args:
+        tools: the names of those that may be called; `foreign` are those of plugins among them.
+    """
+    options, obeyed = context.options, context.call.role in context.options.allow_protected
     files = (
-        f"files: confined to {what.root}; .git/hooks, .git/config, .uwf and .env protected; "
-        f"{'also' if what.may_write_all else 'not'} to be written: what other programs obey "
+        f"files: confined to {context.workspace.root}; .git/hooks, .git/config, .uwf and .env "
+        "protected; "
+        f"{'also' if obeyed else 'not'} to be written: what other programs obey "
         "(.workflow, .claude, .vscode and the like)"
     )
-    if what.deny:
-        files += f"; denied: {' '.join(what.deny)}"
-    if what.allow_write is not None:
-        files += f"; to be written: {' '.join(what.allow_write) or 'none'}"
+    if options.deny:
+        files += f"; denied: {' '.join(options.deny)}"
+    if options.allow_write is not None:
+        files += f"; to be written: {' '.join(options.allow_write) or 'none'}"
     commands = "commands: off"
-    if "run_command" in what.tools:
-        commands = _COMMANDS[str(what.shell)]
+    if "run_command" in tools:
+        commands = _COMMANDS[str(options.allow_shell)]
     pages = "pages: off"
-    if "fetch_url" in what.tools:
+    if "fetch_url" in tools:
         pages = "pages: addresses of the public internet alone"
-    parts = [f"tools: {', '.join(sorted(what.tools)) or 'none'}", files, commands, pages]
-    if what.foreign:
-        names = ", ".join(sorted(what.foreign))
+    parts = [f"tools: {', '.join(sorted(tools)) or 'none'}", files, commands, pages]
+    if foreign:
+        names = ", ".join(sorted(foreign))
         parts.append(
             f"tools of plugins and servers: NOT confined ({names}); their environment has no "
             "secrets but those that a server declares"

@@ -136,10 +136,4 @@ def _act(act: Act) -> dict[str, Any]:
 
 
 def _call(record: dict[str, Any]) -> ProgramCall:
-    return ProgramCall(
-        arguments=tuple(record["arguments"]),
-        cwd=record["cwd"],
-        env=record["env"],
-        pid=record["pid"],
-        stdin=record.get("stdin"),
-    )
+    return ProgramCall(**{**record, "arguments": tuple(record["arguments"])})

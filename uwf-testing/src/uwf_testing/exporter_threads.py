@@ -131,8 +131,12 @@ class _Maker:
         return {
             "rich": self._rich(),
             "empty": self._start(),
-            "failed": self._failed(),
-            "suspended": self._suspended(),
+            "failed": self._played(
+                {"role": "writer", "fail": {"kind": "crashed", "message": "it crashed"}}
+            ),
+            "suspended": self._played(
+                {"role": "writer", "suspend": {"reason": "Which text?", "form": _FORM}}
+            ),
             "cancelled": self._cancelled(),
             "hostile": self._hostile(),
             "calling": self._calling(),
@@ -173,23 +177,14 @@ class _Maker:
         self._client.exec(thread, until_done=True)
         return thread
 
-    def _failed(self) -> str:
-        """A failed attempt that no step follows."""
-        thread = self._start()
-        self._play({"role": "writer", "fail": {"kind": "crashed", "message": "it crashed"}})
-        self._client.exec(thread)
-        return thread
-
-    def _suspended(self) -> str:
-        thread = self._start()
-        self._play({"role": "writer", "suspend": {"reason": "Which text?", "form": _FORM}})
+    def _played(self, step: Mapping[str, Any], task: str = "Write a text.") -> str:
+        thread = self._start(task)
+        self._play(step)
         self._client.exec(thread)
         return thread
 
     def _cancelled(self) -> str:
-        thread = self._start()
-        self._play(_WROTE)
-        self._client.exec(thread)
+        thread = self._played(_WROTE)
         self._client.tag(thread, {"team": "web", "late": "yes"})
         self._client.tag(thread, {"late": ""})
         self._client.cancel(thread)
@@ -209,8 +204,6 @@ class _Maker:
         return thread
 
     def _hostile(self) -> str:
-        thread = self._start(HOSTILE)
         output = {"$status": "done", "summary": HOSTILE}
-        self._play({"role": "writer", "output": output, "body": HOSTILE, "turns": [HOSTILE]})
-        self._client.exec(thread)
-        return thread
+        step = {"role": "writer", "output": output, "body": HOSTILE, "turns": [HOSTILE]}
+        return self._played(step, HOSTILE)

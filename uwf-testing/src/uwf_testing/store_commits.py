@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from uwf_core.api.store import (
 from uwf_testing import store_processes as processes
 from uwf_testing.contract import needs
 from uwf_testing.store_concurrency import received, started
-from uwf_testing.store_fixtures import StoreFixtures
+from uwf_testing.store_fixtures import Another, StoreFixtures
 from uwf_testing.store_processes import Place
 from uwf_testing.store_records import holder, record, variable
 
@@ -119,15 +118,8 @@ class CommitClauses(StoreFixtures):
 class LeaseClauses(StoreFixtures):
     """A lock of a backend with leases expires if its holder does not renew it."""
 
-    @pytest.fixture
-    def place(self, tmp_path: Path) -> Place:
-        """The location of this test's store."""
-        return Place(self.spec, self.url, str(tmp_path))
-
     @needs(capability="lease")
-    def test_a_stopped_process_loses_its_lease(
-        self, another: Callable[[], StoreBackend], place: Place
-    ) -> None:
+    def test_a_stopped_process_loses_its_lease(self, another: Another, place: Place) -> None:
         """A process that is stopped for longer than the lease loses it, and its later commit is
         refused, whatever it does afterwards.
         """
@@ -167,9 +159,7 @@ class SnapshotClauses(StoreFixtures):
     """A snapshot is one state of the store."""
 
     @needs(capability="shared")
-    def test_a_snapshot_does_not_see_what_others_write(
-        self, another: Callable[[], StoreBackend]
-    ) -> None:
+    def test_a_snapshot_does_not_see_what_others_write(self, another: Another) -> None:
         """Nodes and variables within are those of its first read; afterwards the new ones."""
         mine, others = another(), another()
         if not isinstance(mine, SnapshotBackend):

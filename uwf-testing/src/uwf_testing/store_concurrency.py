@@ -8,15 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from pathlib import Path
 from typing import Any, ClassVar
-
-import pytest
 
 from uwf_core.api.store import StoreBackend
 from uwf_testing import store_processes as processes
 from uwf_testing.contract import needs
-from uwf_testing.store_fixtures import StoreFixtures
+from uwf_testing.store_fixtures import Another, StoreFixtures
 from uwf_testing.store_processes import COUNTER, FIRST, SECOND, WAIT_SECONDS, Place
 from uwf_testing.store_records import holder, record, variable
 
@@ -36,11 +33,6 @@ class ConcurrencyClauses(StoreFixtures):
     rounds: ClassVar[int] = 20
     """How often they race, and how many records each writes."""
 
-    @pytest.fixture
-    def place(self, tmp_path: Path) -> Place:
-        """The location of this test's store."""
-        return Place(self.spec, self.url, str(tmp_path))
-
     def _wait_until_free(self, backend: StoreBackend, name: str) -> None:
         seconds = self.lease_seconds + 5 if "lease" in self.spec.capabilities else 0
         until = time.monotonic() + seconds
@@ -50,7 +42,7 @@ class ConcurrencyClauses(StoreFixtures):
 
     @needs(capability="shared")
     def test_of_many_processes_exactly_one_makes_a_variable(
-        self, another: Callable[[], StoreBackend], place: Place
+        self, another: Another, place: Place
     ) -> None:
         """If processes create a variable at the same moment, one wins, and its value is stored."""
         backend = another()
@@ -63,9 +55,7 @@ class ConcurrencyClauses(StoreFixtures):
                 assert kept.tags == {"who": str(who)}
 
     @needs(capability="shared")
-    def test_no_update_of_many_processes_is_lost(
-        self, another: Callable[[], StoreBackend], place: Place
-    ) -> None:
+    def test_no_update_of_many_processes_is_lost(self, another: Another, place: Place) -> None:
         """A counter that processes increase by compare-and-set loses no increment."""
         backend = another()
         assert backend.set_variable(variable(COUNTER, count="0"), None)
@@ -76,7 +66,7 @@ class ConcurrencyClauses(StoreFixtures):
 
     @needs(capability="shared")
     def test_of_many_processes_exactly_one_gets_a_lock(
-        self, another: Callable[[], StoreBackend], place: Place
+        self, another: Another, place: Place
     ) -> None:
         """If processes acquire a lock at the same moment, exactly one gets it and keeps it."""
         another().put(record("the store is there"))
@@ -84,18 +74,14 @@ class ConcurrencyClauses(StoreFixtures):
         assert sorted(turn for mine in won for turn in mine) == list(range(self.rounds))
 
     @needs(capability="shared")
-    def test_a_released_lock_goes_to_exactly_one(
-        self, another: Callable[[], StoreBackend], place: Place
-    ) -> None:
+    def test_a_released_lock_goes_to_exactly_one(self, another: Another, place: Place) -> None:
         """If processes acquire and release one lock again and again, at most one ever holds it."""
         assert another().set_variable(variable(COUNTER, count="0"), None)
         clashes = _race(self.racers, processes.take_and_release, place, self.rounds)
         assert clashes == [0] * self.racers, "two processes held the lock at once"
 
     @needs(capability="shared")
-    def test_looking_at_a_lock_never_makes_it_fail(
-        self, another: Callable[[], StoreBackend], place: Place
-    ) -> None:
+    def test_looking_at_a_lock_never_makes_it_fail(self, another: Another, place: Place) -> None:
         """While another process asks for the holder, a free lock can be acquired at any moment."""
         backend = another()
         backend.put(record("the store is there"))
@@ -108,9 +94,7 @@ class ConcurrencyClauses(StoreFixtures):
             child.kill()
 
     @needs(capability="shared")
-    def test_programs_do_not_inherit_a_lock(
-        self, another: Callable[[], StoreBackend], place: Place
-    ) -> None:
+    def test_programs_do_not_inherit_a_lock(self, another: Another, place: Place) -> None:
         """The lock of a killed process is free, even if a program that it started still runs."""
         backend = another()
         backend.put(record("the store is there"))
@@ -126,9 +110,7 @@ class ConcurrencyClauses(StoreFixtures):
                 os.kill(program, signal.SIGKILL)
 
     @needs(capability="shared")
-    def test_many_first_openings_at_once(
-        self, another: Callable[[], StoreBackend], place: Place
-    ) -> None:
+    def test_many_first_openings_at_once(self, another: Another, place: Place) -> None:
         """If processes open a new store at the same moment, it is created once, and every write is
         kept.
         """
@@ -137,9 +119,7 @@ class ConcurrencyClauses(StoreFixtures):
         assert another().present(wanted) == wanted
 
     @needs(capability="shared")
-    def test_a_killed_process_holds_nothing(
-        self, another: Callable[[], StoreBackend], place: Place
-    ) -> None:
+    def test_a_killed_process_holds_nothing(self, another: Another, place: Place) -> None:
         """The lock of a killed process is free at once (a lease, when it expires), whatever its
         holder data says.
         """
@@ -156,7 +136,7 @@ class ConcurrencyClauses(StoreFixtures):
 
     @needs(capability="shared")
     def test_a_writer_killed_before_its_commit_leaves_nothing(
-        self, another: Callable[[], StoreBackend], place: Place
+        self, another: Another, place: Place
     ) -> None:
         """Neither the node nor the variable is stored, and the next process can write."""
         another().put(record("before"))
@@ -172,7 +152,7 @@ class ConcurrencyClauses(StoreFixtures):
 
     @needs(capability="shared")
     def test_a_reader_beside_a_writer_sees_whole_transactions(
-        self, another: Callable[[], StoreBackend], place: Place
+        self, another: Another, place: Place
     ) -> None:
         """A reader never sees a variable before its node, nor half of a transaction, and never
         waits for the writer.

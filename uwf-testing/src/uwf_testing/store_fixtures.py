@@ -11,7 +11,9 @@ from uwf_core.plugins.scan import STORES
 from uwf_core.stores.open import HOUSE
 from uwf_testing.contract import Needs
 from uwf_testing.plugin_contract import PluginContract
-from uwf_testing.store_records import opened
+from uwf_testing.store_processes import Place
+
+Another = Callable[[], StoreBackend]
 
 
 class StoreFixtures(PluginContract):
@@ -30,12 +32,17 @@ class StoreFixtures(PluginContract):
     """When a lease expires that its holder does not renew, for a backend with leases."""
 
     @pytest.fixture
-    def another(self, tmp_path: Path) -> Iterator[Callable[[], StoreBackend]]:
+    def place(self, tmp_path: Path) -> Place:
+        """The location of this test's store."""
+        return Place(self.spec, self.url, str(tmp_path))
+
+    @pytest.fixture
+    def another(self, place: Place) -> Iterator[Another]:
         """Opens the store of this test once more."""
         made: list[StoreBackend] = []
 
         def open_it() -> StoreBackend:
-            made.append(opened(self.spec, self.url, str(tmp_path)))
+            made.append(place.open())
             return made[-1]
 
         yield open_it

@@ -1,13 +1,11 @@
 """The clauses about nodes and transactions."""
 
-from collections.abc import Callable
-
 import pytest
 
 from uwf_core.api.store import AheadBackend, BatchBackend, Content, StoreBackend
 from uwf_core.cas.hashing import META
 from uwf_testing.contract import needs
-from uwf_testing.store_fixtures import StoreFixtures
+from uwf_testing.store_fixtures import Another, StoreFixtures
 from uwf_testing.store_records import number, record, variable
 
 
@@ -190,9 +188,7 @@ class TransactionClauses(StoreFixtures):
         assert backend.get(record("within").ref) is None
 
     @needs(capability="shared")
-    def test_others_see_a_transaction_only_when_it_is_over(
-        self, another: Callable[[], StoreBackend]
-    ) -> None:
+    def test_others_see_a_transaction_only_when_it_is_over(self, another: Another) -> None:
         """Other openings can read during a transaction, and see its writes only after it."""
         mine, others = another(), another()
         mine.put(record("before"))
@@ -206,9 +202,7 @@ class TransactionClauses(StoreFixtures):
             assert others.get(new.ref) == new
 
     @needs(capability="persistent")
-    def test_what_was_stored_is_there_after_opening_again(
-        self, another: Callable[[], StoreBackend]
-    ) -> None:
+    def test_what_was_stored_is_there_after_opening_again(self, another: Another) -> None:
         """Nodes and variables survive closing, durable or not."""
         first = another()
         first.put(record("durable"))

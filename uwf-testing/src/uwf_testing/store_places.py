@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import ClassVar
@@ -12,7 +12,7 @@ import pytest
 from uwf_core.api.store import StoreBackend
 from uwf_core.errors import StoreError, UwfError
 from uwf_testing.contract import needs
-from uwf_testing.store_fixtures import StoreFixtures
+from uwf_testing.store_fixtures import Another, StoreFixtures
 from uwf_testing.store_records import holder, opened, record, variable
 
 
@@ -38,9 +38,7 @@ class PlaceClauses(StoreFixtures):
             other.close()
 
     @needs(capability="persistent")
-    def test_only_the_user_can_read_its_files(
-        self, another: Callable[[], StoreBackend], tmp_path: Path
-    ) -> None:
+    def test_only_the_user_can_read_its_files(self, another: Another, tmp_path: Path) -> None:
         """No file that the store creates below the home folder is open to other users, whatever
         the umask: a store holds conversations.
         """

@@ -1,6 +1,5 @@
 """The clauses about variables and locks."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from uwf_core.api.store import StoreBackend, TextBackend, Variable, WantedVariables
 from uwf_core.cas.hashing import META, variable_text
 from uwf_testing.contract import needs
-from uwf_testing.store_fixtures import StoreFixtures
+from uwf_testing.store_fixtures import Another, StoreFixtures
 from uwf_testing.store_records import holder, variable
 
 
@@ -165,9 +164,7 @@ class LockClauses(StoreFixtures):
         assert backend.holder("@uwf/a") == holder()
 
     @needs(capability="shared")
-    def test_a_lock_is_seen_and_respected_by_others(
-        self, another: Callable[[], StoreBackend]
-    ) -> None:
+    def test_a_lock_is_seen_and_respected_by_others(self, another: Another) -> None:
         """Another opening sees the lock and cannot acquire it; closing releases it."""
         mine, others = another(), another()
         handles = [mine.lock(f"@uwf/{number}", holder(number)) for number in range(30)]

@@ -5,56 +5,17 @@ from html.parser import HTMLParser
 
 _SILENT = frozenset(("script", "style", "noscript", "template", "svg", "head", "iframe"))
 _BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "div",
-        "dl",
-        "dt",
-        "dd",
-        "fieldset",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hr",
-        "li",
-        "main",
-        "nav",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "table",
-        "tr",
-        "ul",
-        "br",
-    ]
+    (
+        *("address", "article", "aside", "blockquote", "div", "dl", "dt", "dd", "fieldset"),
+        *("figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr"),
+        *("li", "main", "nav", "ol", "p", "pre", "section", "table", "tr", "ul", "br"),
+    )
 )
 _VOID = frozenset(
-    [
-        "area",
-        "base",
-        "br",
-        "col",
-        "embed",
-        "hr",
-        "img",
-        "input",
-        "link",
-        "meta",
-        "source",
-        "track",
-        "wbr",
-    ]
+    (
+        *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta"),
+        *("source", "track", "wbr"),
+    )
 )
 
 

@@ -10,7 +10,6 @@ https://openrouter.ai/docs/use-cases/reasoning-tokens,
 https://api-docs.deepseek.com/guides/thinking_mode
 """
 
-import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
@@ -52,12 +51,7 @@ class ExtraBuilder:
     def finish(self, calls: list[dict[str, Any]]) -> dict[str, Any]:
         """The whole extra with that of each call; nothing if it cannot be sent as JSON."""
         extra = {name: _joined(pieces) for name, pieces in self._pieces.items()}
-        whole = {**extra, _CALLS: calls} if any(calls) else extra
-        try:
-            json.dumps(whole, allow_nan=False)
-        except (ValueError, RecursionError):
-            return {}
-        return whole
+        return {**extra, _CALLS: calls} if any(calls) else extra
 
 
 def echo(said: dict[str, Any], message: Message, unwanted: Collection[str]) -> None:
