@@ -7,7 +7,7 @@ from typing import Any
 from uwf_core.api.agent import ToolCall
 from uwf_llm.arguments import ToolArgumentsError, parse_arguments
 from uwf_llm.characters import has_whole, whole_characters
-from uwf_llm.chat import Message
+from uwf_llm.chat import ChatTool, Message
 
 
 def encoded(value: Any) -> bytes:
@@ -79,6 +79,11 @@ def sent_arguments(call: ToolCall) -> str:
     return call.arguments if has_whole(text) else json.dumps(arguments, ensure_ascii=False)
 
 
-def sorted_tools(tools: Any) -> list[Any]:
-    """The tools by name: their order changes no byte."""
-    return sorted(tools, key=lambda tool: str(tool.name))
+def listed_tools(tools: Iterable[ChatTool], key: str) -> list[dict[str, Any]]:
+    """The tools by name, so that the order does not change a service's cache; the schema of the
+    arguments stands under `key`.
+    """
+    return [
+        {"name": each.name, "description": each.description, key: each.parameters}
+        for each in sorted(tools, key=lambda tool: tool.name)
+    ]

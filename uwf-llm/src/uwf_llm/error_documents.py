@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from uwf_core.fields.records import integer
+
 _WORDS = ("message", "msg", "detail", "error_message", "error_msg", "errorMessage", "status_msg")
 _MORE_WORDS = ("faultstring", "reason", "title", "error_description", "description")
 _NESTED = ("error", "errors", "fault", "base_resp", "detail", "details")
@@ -152,3 +154,11 @@ def _codes(error: Any, levels: int) -> Iterator[str]:
         code = error.get(name)
         if isinstance(code, str | int) and not isinstance(code, bool) and code != "error":
             yield str(code)
+
+
+def read_json(text: str) -> Any | None:
+    """The document; None if the text is not JSON."""
+    try:
+        return json.loads(text, parse_int=integer)
+    except (ValueError, RecursionError):
+        return None

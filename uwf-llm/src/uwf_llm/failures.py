@@ -4,10 +4,9 @@ No specification defines the texts for a full context, filtered content or missi
 patterns here match the services of `uwf setup` and ollama, vLLM, llama.cpp and LM Studio.
 """
 
-import json
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from uwf_core.errors import (
     AgentFailure,
@@ -19,7 +18,7 @@ from uwf_core.errors import (
     TimedOut,
     Unavailable,
 )
-from uwf_llm.error_documents import FULL_CONTEXT, error_words
+from uwf_llm.error_documents import FULL_CONTEXT, error_words, read_json
 from uwf_llm.waits import AskedWait, asked_wait
 
 _WORDS_SHOWN = 2000
@@ -94,14 +93,14 @@ class ErrorResponse(NamedTuple):
     def message(self) -> str:
         """The service's message, for people."""
         text = self.body.decode("utf-8", "replace").strip()
-        said = error_words(_json(text))
+        said = error_words(read_json(text))
         if said is None:
             said = "" if text[:1] == "<" else text
         return said if len(said) <= _WORDS_SHOWN else f"{said[:_WORDS_SHOWN]}…"
 
     def wait(self) -> AskedWait:
         """How long the service asks to wait."""
-        error = _json(self.body.decode("utf-8", "replace"))
+        error = read_json(self.body.decode("utf-8", "replace"))
         return asked_wait(self.headers, self.now_ms, error)
 
     def searchable(self) -> str:
@@ -198,10 +197,3 @@ def _sentence(response: ErrorResponse, meaning: str) -> str:
     aim = f" to {moved.partition('?')[0]}" if moved else ""
     how = "an error within the reply" if response.embedded else f"HTTP {response.status}{aim}"
     return f"{response.place}: {meaning} ({how}){said}"
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None

@@ -3,7 +3,7 @@
 from typing import Any
 
 from uwf_llm.chat import ChatRequest
-from uwf_llm.encoding import given, sorted_tools
+from uwf_llm.encoding import given, listed_tools
 from uwf_llm.quirks import LearningProtocol
 
 
@@ -19,10 +19,7 @@ class OpenaiProtocol(LearningProtocol):
         """The keys for the tools, of which each has `more` fields."""
         if not request.tools:
             return {}
-        listed = (
-            {"name": each.name, "description": each.description, "parameters": each.parameters}
-            for each in sorted_tools(request.tools)
-        )
+        listed = listed_tools(request.tools, "parameters")
         choice = request.tool_choice
         is_word = choice in (None, "auto", "none", "required")
         return given(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from uwf_core.errors import Stalled, TimedOut, TooLarge, Truncated, Unavailable
 from uwf_core.fields.records import integer
-from uwf_llm.error_documents import UNKNOWN, error_in, status_in
+from uwf_llm.error_documents import UNKNOWN, error_in, read_json, status_in
 from uwf_llm.failures import RequestFailed
 from uwf_llm.protocol import ReplyReader
 from uwf_llm.reply import ReplyBuilder
@@ -102,9 +102,9 @@ class Reception(NamedTuple):
 
     def _take(self, data: str, event: SseEvent) -> None:
         if event.name.lower().rpartition(".")[2] in ("error", "exception"):
-            raise self.builder.error(_json(data) or {"message": data or event.name})
+            raise self.builder.error(read_json(data) or {"message": data or event.name})
         if data:
-            known = data == "null" or data[0] in "{[" or _json(data) is not None
+            known = data == "null" or data[0] in "{[" or read_json(data) is not None
             self._event(_parsed(data, self.builder.place) if known else data)  # an error's words
 
     def _event(self, document: Any) -> None:
@@ -142,7 +142,7 @@ def document_of(body: bytes, builder: ReplyBuilder) -> Any:
     text = body.decode("utf-8-sig", "replace")
     if text.lstrip()[:1] == "<":
         raise RequestFailed(web_page(builder.place))
-    document = _json(text)
+    document = read_json(text)
     if document is None:
         document = next(iter(_documents(text)[0]), None)  # an error, and something else
         if error_in(document) is None:
@@ -178,14 +178,6 @@ def _start(response: HttpResponse) -> tuple[bytes, Iterator[bytes]]:
         if start and len(seen) >= len(codecs.BOM_UTF8):
             return start, chain((seen,), pieces)
     return seen.removeprefix(codecs.BOM_UTF8).lstrip()[:1], iter((seen,))
-
-
-def _json(text: str) -> Any | None:
-    """The document that a text is; None if it is not JSON."""
-    try:
-        return json.loads(text, parse_int=integer)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _documents(text: str) -> tuple[list[Any], str]:

@@ -66,7 +66,7 @@ def _folder(known: KnownAgent, request: CheckRequest, _options: AcpOptions) -> C
     """Whether it may work in this folder: most programs obey what a folder's settings say."""
     if known.untrusted_meta:
         return CheckResult(state="ok", message="obeys no settings of a folder that is not trusted")
-    words = f"{known.title} may run what settings in a folder say"
+    words = f"{known.entry.title} may run what settings in a folder say"
     if request.trusted:
         return CheckResult(state="ok", message=f"{words}; you trust {request.cwd}")
     return CheckResult(

@@ -9,11 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from uwf_agent_acp import plugin
 from uwf_agent_acp.agent.acp_agent import AcpAgent
 from uwf_agent_acp.agent.failures import SHOWN, failure_of_words
 from uwf_agent_acp.agent.options import AcpOptions
 from uwf_agent_acp.agent.profile import Launch, Profile, SessionSettings
 from uwf_agent_acp.agent.usage import UsageForm, summed
+from uwf_agent_acp.plugin import Entry
 from uwf_agent_acp.protocol.client import PromptEnd, SessionState, TokenCounts, read_counts
 from uwf_agent_acp.protocol.updates import Chunk
 from uwf_core.api import (
@@ -42,11 +44,7 @@ class KnownAgent(NamedTuple):
     """An agent, and its quirks.
 
     Attributes:
-        name: after `acp:`; "" is any other agent, by the option `command`.
-        title: for messages.
-        argv: how it is started.
-        install: a command that installs it.
-        reading_mode: the mode in which it changes nothing, for questions.
+        entry: its entry.
         usage: the form of its token counts.
         noise: whole chunks of text that are its program's and not the model's.
         reports_failure: whole chunks of text by which its program ends a prompt that failed, as if
@@ -62,11 +60,7 @@ class KnownAgent(NamedTuple):
             version 1.18 imports the folder's `.opencode/plugin/*` all the same.
     """
 
-    name: str
-    title: str
-    argv: tuple[str, ...] = ()
-    install: str = ""
-    reading_mode: str | None = None
+    entry: Entry
     usage: UsageForm = "turn"
     noise: Callable[[Chunk], bool] = lambda _chunk: False
     reports_failure: Callable[[Chunk], bool] = lambda _chunk: False
@@ -90,7 +84,7 @@ class KnownAgent(NamedTuple):
     @property
     def install_hint(self) -> str:
         """What to do where the program is missing."""
-        how = f"{self.install}; or " if self.install else ""
+        how = f"npm install -g {self.entry.package}; or " if self.entry.package else ""
         return f"{how}set its path: agents -> ALIAS -> options -> command"
 
     def command(self, options: AcpOptions) -> tuple[str, ...]:
@@ -100,8 +94,9 @@ class KnownAgent(NamedTuple):
         Raises:
             BadRequest: the user must name one, and has not.
         """
-        program = require_command(options.command or next(iter(self.argv), None))
-        return (program, *(self.argv[1:] if options.arguments is None else options.arguments))
+        argv = self.entry.argv
+        program = require_command(options.command or next(iter(argv), None))
+        return (program, *(argv[1:] if options.arguments is None else options.arguments))
 
 
 class KnownAcpAgent(AcpAgent):
@@ -122,8 +117,8 @@ class KnownAcpAgent(AcpAgent):
         self._known.command(options)
         if not (call.trusted or self._known.untrusted_meta):
             raise Unavailable(
-                f"{self._known.title} may run what settings in {call.cwd} say, and you do not "
-                "trust that folder",
+                f"{self._known.entry.title} may run what settings in {call.cwd} say, and you do "
+                "not trust that folder",
                 hint="next: uwf config trust",
             )
         task = call.parts.task if isinstance(call, AgentRequest) else ""
@@ -134,7 +129,7 @@ class _KnownProfile(Profile):
     def __init__(
         self, known: KnownAgent, options: AcpOptions, task: str, *, is_question: bool
     ) -> None:
-        mode = known.reading_mode if is_question else options.mode
+        mode = known.entry.reading_mode if is_question else options.mode
         settings = SessionSettings(
             permission="deny" if is_question else options.permission,
             mode=mode,
@@ -142,7 +137,7 @@ class _KnownProfile(Profile):
             model=options.model,
             max_turns=options.max_turns,
         )
-        super().__init__(known.name or "acp", known.title, settings, known.usage)
+        super().__init__(known.entry.name or "acp", known.entry.title, settings, known.usage)
         self._known, self._options, self._task = known, options, task
 
     def launch(self, call: Call, folder: Path) -> Launch:
@@ -185,16 +180,13 @@ class _KnownProfile(Profile):
 
     @property
     def setup_hint(self) -> str | None:
-        return f"sign in with the agent's own program; next: uwf agent check {self.entry}"
+        return (
+            f"sign in with the agent's own program; next: uwf agent check {self._known.entry.point}"
+        )
 
     @property
     def install_hint(self) -> str | None:
         return self._known.install_hint
-
-    @property
-    def entry(self) -> str:
-        """The name that a user types."""
-        return f"acp:{self._known.name}" if self._known.name else "acp"
 
 
 def _warning_of_codex(chunk: Chunk) -> bool:
@@ -237,57 +229,18 @@ def _counts_of_gemini(
     return read_counts({ours: counts.get(theirs) for ours, theirs in names.items()})
 
 
-ANY = KnownAgent("", "the agent")
-OPENCODE = KnownAgent(
-    "opencode",
-    "opencode",
-    ("opencode", "acp"),
-    "npm install -g opencode-ai",
-    reading_mode="plan",
-    usage="last",
-)
+ANY = KnownAgent(plugin.ANY)
+OPENCODE = KnownAgent(plugin.OPENCODE, usage="last")
 GEMINI = KnownAgent(
-    "gemini",
-    "Gemini CLI",
-    ("gemini", "--acp"),
-    "npm install -g @google/gemini-cli",
-    reading_mode="plan",
+    plugin.GEMINI,
     loads_damaged="it sends each result of a tool twice, which its service rejects",
     counted=_counts_of_gemini,
 )
-CODEX = KnownAgent(
-    "codex",
-    "Codex",
-    ("codex-acp",),
-    "npm install -g @zed-industries/codex-acp",
-    reading_mode="read-only",
-    noise=_warning_of_codex,
-)
+CODEX = KnownAgent(plugin.CODEX, noise=_warning_of_codex)
 GOOSE = KnownAgent(
-    "goose",
-    "goose",
-    ("goose", "acp"),
-    "npm install -g @aaif/goose-acp",
-    reading_mode="chat",
-    usage="last",
-    reports_failure=_failure_of_goose,
-    counts_sessions=True,
+    plugin.GOOSE, usage="last", reports_failure=_failure_of_goose, counts_sessions=True
 )
-QWEN = KnownAgent(
-    "qwen",
-    "Qwen Code",
-    ("qwen", "--acp"),
-    "npm install -g @qwen-code/qwen-code",
-    reading_mode="plan",
-    usage="total",
-    counted=_counts_of_qwen,
-)
+QWEN = KnownAgent(plugin.QWEN, usage="total", counted=_counts_of_qwen)
 CLAUDE_CODE = KnownAgent(
-    "claude-code",
-    "Claude Code",
-    ("claude-agent-acp",),
-    "npm install -g @agentclientprotocol/claude-agent-acp",
-    reading_mode="plan",
-    noise=_notice_of_claude_code,
-    untrusted_meta=_USER_SETTINGS,
+    plugin.CLAUDE_CODE, noise=_notice_of_claude_code, untrusted_meta=_USER_SETTINGS
 )

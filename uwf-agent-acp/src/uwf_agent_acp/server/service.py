@@ -14,7 +14,6 @@ from uwf_agent_acp.protocol.connection import Answer, Channel, Connection, Later
 from uwf_agent_acp.protocol.errors import INTERNAL_ERROR, INVALID_PARAMS, AcpError, RpcError
 from uwf_agent_acp.server import opening
 from uwf_agent_acp.server.content import text_of_blocks
-from uwf_agent_acp.server.peer import Peer
 from uwf_agent_acp.server.sessions import EditorSession, Worker
 from uwf_core.client import Cancel
 from uwf_core.commands import clean, clean_document
@@ -70,7 +69,6 @@ class AcpService:
             name: partial(self._served, name, each) for name, each in methods.items()
         }
         self._connection = Connection(channel, services, self._notified)
-        self._peer = Peer(self._connection)
         self.serve = self._connection.serve
 
     def close(self, reason: str, seconds: float) -> None:
@@ -209,7 +207,7 @@ class AcpService:
             text = f"{MOST_SESSIONS} sessions are open; close one with session/close"
             raise RpcError(INVALID_REQUEST, text)
         session = EditorSession(
-            id_, cwd, self._peer, self._setting.open_client, can_elicit=self._can_elicit
+            id_, cwd, self._connection, self._setting.open_client, can_elicit=self._can_elicit
         )
         self._sessions[id_] = session
         return session

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_agent_acp.server.conversation import Conversation
 from uwf_core.client import Cancel
+from uwf_core.commands import clean_document
 
 if TYPE_CHECKING:
-    from uwf_agent_acp.protocol.connection import PendingRequest
-    from uwf_agent_acp.server.peer import Peer
+    from uwf_agent_acp.protocol.connection import Connection, PendingRequest
     from uwf_agent_acp.server.updates import Update
     from uwf_core.client import Client
 
@@ -61,7 +61,7 @@ class EditorSession:
         self,
         id_: str,
         cwd: str,
-        peer: "Peer",
+        connection: "Connection",
         open_client: "Callable[[str, Callable[[object], None]], Client]",
         *,
         can_elicit: bool,
@@ -71,7 +71,7 @@ class EditorSession:
         self.can_elicit = can_elicit
         self.running: Cancel | None = None
         self._asking: PendingRequest | None = None
-        self._peer = peer
+        self._connection = connection
         self._open = open_client
         self._client: Client | None = None
         self._conversation: Conversation | None = None
@@ -95,15 +95,18 @@ class EditorSession:
 
     def update(self, update: "Update") -> None:
         """Show something in the editor."""
-        self._peer.update(self.id, update)
+        params = {"sessionId": self.id, "update": clean_document(update)}
+        self._connection.notify("session/update", params)
 
     def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """Ask the person something; raises AcpError, which is Abandoned after a cancel."""
-        self._asking = asking = self._peer.begin(self.id, method, params)
+        self._asking = asking = self._connection.begin(
+            method, {"sessionId": self.id, **clean_document(params)}
+        )
         if self.running is not None and self.running.is_set():
             asking.abandon()  # cancelled just before
         try:
-            return self._peer.finish(asking, method)
+            return self._connection.finish(asking, method)
         finally:
             self._asking = None
 

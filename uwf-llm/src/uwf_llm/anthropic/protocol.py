@@ -13,7 +13,7 @@ from uwf_core.api.agent import ToolCall
 from uwf_core.api.models import Model
 from uwf_llm.anthropic.reply import MessagesReader
 from uwf_llm.chat import ChatRequest, Image, Message
-from uwf_llm.encoding import arguments_object, given, sorted_tools, turns
+from uwf_llm.encoding import arguments_object, given, listed_tools, turns
 from uwf_llm.layout import sent_parts
 from uwf_llm.quirks import TEMPERATURE, LearningProtocol, Quirk, reasoning_quirk, schema_quirk
 
@@ -75,15 +75,7 @@ class AnthropicMessages(LearningProtocol):
             model=self.model.name,
             max_tokens=request.max_tokens or self.model.extra.get("max_tokens") or self.max_tokens,
             system=_text(system) or None,
-            tools=[
-                {
-                    "name": each.name,
-                    "description": each.description,
-                    "input_schema": each.parameters,
-                }
-                for each in sorted_tools(request.tools)
-            ]
-            or None,
+            tools=listed_tools(request.tools, "input_schema") or None,
             tool_choice=_tool_choice(request) if request.tools else None,
             messages=turns(request.messages, "assistant", "content", self._blocks),
             output_config={"format": schema} if self.schema_form(request) else None,

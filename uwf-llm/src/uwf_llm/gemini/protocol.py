@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from uwf_core.api.agent import ToolCall
 from uwf_llm.chat import ChatRequest, Message
-from uwf_llm.encoding import arguments_object, given, sorted_tools, turns
+from uwf_llm.encoding import arguments_object, given, listed_tools, turns
 from uwf_llm.gemini.reply import ContentReader
 from uwf_llm.layout import sent_parts
 from uwf_llm.quirks import LearningProtocol, schema_quirk
@@ -39,14 +39,7 @@ class GeminiContent(LearningProtocol):
         """The body of a request, streamed or not."""
         del stream
         names = {call.id: call.name for each in request.messages for call in each.tool_calls}
-        declared = [
-            {
-                "name": each.name,
-                "description": each.description,
-                "parametersJsonSchema": each.parameters,
-            }
-            for each in sorted_tools(request.tools)
-        ]
+        declared = listed_tools(request.tools, "parametersJsonSchema")
         form, choice = self.schema_form(request), request.tool_choice
         mode = _MODES.get(choice or "")
         one = {"mode": mode} if mode else {"mode": "ANY", "allowedFunctionNames": [choice]}
