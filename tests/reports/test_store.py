@@ -313,9 +313,16 @@ def test_a_home_on_a_network_file_system_is_known(path: str, kind: str) -> None:
     assert kind_in(MOUNTS, path) == kind
 
 
-@pytest.mark.parametrize("move", [(), ("--move",)])
-def test_a_mistyped_source_is_no_empty_store(project: Project, move: tuple[str, ...]) -> None:
-    ended = project.uwf("store", "copy", *move, "sqlite:stroe.db", "sqlite:new.db")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("copy", "sqlite:stroe.db", "sqlite:new.db"),
+        ("copy", "--move", "sqlite:stroe.db", "sqlite:new.db"),
+        ("check", "sqlite:stroe.db"),
+    ],
+)
+def test_a_mistyped_source_is_no_empty_store(project: Project, words: tuple[str, ...]) -> None:
+    ended = project.uwf("store", *words)
     assert (ended.exit_code, f"no store at {project.home}/stroe.db" in ended.stderr) == (2, True)
     assert "you use the store sqlite:store.db" in ended.stderr
     made = [

@@ -39,6 +39,15 @@ def test_the_value_of_an_option_is_completed_and_not_taken_for_an_argument():
     assert find_place(["--format", "json", "thread", "exec", "-c", "3"]).arguments == 0
 
 
+def test_the_groups_of_plugins_offer_their_commands_and_options():
+    assert {"run", "compare", "report"} <= set(words_of("eval"))
+    assert {"propose", "decide"} <= set(words_of("improve"))
+    assert words_of("worker", "dr") == ["drain"]
+    assert {"add", "pause"} <= set(words_of("schedule"))
+    assert words_of("eval run", "--repe") == ["--repeat"]
+    assert words_of("distill") == []
+
+
 def test_nothing_is_offered_where_nothing_fits():
     assert words_of("nonsense") == []
     assert words_of("doctor") == []

@@ -9,7 +9,11 @@ from uwf_eval.compare.records import Dimension, Metric, Over, Verdict
 
 ORDER: Final = ("run", "resume", "new", "check", "calibrate", "report", "list", "show", "compare",
                 "export")  # fmt: skip
-TABLE: Final = Table("uwf_eval", {"": ORDER})
+TABLE: Final = Table(
+    "uwf_eval",
+    {"": ORDER},
+    {"eval": "Evaluate workflows on tasks, and test whether a change improved them"},
+)
 
 Jobs = Annotated[int, Bounds(1, 64), Kind("", "J"), "Number of trials that run at the same time."]
 Keep = Annotated[bool, "Keep the folders of the trials."]

@@ -10,7 +10,11 @@ from uwf_eval.operations import Jobs, RecordedSteps
 ORDER: Final = (
     "reflect", "propose", "seal", "try", "decide", "open", "list", "show", "report",
 )  # fmt: skip
-TABLE: Final = Table("uwf_improve", {"": ORDER})
+TABLE: Final = Table(
+    "uwf_improve",
+    {"": ORDER},
+    {"improve": "Improve a workflow, and confirm it on tasks that the search never saw"},
+)
 
 Set = Annotated[str, Kind("", "SET")]
 TrialAgent = Annotated[str | None, Kind("", "A"), "Agent of all trials, not that of each task."]

@@ -5,7 +5,13 @@ from typing import Annotated, Any, Final, Literal, Unpack
 from uwf_core.operations.declare import Kind, Table
 from uwf_core.operations.kinds import Prompt, Start, Workflow
 
-TABLE: Final = Table("uwf_worker")
+TABLE: Final = Table(
+    "uwf_worker",
+    groups={
+        "schedule": "Schedules: workers start threads at set times",
+        "worker": "Workers: several machines run the threads of one store",
+    },
+)
 Name = Annotated[str, Kind("", "NAME")]
 
 TABLE.command("worker.start", "cli.start:start")

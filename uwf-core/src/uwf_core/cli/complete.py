@@ -10,9 +10,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from uwf_core.operations.plugin_rows import every_command
+from uwf_core.operations.plugin_rows import every_command, group_at
 from uwf_core.operations.rows import EVERYWHERE, Entry, Noun, Row
-from uwf_core.plugins.scan import EVERY, EntryPoint, scan
+from uwf_core.plugins.scan import COMMANDS, EVERY, EntryPoint, scan
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -86,7 +86,8 @@ def candidates(before: Sequence[str], word: str) -> Candidates:
 def find_place(before: Sequence[str]) -> WordPosition:
     """Follow the words typed so far through the table."""
     installed = scan(EVERY)
-    entry: Entry = every_command(installed)
+    root = every_command(installed)
+    entry: Entry = root
     arguments, waiting = 0, None  # type: int, Mapping[str, Any] | None
     for word in before:
         if waiting is not None:
@@ -94,10 +95,17 @@ def find_place(before: Sequence[str]) -> WordPosition:
         elif word.startswith("-") and "=" not in word:
             waiting = _value_kind(entry, word)
         elif isinstance(entry, Noun):
-            entry = entry.rows.get(word) or Row("", "")
+            of_plugin = _group(word, installed) if entry is root else None
+            entry = entry.rows.get(word) or of_plugin or Row("", "")
         elif not word.startswith("-"):
             arguments += 1
     return WordPosition(entry, arguments, waiting, installed)
+
+
+def _group(name: str, installed: Sequence[EntryPoint]) -> Noun | None:
+    """The group that a plugin declares in its table."""
+    found = (each for each in installed if (each.group, each.name) == (COMMANDS, name))
+    return next(filter(None, map(group_at, found)), None)
 
 
 def _is_word(word: str) -> bool:

@@ -14,7 +14,7 @@ from uwf_core.cli.error_report import explain, report
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.cli.shutdown import raise_on_signals, send_notices
 from uwf_core.errors import AgentStuck, ExitCode, UsageError
-from uwf_core.operations.rows import Entry, Noun, add_commands, own_commands, rows_in
+from uwf_core.operations.rows import Entry, Noun, own_commands
 from uwf_core.process.folders import is_utf8
 
 if TYPE_CHECKING:
@@ -160,19 +160,20 @@ class Root(Group):
 
 
 class TableGroup(Group):
-    """A group of another distribution: the operations of its table, or those below `top` in it, and
-    its examples.
+    """A group of another distribution, as the `groups` of its table declare it, and its examples.
+    `program`: its name as a command of its own.
+
+    Raises:
+        LookupError: the table has no such group.
     """
 
-    def __init__(
-        self, name: str, help: str, package: str, examples: Sequence[str], top: str = ""
-    ) -> None:
-        from uwf_core.operations.plugin_rows import folder_of
+    def __init__(self, name: str, package: str, examples: Sequence[str], program: str = "") -> None:
+        from uwf_core.operations.plugin_rows import group_of
 
-        rows: dict[str, Entry] = {}
-        add_commands(rows, rows_in(folder_of(package)))
-        own = rows.get(top)
-        super().__init__(name, (), Noun(help, own.rows if isinstance(own, Noun) else rows, package))
+        noun = group_of(package, name)
+        if noun is None:
+            raise LookupError(f"the table of {package} has no group {name!r}")
+        super().__init__(program or name, (), noun)
         self.examples = examples
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

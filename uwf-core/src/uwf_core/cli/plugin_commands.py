@@ -49,9 +49,14 @@ def _commands(installed: Sequence[EntryPoint]) -> list[EntryPoint]:
 
 
 def help_line(command: EntryPoint) -> str:
-    """The first line of a command's own help, else `summary_of`; nothing is imported for it."""
+    """The help of its group in a table, the first line of a command's own help, or `summary_of`;
+    nothing is imported for it.
+    """
     from uwf_core.cli.command_source import help_in
+    from uwf_core.operations.plugin_rows import group_at
 
+    if group := group_at(command):
+        return group.help
     module, _, attribute = command.target.partition(":")
     file = command.file or _file_of(module)
     try:

@@ -36,9 +36,11 @@ def check_store(
     """What is known of a store: that it can be read and locked, its versions and rights.
 
     Raises:
-        StoreError: it cannot be used.
+        UsageError: there is no store at `url`. StoreError: it cannot be used.
     """
     with _opened(engine, url) as store:
+        if url is not None:
+            _check_exists(engine, store)
         facts = dict(store.facts()) if isinstance(store, ManagedBackend) else {}
         if fault := facts.get("log"):
             raise StoreError(str(fault), where=store.location(), hint=LOG_HINT)
@@ -77,9 +79,7 @@ def copy_store(
     if len(places) != 2:
         raise UsageError("give the URLs of two stores", hint="uwf store copy FROM TO")
     with _opened(engine, places[0]) as old, _opened(engine, None if move else places[0]) as used:
-        hint = f"you use the store {without_passwords(engine.settings.store)}"
-        if isinstance(old, ManagedBackend) and old.facts().get("exists") is False:
-            raise UsageError(f"no store at {old.location()}", hint=hint)
+        hint = _check_exists(engine, old)
         if old.location() != used.location():
             message = "--move moves only the store that you use"
             raise UsageError(message, where=old.location(), hint=f"leave --move out; {hint}")
@@ -160,6 +160,14 @@ def _opened(engine: "Engine", url: str | None) -> Iterator[StoreBackend]:
         yield store
     finally:
         store.close()
+
+
+def _check_exists(engine: "Engine", store: StoreBackend) -> str:
+    """Reject a store that is not there; returns a hint that names the one in use."""
+    hint = f"you use the store {without_passwords(engine.settings.store)}"
+    if isinstance(store, ManagedBackend) and store.facts().get("exists") is False:
+        raise UsageError(f"no store at {store.location()}", hint=hint)
+    return hint
 
 
 def _check_pair(old: StoreBackend, new: StoreBackend) -> None:

@@ -33,6 +33,26 @@ def every_command(installed: Sequence[EntryPoint] | None = None) -> Noun:
     return root
 
 
+def group_of(package: str, name: str) -> Noun | None:
+    """The group of commands that a plugin's table declares under `name`; None if it has none. Its
+    operations are those below `name`, or all if no path begins with it.
+    """
+    try:
+        data = rows_in(folder_of(package))
+        help = data["groups"][name]
+    except (OSError, ValueError, LookupError):
+        return None
+    rows: dict[str, Entry] = {}
+    add_commands(rows, data)
+    own = rows.get(name)
+    return Noun(help, own.rows if isinstance(own, Noun) else rows, package)
+
+
+def group_at(command: EntryPoint) -> Noun | None:
+    """The group that the entry point of a command names, without importing it."""
+    return group_of(command.target.partition(":")[0].partition(".")[0], command.name)
+
+
 def tool_rows() -> Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]:
     """The tools for models, by name: the row of each operation that is one, with its `path`, and
     of the tool.

@@ -12,12 +12,9 @@ EXAMPLES: Final = (
 )
 
 
-_HELP: Final = "Evaluate workflows on tasks, and test whether a change improved them"
-
-
 def root(name: str) -> TableGroup:
-    """The group of all commands."""
-    return TableGroup(name, _HELP, "uwf_eval", EXAMPLES)
+    """The group of all commands, as the program of that name."""
+    return TableGroup("eval", "uwf_eval", EXAMPLES, name)
 
 
 command = root("eval")

@@ -11,7 +11,6 @@ EXAMPLES: Final = (
     "uwf improve decide @last --set bugs",
     "uwf improve report @last --apply",
 )
-_HELP: Final = "Improve a workflow, and confirm it on tasks that the search never saw"
 
-command = TableGroup("improve", _HELP, "uwf_improve", EXAMPLES)
+command = TableGroup("improve", "uwf_improve", EXAMPLES)
 """The command `uwf improve`."""

@@ -10,8 +10,5 @@ EXAMPLES: Final = (
     "uwf worker status",
 )
 
-command = TableGroup(
-    "worker", package="uwf_worker", examples=EXAMPLES, top="worker",
-    help="Workers: several machines run the threads of one store",
-)  # fmt: skip
+command = TableGroup("worker", "uwf_worker", EXAMPLES)
 """The command `uwf worker`."""

@@ -10,8 +10,5 @@ EXAMPLES: Final = (
     "uwf schedule run nightly",
 )
 
-command = TableGroup(
-    "schedule", package="uwf_worker", examples=EXAMPLES, top="schedule",
-    help="Schedules: workers start threads at set times",
-)  # fmt: skip
+command = TableGroup("schedule", "uwf_worker", EXAMPLES)
 """The command `uwf schedule`."""
