@@ -65,7 +65,7 @@ ALLOWED = {
     "uwf_eval/task/templates/task/agents/scripted.py": PROGRAM,
     "uwf_eval/task/templates/task/judges/spelling.py": PROGRAM,
     "uwf_eval/task/tree.py": RETURNED,
-    "uwf_improve/sealed/anchor.py": OWN_HOME,
+    "uwf_improve/sealed/catalog.py": OWN_HOME,
     "uwf_improve/sealed/tasks.py": OWN_HOME,
     "uwf_store_postgres/schema.py": OF_PACKAGE,
     "uwf_web/assets.py": OF_PACKAGE,
