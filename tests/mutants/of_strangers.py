@@ -255,7 +255,7 @@ STRANGERS = (
     Mutant(
         "modes",
         "settings are open to everybody",
-        "config/home.py",
+        "process/folders.py",
         "os.fchmod(descriptor, 0o600)",
         "os.fchmod(descriptor, 0o644)",
         _BORDERS,

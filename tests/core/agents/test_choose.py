@@ -239,8 +239,8 @@ def test_the_agent_of_a_step_is_found_again_by_what_the_step_recorded() -> None:
         human=Alias(use="human", options={"a": 1}),
     )
     for word in ("mine", "plain", "human", "python agent.py"):
-        choice = resolve_agent(word, agents, source="x")
-        assert recorded_agent(choice.name, agents, source="x") == choice
+        choice = resolve_agent(word, agents, source="the step's agent")
+        assert recorded_agent(choice.name, agents) == choice
     assert recorded_agent("mock", agents).plugin == "mock"
     assert recorded_agent("hermes", agents).options == {}
     with pytest.raises(UnknownIdError, match="'gone'"):

@@ -201,7 +201,7 @@ def resolve_agent(word: str, catalog: AgentCatalog, *, source: str = "--agent") 
     raise _unknown(word, catalog, source)
 
 
-def recorded_agent(name: str, catalog: AgentCatalog, *, source: str = STEP_AGENT) -> Choice:
+def recorded_agent(name: str, catalog: AgentCatalog) -> Choice:
     """The agent that a step recorded as `name`: a command of the configuration with its
     declarations, else the installed agent of that name, else a command line.
 
@@ -210,12 +210,12 @@ def recorded_agent(name: str, catalog: AgentCatalog, *, source: str = STEP_AGENT
     """
     word = command_aliases(catalog.aliases).get(name)
     if word is not None:
-        return resolve_agent(word, catalog, source=source)
+        return resolve_agent(word, catalog, source=STEP_AGENT)
     same = catalog.aliases.get(name)
     if same is None or same.use == name:
-        return resolve_agent(name, catalog, source=source)
+        return resolve_agent(name, catalog, source=STEP_AGENT)
     others = {word: alias for word, alias in catalog.aliases.items() if word != name}
-    return resolve_agent(name, catalog._replace(aliases=others), source=source)
+    return resolve_agent(name, catalog._replace(aliases=others), source=STEP_AGENT)
 
 
 def command_aliases(aliases: "Mapping[str, Alias | AgentSetting]") -> dict[str, str]:

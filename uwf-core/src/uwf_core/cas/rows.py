@@ -26,13 +26,13 @@ def every_row(store: "Store", prefix: str = "") -> Iterator[Variable]:
         after = last
 
 
-def every_variable(store: "Store", prefix: str = "") -> Iterator[Variable]:
-    """The same, checked.
+def every_variable(store: "Store") -> Iterator[Variable]:
+    """Every variable, checked.
 
     Raises:
         CorruptNodeError: a row is damaged.
     """
-    for variable in every_row(store, prefix):
+    for variable in every_row(store):
         if not is_intact(variable):
             raise damaged(variable.name)
         yield variable

@@ -86,18 +86,13 @@ def subschemas(schema: Mapping[str, Any]) -> Iterator[tuple[Keys, Any]]:
             yield from (((word, name), each) for name, each in schema[word].items())
 
 
-def schema_problems(
-    schema: Any, path: str = "", budget: Budget | None = None
-) -> list[SchemaProblem]:
-    """Why `schema` cannot be a type, at most `MAX_PROBLEMS` errors; `path` is put before each
-    place. `budget` is what this schema may take, shared with others that are checked with it.
+def schema_problems(schema: Any, budget: Budget | None = None) -> list[SchemaProblem]:
+    """Why `schema` cannot be a type, at most `MAX_PROBLEMS` errors. `budget` is what
+    this schema may take, shared with others that are checked with it.
 
     Loads jsonschema, which is slow to load, where there is a problem.
     """
-    problems = _problems(schema, budget or Budget())[:MAX_PROBLEMS]
-    if not path:
-        return problems
-    return [each._replace(path=f"{path}.{each.path}" if each.path else path) for each in problems]
+    return _problems(schema, budget or Budget())[:MAX_PROBLEMS]
 
 
 def first_problem(schema: Any) -> SchemaProblem | None:

@@ -1,15 +1,14 @@
 """`UWF_HOME`: the folder of uwf, and how to write files in it."""
 
 # Every command comes through here, and pathlib is not imported for that:
-# ruff: noqa: PTH110, PTH119, PTH100, PTH105, PTH108, PTH116, PTH117, PTH118, PTH120
+# ruff: noqa: PTH110, PTH119, PTH100, PTH116, PTH117, PTH118
 
 import os
 from collections.abc import Mapping
 from stat import S_ISDIR
 
 from uwf_core.errors import ConfigError
-from uwf_core.process import crash_points
-from uwf_core.process.folders import is_own, make_lasting_folder, sync_names
+from uwf_core.process.folders import is_own, make_lasting_folder, replaced
 from uwf_core.process.path_walk import ANYWHERE, read_regular
 
 CONFIG_FILE = "config.yaml"
@@ -149,23 +148,9 @@ def write_private(file: str, text: str) -> None:
     Raises:
         ConfigError: it cannot be written; the file is unchanged.
     """
-    target = os.path.realpath(file)
-    temporary = f"{target}.{os.urandom(6).hex()}.new"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        descriptor = os.open(temporary, flags, 0o600)
-        try:
-            with open(descriptor, "w", encoding="utf-8", newline="") as stream:
-                os.fchmod(descriptor, 0o600)
-                stream.write(text)
-                stream.flush()
-                os.fsync(descriptor)
-            crash_points.reach("private-file")
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-        sync_names(os.path.dirname(target))
+        with replaced(os.path.realpath(file), "private-file") as stream:
+            stream.write(text.encode())
     except OSError as error:
         raise ConfigError(
             f"cannot write the file: {error.strerror}",

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from uwf_core.workflow.problem import Problem
 
 
-def resolve_workflow(engine: "Engine", word: str, cwd: str | None = None) -> Resolved:
-    """Resolve the word of a workflow, seen from `cwd` (default: the caller's folder).
+def resolve_workflow(engine: "Engine", word: str) -> Resolved:
+    """Resolve the word of a workflow, seen from the caller's folder.
 
     Raises:
         UsageError: it is blank or unknown.
     """
-    return resolve(word, _context(engine, cwd or engine.cwd))
+    return resolve(word, _context(engine))
 
 
-def _context(engine: "Engine", cwd: str) -> ResolveContext:
+def _context(engine: "Engine") -> ResolveContext:
     settings = engine.settings
     return ResolveContext(
-        cwd=cwd,
+        cwd=engine.cwd,
         registry=StoreRegistry(engine.store),
         trusts=trusting(engine),
         paths=settings.workflow_paths,
@@ -53,7 +53,7 @@ def file_of(engine: "Engine", word: str) -> str:
     place = os.path.join(engine.cwd, word)
     if os.path.isfile(place) or (is_path(word) and not os.path.isdir(place)):
         return word
-    context = _context(engine, engine.cwd)
+    context = _context(engine)
     file = file_named(word, context) or resolve(word, context).file
     if file is None:
         raise UsageError(
@@ -105,7 +105,7 @@ def _callees(engine: "Engine", notice: Callable[[str], None]) -> "Callees":
         return (lacking_agent if kind == "agent" else lacking_model)(engine, name)
 
     homes = engine.home, engine.env.get("HOME", "")
-    return Callees(lambda: _context(engine, engine.cwd), engine.definition, notice, lacks, homes)
+    return Callees(lambda: _context(engine), engine.definition, notice, lacks, homes)
 
 
 def bound_of_workflow(engine: "Engine", workflow: Mapping[str, Any]) -> "Bound":

@@ -3,13 +3,15 @@ users need the user's trust).
 """
 
 # Every command comes through here, and pathlib is not imported for that:
-# ruff: noqa: PTH100, PTH102, PTH112, PTH116, PTH118, PTH120
+# ruff: noqa: PTH100, PTH102, PTH105, PTH108, PTH112, PTH116, PTH118, PTH120
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
 
 from uwf_core.errors import ConfigError
+from uwf_core.process import crash_points
 
 
 def make_folder(path: str) -> None:
@@ -72,6 +74,31 @@ def sync_names(folder: str) -> None:
     """
     with suppress(PermissionError):  # it may be written and not read, as a letter box
         sync(folder)
+
+
+@contextmanager
+def replaced(target: str, point: str) -> Iterator[BinaryIO]:
+    """A file (0600) that replaces `target` once it is on the disk; after an error, in the context
+    too, nothing of it is left, and `target` is unchanged. `point` is the crash point between.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    draft = f"{target}.{os.urandom(6).hex()}.new"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(draft, flags, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            os.fchmod(descriptor, 0o600)
+            yield file
+            file.flush()
+            os.fsync(descriptor)
+        crash_points.reach(point)
+        os.replace(draft, target)
+    except BaseException:
+        os.unlink(draft)
+        raise
+    sync_names(os.path.dirname(target))
 
 
 # -- of a project ----------------------------------------------------------------------------------
