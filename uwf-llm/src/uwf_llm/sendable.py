@@ -104,8 +104,9 @@ def safe_id(name: str) -> str:
 
 
 def object_schema(schema: Any) -> dict[str, Any]:
-    """A schema of arguments as an object with properties and without a choice at its top: it admits
-    all that `schema` admits, and what comes is validated with that.
+    """A schema of arguments as an object with properties and without a choice at its top. It admits
+    what a choice of `schema` admits by its own properties; a property that one choice declares and
+    another leaves open keeps the type of the first. What comes is validated with `schema`.
     """
     defined = _tidy(schema, 2 * _LEVELS) if isinstance(schema, Mapping) else {}
     is_object = defined.get("type") == "object" and isinstance(defined.get("properties"), Mapping)
