@@ -81,7 +81,7 @@ def sent_arguments(call: ToolCall) -> str:
 
 def listed_tools(tools: Iterable[ChatTool], key: str) -> list[dict[str, Any]]:
     """The tools by name, so that the order does not change a service's cache; the schema of the
-    arguments stands under `key`.
+    arguments is under `key`.
     """
     return [
         {"name": each.name, "description": each.description, key: each.parameters}

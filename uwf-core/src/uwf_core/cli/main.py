@@ -161,7 +161,7 @@ class Root(Group):
 
 class TableGroup(Group):
     """A group of another distribution, as the `groups` of its table declare it, and its examples.
-    `program`: its name as a command of its own.
+    `program`: its name as a separate command.
 
     Raises:
         LookupError: the table has no such group.

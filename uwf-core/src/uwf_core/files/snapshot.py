@@ -185,7 +185,7 @@ def _check_store(place: RecordedFolder) -> None:
     try:
         check_indexes(place.repository.packs)
     except (OSError, ValueError) as error:
-        raise GitFailed(f"{error}; `uwf cas verify` says which files are lost") from error
+        raise GitFailed(f"{error}; `uwf cas verify` lists the lost files") from error
 
 
 def _remove(place: RecordedFolder, paths: Collection[bytes]) -> None:

@@ -17,7 +17,7 @@ def locked(file: Path, busy: str) -> Iterator[None]:
     """Hold the lock that a file is.
 
     Raises:
-        BusyError: another process holds it; `busy` says so.
+        BusyError: another process holds it; `busy` is the message.
     """
     make_private(file.parent)
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
