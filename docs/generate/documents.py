@@ -1,5 +1,6 @@
 """The page of the documents: the JSON Schema of what each operation prints with `--format json`."""
 
+import dataclasses
 import inspect
 import json
 import re
@@ -23,7 +24,9 @@ from typing import (
     get_origin,
 )
 
+import uwf_eval.operations
 import uwf_explain.operations
+import uwf_improve.operations
 import uwf_worker.operations
 from uwf_core.fields.records import camel
 from uwf_core.operations import all as own
@@ -45,6 +48,16 @@ _SIMPLE: Final = {
 }
 
 
+TABLES: Final = (
+    ("", own),
+    ("", uwf_explain.operations),
+    ("", uwf_worker.operations),
+    ("eval.", uwf_eval.operations),
+    ("improve.", uwf_improve.operations),
+)
+"""What stands before the paths of a table, and the module that has it."""
+
+
 def markdown() -> str:
     """The whole page."""
     parts = [INTRODUCTION]
@@ -54,10 +67,16 @@ def markdown() -> str:
     return "\n".join(parts)
 
 
+@cache
 def schemas() -> dict[str, dict[str, Any]]:
     """The schema of the document of each operation by its path."""
-    tables = [each.TABLE for each in (own, uwf_explain.operations, uwf_worker.operations)]
-    found = {each.path: _document(each, table) for table in tables for each in table.operations}
+    found = {
+        f"{group}{each.path}": _document(each, module.TABLE)
+        for group, module in TABLES
+        for each in module.TABLE.operations
+    }
+    of_two = _schema(inspect.signature(uwf_explain.diff).return_annotation, "uwf_explain")
+    found["thread.diff"] = _union([found["thread.diff"], of_two])  # the core has that of one
     return {path: schema for path, schema in sorted(found.items()) if schema}
 
 
@@ -107,7 +126,8 @@ def _schema(kind: Any, module: str) -> dict[str, Any]:
 
 
 def _is_record(kind: Any) -> bool:
-    return isinstance(kind, type) and (hasattr(kind, "_fields") or typing.is_typeddict(kind))
+    is_tuple = isinstance(kind, type) and hasattr(kind, "_fields")
+    return is_tuple or typing.is_typeddict(kind) or dataclasses.is_dataclass(kind)
 
 
 def _marked(kind: Any, marks: Sequence[Any], module: str) -> dict[str, Any]:
@@ -131,7 +151,7 @@ def _some_keys(schema: Any) -> Any:
 
 def _record(kind: Any) -> dict[str, Any]:
     """The schema of a TypedDict, or of a record as `write_record` writes it."""
-    name_of = camel if hasattr(kind, "_fields") else str
+    name_of = str if typing.is_typeddict(kind) else camel
     keys = kind.__annotations__.items()
     properties = {name_of(name): _schema(each, kind.__module__) for name, each in keys}
     needed = getattr(kind, "__required_keys__", kind.__annotations__)

@@ -1,11 +1,25 @@
 """The operations of `uwf-eval` and `uwf eval`."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypedDict, Unpack
 
 from uwf_core.operations.declare import Bounds, Kind, Table
 from uwf_core.operations.kinds import ONE_OR_MORE, OUTPUT, ZERO_OR_MORE
 from uwf_eval.compare.records import Dimension, Metric, Over, Verdict
+
+if TYPE_CHECKING:
+    from uwf_core.client import ProblemsDocument
+    from uwf_eval.compare.records import Comparison
+    from uwf_eval.documents import (
+        BundlesDocument,
+        CalibrationsDocument,
+        LogDocument,
+        NewTask,
+        RunDocument,
+        RunsDocument,
+        TrialDocument,
+    )
+    from uwf_eval.report.summary import Report
 
 ORDER: Final = ("run", "resume", "new", "check", "calibrate", "report", "list", "show", "compare",
                 "export")  # fmt: skip
@@ -67,7 +81,7 @@ def run(
     name: Annotated[str | None, "Name of the run."] = None,
     keep: Keep = False,
     **recorded: Unpack[RecordedSteps],
-) -> Any:
+) -> "RunDocument":
     """Run tasks and judge every trial.
 
     With --from-step, --from-thread or --from-workflow, the trials are recorded steps, each made
@@ -89,7 +103,7 @@ def resume(
     budget: Annotated[str | None, Kind("", "B"), "Limit that replaces the run's own."] = None,
     task: Annotated[Sequence[str], "Corrected task, in place of the run's copy; repeatable."] = (),
     keep: Keep = False,
-) -> Any:
+) -> "RunDocument":
     """Run the remaining trials of a run, and those with an infrastructure error.
 
     A trial that only its judges could not judge is judged again: no agent runs. A run uses its own
@@ -110,7 +124,7 @@ def new(
         "Expected field of the answer of --from-thread; repeatable.",
     ] = (),
     **recorded: Unpack[RecordedSteps],
-) -> Any:  # fmt: skip
+) -> "NewTask":  # fmt: skip
     """Create an example task, without a model and a key. TASK is a new folder.
 
     With --from-thread alone, it is that whole thread: its prompt, input and recorded files, and the
@@ -124,7 +138,7 @@ def new(
 
 
 @TABLE.operation("check", "", run="check:check")
-def check(tasks: Annotated[Sequence[str], Kind("", "TASK...")]) -> Any:
+def check(tasks: Annotated[Sequence[str], Kind("", "TASK...")]) -> "ProblemsDocument":
     """Validate tasks and report every error: folders, archives, installed ones.
 
     $ uwf-eval check my-task
@@ -144,7 +158,7 @@ def calibrate(
         Sequence[Literal["below", "cannot_tell"]],
         "Exit with 1 if a judge has this verdict; repeatable.",
     ] = (),
-) -> Any:
+) -> "CalibrationsDocument":
     """Measure a judge against gold labels: agreement with itself and with people, and bias by
     position and length.
 
@@ -160,7 +174,7 @@ def calibrate(
 @TABLE.operation("list", "", run="results:list_")
 def list_(
     *, limit: Annotated[int | None, ONE_OR_MORE, Kind("", "N"), "List at most N runs."] = None
-) -> Any:
+) -> "RunsDocument":
     """List the runs, newest first.
 
     $ uwf-eval list
@@ -169,7 +183,7 @@ def list_(
 
 
 @TABLE.operation("show", "", run="results:show")
-def show(trial: str) -> Any:
+def show(trial: str) -> "TrialDocument":
     """Show one trial, its steps and the result of each judge; the failure, commands that show more.
 
     TRIAL is RUN/NUMBER; RUN is an id, a unique prefix of one, a name or @last.
@@ -187,7 +201,7 @@ def export(
         str, OUTPUT, Kind("", "FILE|FOLDER"),
         "A file for one trial or a log, a new folder for the bundles of a run.",
     ],
-) -> Any:  # fmt: skip
+) -> "BundlesDocument | LogDocument":  # fmt: skip
     """Export trials as bundles, or a run for Inspect; bundles have whole threads, for
     `uwf bundle verify` and `uwf cas import`.
 
@@ -217,7 +231,7 @@ def report(
     trials: Annotated[
         int, ZERO_OR_MORE, Kind("", "N"), "List at most N trials one by one in JSON and HTML."
     ] = 200,
-) -> Any:  # fmt: skip
+) -> "Report":  # fmt: skip
     """Report the results of a run: success, scores, cost, routes, failures, with intervals.
 
     RUN is an id, a unique prefix of one, a name or @last (default).
@@ -257,7 +271,7 @@ def compare(
     fail_if: Annotated[
         Sequence[Verdict], "Exit with 1 if a metric has this verdict; repeatable."
     ] = (),
-) -> Any:  # fmt: skip
+) -> "Comparison":  # fmt: skip
     """Test whether B is better than A, and show what changed: by how much and at what cost, or that
     the data are inconclusive; which settings, tasks and trials changed.
 

@@ -1,11 +1,24 @@
 """The operations of `uwf improve`."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal, Unpack
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Unpack
 
 from uwf_core.operations.declare import Bounds, Kind, Table
 from uwf_core.operations.kinds import MOMENT, ONE_OR_MORE
 from uwf_eval.operations import Jobs, RecordedSteps
+
+if TYPE_CHECKING:
+    from uwf_improve.documents import (
+        DraftDocument,
+        EditDocument,
+        EditsDocument,
+        ReflectionDocument,
+        ReportDocument,
+        SealDocument,
+        SetDocument,
+        TriedDocument,
+        VerdictDocument,
+    )
 
 ORDER: Final = (
     "reflect", "propose", "seal", "try", "decide", "open", "list", "show", "report",
@@ -34,7 +47,7 @@ def reflect(
     model: Annotated[
         str | None, Kind("", "M"), "The same to a configured model (builtin agent)."
     ] = None,
-) -> Any:
+) -> "ReflectionDocument":
     """Find what goes wrong again and again in the recorded threads of a workflow.
 
     Each finding has a number and the steps that show it. No model is called and nothing leaves
@@ -85,7 +98,7 @@ def propose(
     jobs: Annotated[
         Jobs | None, "With --gepa: number of trials that run at the same time."
     ] = None,
-) -> Any:  # fmt: skip
+) -> "DraftDocument":  # fmt: skip
     """Draft an edit of a workflow, checked, guarded and replayed on recorded threads: goals,
     procedures, outputs, edge prompts or skills.
 
@@ -122,7 +135,7 @@ def seal(
         "Store nothing; show the runs of a test, and which gain it accepts in 8 of 10 cases. "
         "Without TASK: of --sealed tasks.",
     ] = False,
-) -> Any:  # fmt: skip
+) -> "SealDocument":  # fmt: skip
     """Split tasks into open and sealed ones, and store the bar that an edit must reach.
 
     Each case of a task counts as a task. The tasks are copied: later changes of them change no
@@ -151,7 +164,7 @@ def try_(
         int, Bounds(1, 1000), Kind("", "N"), "Number of trials of each task on each side."
     ] = 1,
     **recorded: Unpack[RecordedSteps],
-) -> Any:
+) -> "TriedDocument":
     """Try an edit on the open tasks of a set, or on recorded steps, beside the present version.
 
     This is for the search; it confirms nothing. With --from-step, --from-thread or --from-workflow,
@@ -178,7 +191,7 @@ def decide(
         Literal["not-accepted"] | None, Kind("", "VERDICT"),
         "not-accepted: exit with 1 on this verdict.",
     ] = None,
-) -> Any:  # fmt: skip
+) -> "VerdictDocument":  # fmt: skip
     """Test an edit on the sealed tasks of a set, to accept it or not; a test can be refused.
 
     Both versions run, interleaved, on whole threads. The k-th test of a set uses alpha / 2^k, and
@@ -191,7 +204,7 @@ def decide(
 
 
 @TABLE.operation("open", "cli.sets:open_tasks", text="sets:set_text", permission="run")
-def open_(set_: Set) -> Any:
+def open_(set_: Set) -> "SetDocument":
     """Open the sealed tasks of a set and show their trials. They can never be sealed again.
 
     $ uwf improve open bugs
@@ -199,7 +212,7 @@ def open_(set_: Set) -> Any:
 
 
 @TABLE.operation("list", "cli.edits:list_edits", text="edits:list_text")
-def list_() -> Any:
+def list_() -> "EditsDocument":
     """List the drafted edits with their states, and the sets of tasks.
 
     $ uwf improve list
@@ -207,7 +220,7 @@ def list_() -> Any:
 
 
 @TABLE.operation("show", "cli.edits:show_edit", text="edits:edit_text")
-def show(edit: str) -> Any:
+def show(edit: str) -> "EditDocument":
     """Show a drafted edit, the findings that it cites, and its patch; its state.
 
     EDIT is an id, a unique prefix of one, @last or @accepted.
@@ -223,7 +236,7 @@ def report(
     *,
     apply: Annotated[bool, "Write the edit to the workflow file."] = False,
     untested: Annotated[bool, "With --apply: also an edit that is not accepted."] = False,
-) -> Any:
+) -> "ReportDocument":
     """Report an edit for those who decide, or apply it: what was seen, what changes, how much
     better it is at least, its cost.
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from uwf_core.client import Client
 from uwf_core.commands import Screen, Session
@@ -12,6 +12,9 @@ from uwf_core.fields.records import write_record
 from uwf_eval.cli.results import results_of
 from uwf_eval.inspect_log.file import export_inspect_log
 from uwf_eval.records import Run, Trial
+
+if TYPE_CHECKING:
+    from uwf_eval.documents import BundlesDocument, LogDocument, TrialBundle
 
 
 def export(session: Session, what: str, output: str) -> None:
@@ -29,10 +32,11 @@ def export(session: Session, what: str, output: str) -> None:
             trials = results.trials(run.run)
             bundles = _folder(client, run, trials, Path(output))
             left_out = len(trials) - len(bundles)
-    session.emit({"bundles": bundles, "withoutThread": left_out}, _text)
+    document: BundlesDocument = {"bundles": bundles, "withoutThread": left_out}
+    session.emit(document, _text)
 
 
-def _inspect_log(session: Session, what: str, output: str) -> dict[str, Any]:
+def _inspect_log(session: Session, what: str, output: str) -> "LogDocument":
     """Write a run as a log of Inspect, in place of an existing file.
 
     Raises:
@@ -48,16 +52,14 @@ def _inspect_log(session: Session, what: str, output: str) -> dict[str, Any]:
         return export_inspect_log(client, run, results.trials(run.run), Path(output))
 
 
-def _log_text(document: dict[str, Any], _screen: Screen) -> str:
+def _log_text(document: "LogDocument", _screen: Screen) -> str:
     name = document["file"]
     return (
         f"{name}: run {document['run']}, {document['samples']} samples\nnext: inspect view {name}"
     )
 
 
-def _folder(
-    client: Client, run: Run, trials: Sequence[Trial], folder: Path
-) -> list[dict[str, Any]]:
+def _folder(client: Client, run: Run, trials: Sequence[Trial], folder: Path) -> "list[TrialBundle]":
     """Write a bundle for each trial with a thread, and run.json.
 
     Raises:
@@ -85,7 +87,7 @@ def _folder(
     ]
 
 
-def _bundle(client: Client, trial: Trial, file: Path) -> dict[str, Any]:
+def _bundle(client: Client, trial: Trial, file: Path) -> "TrialBundle":
     """Write the thread of one trial.
 
     Raises:
@@ -99,7 +101,7 @@ def _bundle(client: Client, trial: Trial, file: Path) -> dict[str, Any]:
     return {"trial": trial.number, **client.export_thread(trial.thread, file)}
 
 
-def _text(document: dict[str, Any], _screen: Screen) -> str:
+def _text(document: "BundlesDocument", _screen: Screen) -> str:
     lines = [
         f"trial {each['trial']}: {each['file']}, {each['nodes']} nodes, root {each['root']}"
         for each in document["bundles"]

@@ -21,6 +21,7 @@ from uwf_eval.records import JudgeResult, Run, Trial
 if TYPE_CHECKING:
     from uwf_core.api import RecordedThread
     from uwf_core.client import Client
+    from uwf_eval.documents import LogDocument
 
 ThreadOf = Callable[[str], RecordedThread | None]
 """The thread with this id; None if it is gone."""
@@ -238,7 +239,7 @@ def _usage_by_model(trials: Sequence[Trial]) -> dict[str, Any]:
 
 def export_inspect_log(
     client: "Client", run: Run, trials: Sequence[Trial], target: Path
-) -> dict[str, Any]:
+) -> "LogDocument":
     """Write the log; it appears once it is complete, and replaces an existing file.
 
     Raises:

@@ -1,13 +1,16 @@
 """The list of runs, one per line."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.commands import Screen
 from uwf_core.fields.records import camel
 from uwf_eval.records import Run
 from uwf_eval.report.numbers import utc
 from uwf_eval.report.tables import Heading, Row, Table, table_text
+
+if TYPE_CHECKING:
+    from uwf_eval.documents import RunRow
 
 _HEADINGS = (
     Heading("Run"),
@@ -21,7 +24,7 @@ _STATES = ("scored", "failed", "infra_error", "tampered", "not_run")
 _SHOWN = 3
 
 
-def run_row(run: Run, counts: Mapping[str, int]) -> dict[str, Any]:
+def run_row(run: Run, counts: Mapping[str, int]) -> "RunRow":
     """A run as an entry of `list`.
 
     Args:

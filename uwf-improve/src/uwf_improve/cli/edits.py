@@ -1,25 +1,31 @@
 """`uwf improve list` and `show`: drafted edits."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.client import Client
 from uwf_core.commands import Column, Screen, clean, table
 from uwf_core.errors import StoreError
 from uwf_core.fields.records import write_record
 from uwf_improve.edit.catalog import Edits
+from uwf_improve.edit.records import WorkflowEdit
 from uwf_improve.sealed.catalog import Sets, set_row
 
+if TYPE_CHECKING:
+    from uwf_improve.documents import EditDocument, EditRow, EditsDocument, ListedSet
 
-def list_edits(client: Client) -> Mapping[str, Any]:
+
+def list_edits(client: Client) -> "EditsDocument":
     """The edits with their states, and the sets."""
-    edits = [
+    edits: list[EditRow] = [
         {"edit": edit.edit, "workflow": edit.workflow, "state": state, "author": edit.author,
          "places": [each.place for each in edit.changes], "draftedAtMs": edit.drafted_at_ms}
         for edit, state in Edits(client).all()
     ]  # fmt: skip
     known = Sets(client)
-    sets = [{**set_row(each), "problem": _problem(known, each.set)} for each in known.known()]
+    sets: list[ListedSet] = [
+        {**set_row(each), "problem": _problem(known, each.set)} for each in known.known()
+    ]
     return {"edits": edits, "sets": sets}
 
 
@@ -56,12 +62,12 @@ def list_text(document: Mapping[str, Any], screen: Screen) -> str:
     return "\n\n".join(parts)
 
 
-def show_edit(client: Client, edit: str) -> Mapping[str, Any]:
+def show_edit(client: Client, edit: str) -> "EditDocument":
     """An edit of the catalog."""
     return edit_document(*Edits(client).find(edit))
 
 
-def edit_document(edit: Any, state: str) -> dict[str, Any]:
+def edit_document(edit: WorkflowEdit, state: str) -> "EditDocument":
     """An edit with its state and its patch."""
     return {**write_record(edit), "state": state, "patch": edit.patch()}
 

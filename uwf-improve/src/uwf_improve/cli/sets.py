@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.client import Client
 from uwf_core.commands import Column, Screen, Session, fields, table, working_folder
@@ -17,6 +17,9 @@ from uwf_improve.sealed.confirm import open_set
 from uwf_improve.sealed.records import SetRecord
 from uwf_improve.sealed.sealing import add_tasks
 from uwf_improve.sealed.sealing import seal as seal_set
+
+if TYPE_CHECKING:
+    from uwf_improve.documents import SetDocument
 
 
 def seal(
@@ -95,7 +98,7 @@ def _share(text: str) -> float:
         raise ValueError(f"{text!r} is not a share, such as 5% or 0.05") from None
 
 
-def _set_document(record: SetRecord) -> dict[str, Any]:
+def _set_document(record: SetRecord) -> "SetDocument":
     opened = [each.name for each in record.tasks if each.side == "open"]
     return {**set_row(record), "bar": write_record(record.bar), "openTasks": opened}
 
@@ -121,6 +124,6 @@ def set_text(document: Mapping[str, Any], screen: Screen) -> str:
     )
 
 
-def open_tasks(client: Client, set_: str) -> Mapping[str, Any]:
+def open_tasks(client: Client, set_: str) -> "SetDocument":
     """Open the sealed tasks of a set."""
     return _set_document(open_set(client, set_))

@@ -1,7 +1,7 @@
 """`uwf improve try` and `decide`: trials of an edit."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.client import Client
 from uwf_core.commands import Screen, Session, fields, working_folder
@@ -12,8 +12,12 @@ from uwf_improve.edit.catalog import Edits
 from uwf_improve.gate.bar import MOST_TESTS
 from uwf_improve.sealed.confirm import TestOptions, confirm
 from uwf_improve.sealed.open_trials import try_edit
+from uwf_improve.sealed.records import SetRecord
 from uwf_improve.sealed.screening import screen_edit
 from uwf_improve.sealed.trials import Match
+
+if TYPE_CHECKING:
+    from uwf_improve.documents import VerdictDocument
 
 
 def try_(
@@ -68,18 +72,21 @@ def decide(
     return ExitCode.FAILED if failed else ExitCode.DONE
 
 
-def _verdict(edit: str, state: Any, dry_run: bool) -> dict[str, Any]:
+def _verdict(edit: str, state: SetRecord, dry_run: bool) -> "VerdictDocument":
     test = next((each for each in state.tests if each.edit == edit), None)
-    document = {"edit": edit, "set": state.set, "verdict": None, "test": None}
-    if test is not None:
-        document |= {"verdict": test.verdict, "test": write_record(test)}
     hint = f"uwf improve decide {edit} --set {state.set}"
     if test is not None and test.verdict == "accepted":
         hint = f"uwf improve report {edit}"
     elif test is not None and not dry_run:
         left = MOST_TESTS - len(state.spent)
         hint = f"uwf improve propose; {left} tests of these tasks are left"
-    return {**document, "hint": hint}
+    return {
+        "edit": edit,
+        "set": state.set,
+        "verdict": None if test is None else test.verdict,
+        "test": write_record(test),
+        "hint": hint,
+    }
 
 
 def _verdict_text(document: Mapping[str, Any], screen: Screen) -> str:

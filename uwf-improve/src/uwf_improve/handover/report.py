@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from math import fsum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.client import Client
 from uwf_eval.records import Trial
@@ -12,20 +12,28 @@ from uwf_improve.edit.records import WorkflowEdit
 from uwf_improve.sealed.catalog import Sets
 from uwf_improve.sealed.records import SealedTest, SetRecord
 
+if TYPE_CHECKING:
+    from uwf_improve.documents import ReportDocument
+
 _SHOWN = 5
 
 
-def report_of(client: Client, edit: WorkflowEdit) -> dict[str, Any]:
+def report_of(client: Client, edit: WorkflowEdit) -> "ReportDocument":
     """The report with its figures; those of an edit that is not accepted stay sealed."""
     state = Edits(client).state(edit.edit)
     tested = _tested(client, edit)
     lines = list(_head(edit, str(state)))
-    document: dict[str, Any] = {"edit": edit.edit, "state": state, "gain": None, "low": None}
     if tested is not None:
         lines += _result(client, edit, *tested)
-        document |= {"gain": tested[1].gain, "low": tested[1].low}
     lines += ["", "## The change", "", "```diff", edit.patch().rstrip(), "```", ""]
-    return {**document, "patch": edit.patch(), "report": "\n".join(lines)}
+    return {
+        "edit": edit.edit,
+        "state": state,
+        "gain": tested and tested[1].gain,
+        "low": tested and tested[1].low,
+        "patch": edit.patch(),
+        "report": "\n".join(lines),
+    }
 
 
 def _tested(client: Client, edit: WorkflowEdit) -> tuple[SetRecord, SealedTest, int] | None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from uwf_core.api import read_regular
 from uwf_core.client import Client
@@ -24,6 +24,9 @@ from uwf_eval.run.folder import locked
 from uwf_improve.gate.bar import MOST_TESTS
 from uwf_improve.gate.sides import sealed_units
 from uwf_improve.sealed.records import Event, SetRecord
+
+if TYPE_CHECKING:
+    from uwf_improve.documents import SetRow
 
 _ANCHOR: Final = "head"
 
@@ -186,7 +189,7 @@ class Sets:
         return newest
 
 
-def set_row(record: SetRecord) -> dict[str, Any]:
+def set_row(record: SetRecord) -> "SetRow":
     """A set for lists; `sources`: of the sealed tasks, the units of a test."""
     left = MOST_TESTS - len(record.spent)
     level = record.bar.level(len(record.spent) + 1) if left > 0 else None

@@ -1,7 +1,7 @@
 """Trials of an edit on the open tasks of a set: for the search, shown like any run."""
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from uwf_core.client import Client
 from uwf_core.commands import Session
@@ -11,10 +11,13 @@ from uwf_improve.edit.records import WorkflowEdit
 from uwf_improve.sealed.catalog import Sets, secrets_of
 from uwf_improve.sealed.trials import Match, match_once, tried
 
+if TYPE_CHECKING:
+    from uwf_improve.documents import TriedDocument
+
 
 def try_edit(
     session: Session, client: Client, edit: WorkflowEdit, name: str, match: Match
-) -> tuple[dict[str, Any], int]:
+) -> "tuple[TriedDocument, int]":
     """Run both versions on the open tasks; the document and the exit code of the run. A run that
     was interrupted is resumed; one that has ended is shown again.
 
@@ -34,4 +37,4 @@ def try_edit(
     tasks = [str(folder / each) for each in tasks]
     match = replace(match, name=f"{name}.open.{edit.edit}", tasks=tasks)
     outcome = match_once(session, client, match)
-    return {**tried(edit, outcome), "set": name, "screening": False}, outcome.code
+    return tried(edit, outcome, name, screening=False), outcome.code

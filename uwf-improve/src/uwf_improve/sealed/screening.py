@@ -4,7 +4,7 @@ of a whole thread. It confirms nothing, and `decide` never reads it.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from uwf_core.client import Client
 from uwf_core.commands import Session
@@ -20,11 +20,12 @@ from uwf_improve.sealed.trials import Match, match_once, tried
 
 if TYPE_CHECKING:
     from uwf_core.client import StepInput
+    from uwf_improve.documents import TriedDocument
 
 
 def screen_edit(
     session: Session, client: Client, edit: WorkflowEdit, wanted: Selection, match: Match
-) -> tuple[dict[str, Any], int]:
+) -> "tuple[TriedDocument, int]":
     """Make the selected steps again in both versions; the document and the exit code of the run.
 
     Args:
@@ -41,7 +42,7 @@ def screen_edit(
     _note_unchanged(session, client, edit, steps)
     match = replace(match, name=f"{SCREEN}{edit.edit}", steps=steps)
     outcome = match_once(session, client, match)
-    return {**tried(edit, outcome), "set": None, "screening": True}, outcome.code
+    return tried(edit, outcome, None, screening=True), outcome.code
 
 
 def _open_steps(session: Session, client: Client, wanted: Selection) -> "Sequence[StepInput]":

@@ -24,6 +24,7 @@ from uwf_improve.edit.records import WorkflowEdit
 
 if TYPE_CHECKING:
     from uwf_core.client import StepInput
+    from uwf_improve.documents import TriedDocument
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,13 +137,16 @@ def _content(word: str) -> str:
     return digest_of_tree(place) if place.is_dir() else word
 
 
-def tried(edit: WorkflowEdit, matched: Matched) -> dict[str, Any]:
+def tried(
+    edit: WorkflowEdit, matched: Matched, set_: str | None, *, screening: bool
+) -> "TriedDocument":
     """The document of trials for the search."""
     states = Counter(each.state for each in matched.trials)
     compare = f"uwf eval compare {edit.champion} {edit.challenger} --by workflow"
     return {
         "edit": edit.edit, "run": matched.run, "trials": len(matched.trials),
-        "states": dict(sorted(states.items())), "hint": f"{compare} --run {matched.run}",
+        "states": dict(sorted(states.items())), "set": set_, "screening": screening,
+        "hint": f"{compare} --run {matched.run}",
     }  # fmt: skip
 
 
