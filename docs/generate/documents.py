@@ -55,7 +55,7 @@ TABLES: Final = (
     ("eval.", uwf_eval.operations),
     ("improve.", uwf_improve.operations),
 )
-"""What stands before the paths of a table, and the module that has it."""
+"""The prefix of the paths of a table, and its module."""
 
 
 def markdown() -> str:

@@ -45,13 +45,13 @@ class SearchClaims(TypedDict):
     after: float
 
 
-class Searched(TypedDict):
+class SearchedDraft(TypedDict):
     """What `propose` adds."""
 
     search: SearchClaims | None
 
 
-DraftDocument = Annotated[Mapping[str, Any], WorkflowEdit, EditState, Searched]
+DraftDocument = Annotated[Mapping[str, Any], WorkflowEdit, EditState, SearchedDraft]
 
 
 class SetRow(TypedDict):
