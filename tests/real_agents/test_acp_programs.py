@@ -95,7 +95,7 @@ def played(world, program):
         "permission": "allow",
         **OPTIONS.get(program, {}),
     }
-    agent = {"use": f"acp:{PROGRAMS[program].agent.name}", "options": options}
+    agent = {"use": PROGRAMS[program].agent.entry.point, "options": options}
     project.config(json.dumps({"agents": {"it": agent}, "defaultAgent": "it"}))
     write = json.loads(json.dumps(WRITES[program]).replace("{cwd}", str(project.folder)))
     world.plan("FIRST do", {**write, **USAGE, "text": "I write."}, {**USAGE, "text": said("again")})

@@ -110,4 +110,5 @@ def test_the_list_knows_the_programs_that_the_adapters_start():
     assert known["hermes"][0] == HermesOptions().command
     assert hermes.INSTALL.startswith(known["hermes"][1])
     for agent in (CLAUDE_CODE, CODEX, GEMINI, GOOSE, OPENCODE, QWEN):
-        assert known[f"acp:{agent.name}"] == (agent.argv[0], agent.install)
+        entry = agent.entry
+        assert known[entry.point] == (entry.argv[0], f"npm install -g {entry.package}")
