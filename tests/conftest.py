@@ -57,6 +57,16 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     Project.run_command = staticmethod(WarmStart().run)
 
 
+# What `uwf eval` and `uwf improve` print in a test has its generated schema.
+with suppress(ImportError):  # the sessions that look at packages have no uwf
+    from tests.document_schemas import checking
+
+    from uwf_core.cli.session import Session
+
+    Session.emit = checking(Session.emit)  # type: ignore[method-assign]
+    Session.emit_line = checking(Session.emit_line)  # type: ignore[method-assign]
+
+
 @pytest.fixture(scope="session", autouse=True)
 def place_of_child_pytests(tmp_path_factory: pytest.TempPathFactory) -> None:
     """A pytest deletes, at its end, the temporary folders of earlier ones, and those of a whole

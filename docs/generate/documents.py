@@ -152,10 +152,12 @@ def _some_keys(schema: Any) -> Any:
 def _record(kind: Any) -> dict[str, Any]:
     """The schema of a TypedDict, or of a record as `write_record` writes it."""
     name_of = str if typing.is_typeddict(kind) else camel
-    keys = kind.__annotations__.items()
-    properties = {name_of(name): _schema(each, kind.__module__) for name, each in keys}
-    needed = getattr(kind, "__required_keys__", kind.__annotations__)
-    required = [name_of(each) for each in kind.__annotations__ if each in needed]
+    kinds: dict[str, Any] = kind.__annotations__
+    if dataclasses.is_dataclass(kind):  # with the fields of its bases
+        kinds = {each.name: each.type for each in dataclasses.fields(kind) if each.init}
+    properties = {name_of(name): _schema(each, kind.__module__) for name, each in kinds.items()}
+    needed = getattr(kind, "__required_keys__", kinds)
+    required = [name_of(each) for each in kinds if each in needed]
     return {"type": "object", "properties": properties, "required": required}
 
 

@@ -1,5 +1,0 @@
-"""Every document that a test of `uwf eval` prints has its schema."""
-
-from tests.document_schemas import checked
-
-__all__ = ["checked"]
