@@ -9,7 +9,7 @@ import time
 from contextlib import contextmanager, suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp_peer import connected
 
@@ -81,6 +81,7 @@ _VALUES = st.recursive(
 
 
 @given(st.dictionaries(st.text(max_size=9), _VALUES, max_size=9), st.lists(_VALUES, max_size=40))
+@settings(deadline=None)  # also where no profile says so
 def test_an_answer_is_bounded_and_pages_lose_nothing(document, items):
     offset, found = 0, []
     while offset is not None:
