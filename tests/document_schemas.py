@@ -17,10 +17,11 @@ def checking(emit):
     """A method of the command line's session that prints a document, and compares it before."""
 
     def checked(session, document, text):
-        words = click.get_current_context().command_path.replace("uwf-eval", "eval").split()
-        group, *names = [word for word in words if word != "uwf"]
-        if group in GROUPS:
-            check(".".join((group, *names)), json.loads(json.dumps(document)))
+        context = click.get_current_context(silent=True)
+        path = "" if context is None else context.command_path.removeprefix("uwf ")
+        words = path.replace("uwf-eval", "eval").split()
+        if words and words[0] in GROUPS:
+            check(".".join(words), json.loads(json.dumps(document)))
         emit(session, document, text)
 
     return checked

@@ -32,6 +32,7 @@ from uwf_core.fields.records import camel
 from uwf_core.operations import all as own
 from uwf_core.operations.declare import Operation, Table
 from uwf_core.operations.rows import function_of
+from uwf_core.views.worktree import WorktreeDiff
 
 INTRODUCTION = """\
 # Documents
@@ -75,8 +76,9 @@ def schemas() -> dict[str, dict[str, Any]]:
         for group, module in TABLES
         for each in module.TABLE.operations
     }
-    of_two = _schema(inspect.signature(uwf_explain.diff).return_annotation, "uwf_explain")
-    found["thread.diff"] = _union([found["thread.diff"], of_two])  # the core has that of one
+    of_one_and_two = (WorktreeDiff.document, uwf_explain.diff)  # the core has that of one thread
+    returned = [(inspect.signature(each).return_annotation, each) for each in of_one_and_two]
+    found["thread.diff"] = _union([_schema(kind, each.__module__) for kind, each in returned])
     return {path: schema for path, schema in sorted(found.items()) if schema}
 
 

@@ -1,7 +1,7 @@
 """What is done with threads."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal, Unpack
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 from uwf_core.operations.declare import Kind, Tool
 from uwf_core.operations.kinds import (
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     )
     from uwf_core.replay.replay import ReplayDocument
     from uwf_core.views.inbox import InboxItem
-    from uwf_core.views.worktree import WorktreeDiffDocument
 
 
 @operation(
@@ -97,7 +96,7 @@ def thread_diff(
         OUTPUT,
         "Write one HTML page, side by side; with A alone, the patch for `git apply`.",
     ] = None,
-) -> "WorktreeDiffDocument":
+) -> Mapping[str, Any]:
     """Compare two threads, or show what one has changed in its git worktree.
 
     Two threads are a fork and its origin, or two runs of one task.
