@@ -5,6 +5,7 @@ import stat
 
 import pytest
 
+from uwf_core.maintenance.replaced_file import replaced_file
 from uwf_core.process.folders import make_folder
 
 
@@ -58,3 +59,24 @@ def test_two_processes_may_make_the_same_folder_at_the_same_moment(tmp_path, mon
     monkeypatch.setattr(os, "mkdir", mkdir_and_lose_the_race)
     make_folder(str(tmp_path / "home" / "logs"))
     assert (tmp_path / "home" / "logs").is_dir()
+
+
+def test_the_draft_of_an_export_is_hidden_until_it_is_whole(tmp_path):
+    target = tmp_path / "thread.tar"
+    with replaced_file(target, "the bundle") as file:
+        [draft] = tmp_path.iterdir()
+        assert draft.name.startswith(".thread.tar.")
+        file.write(b"whole")
+    assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"whole"]
+
+
+def test_an_interrupt_after_the_replacement_stays_an_interrupt(tmp_path, monkeypatch):
+    def interrupted(draft, target):
+        rename(draft, target)
+        raise KeyboardInterrupt
+
+    rename = os.replace
+    monkeypatch.setattr("os.replace", interrupted)
+    with pytest.raises(KeyboardInterrupt), replaced_file(tmp_path / "thread.tar", "it") as file:
+        file.write(b"whole")
+    assert (tmp_path / "thread.tar").read_bytes() == b"whole"

@@ -12,7 +12,7 @@ _RESULTS_AT_ONCE = 200_000
 
 
 class Turns:
-    """Numbers the turns of one run and tells the sink."""
+    """Numbers the turns of one run and reports them to the sink."""
 
     def __init__(self, sink: TurnSink) -> None:
         self._sink = sink

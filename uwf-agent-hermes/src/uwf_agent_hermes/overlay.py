@@ -19,7 +19,7 @@ from uwf_agent_hermes import role_plugin
 from uwf_core.api import ANYWHERE, Call, read_regular
 
 MEMORY = ("memory", "session_search", "skill_manage")
-"""The tools by which one session tells another one something."""
+"""The tools by which one session sends text to another one."""
 READING = ("read_file", "search_files")
 """The tools that a question is answered with: nothing is changed by them."""
 

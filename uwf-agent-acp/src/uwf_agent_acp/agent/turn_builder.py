@@ -118,7 +118,7 @@ class TurnBuilder:
         if use.id in calls:
             self._replace(_changed(calls[use.id], use))
         elif use.begins or (use.id not in self._begun and (use.title or use.kind)):
-            # An agent may tell of a tool only when it is over, after it asked permission.
+            # An agent may report a tool only when it has ended, after it asked permission.
             self._begin_use(use)
         else:
             return  # its turn was reported already

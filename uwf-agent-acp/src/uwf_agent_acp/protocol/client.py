@@ -15,7 +15,7 @@ PROTOCOL_VERSION = 1
 
 
 class AgentInfo(NamedTuple):
-    """What `initialize` tells: name and version where it says them, and what it can."""
+    """The answer to `initialize`: name and version if it has them, and capabilities."""
 
     name: str | None
     version: str | None

@@ -1,4 +1,4 @@
-"""What an agent tells while it works: `session/update`, read leniently into records. Pure.
+"""The updates of an agent while it works: `session/update`, read leniently into records. Pure.
 
 Source: https://agentclientprotocol.com/protocol/schema#sessionupdate
 """

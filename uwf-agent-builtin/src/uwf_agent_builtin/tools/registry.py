@@ -26,7 +26,7 @@ _SHOWN = 200
 
 
 class Answered(NamedTuple):
-    """The answer to a call; `denied` says that it was not allowed, and why."""
+    """The answer to a call; `denied` is the reason if it was not allowed."""
 
     text: str
     is_error: bool = False

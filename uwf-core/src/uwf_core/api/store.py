@@ -280,7 +280,7 @@ class SnapshotBackend(Protocol):
 
 
 Fact: TypeAlias = str | int | float | bool | None
-"""What `ManagedBackend.facts` tells of a store, one value."""
+"""One fact of a store in `ManagedBackend.facts`."""
 
 
 @runtime_checkable

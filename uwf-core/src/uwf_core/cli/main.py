@@ -164,16 +164,13 @@ class TableGroup(Group):
     `program`: its name as a separate command.
 
     Raises:
-        LookupError: the table has no such group.
+        OSError, ValueError: the table cannot be read. LookupError: it has no such group.
     """
 
     def __init__(self, name: str, package: str, examples: Sequence[str], program: str = "") -> None:
         from uwf_core.operations.plugin_rows import group_of
 
-        noun = group_of(package, name)
-        if noun is None:
-            raise LookupError(f"the table of {package} has no group {name!r}")
-        super().__init__(program or name, (), noun)
+        super().__init__(program or name, (), group_of(package, name))
         self.examples = examples
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -171,11 +171,12 @@ def _write(
             if isinstance(failed, GitStopped) or len(refused) == _MOST_REFUSED:
                 raise
             if len(batch) == 1:
-                _check_store(place)
                 refused[batch[0]] = str(failed)
             else:
                 waiting += [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
-    _remove(place, refused)
+    if refused:
+        _check_store(place)
+        _remove(place, refused)
     options, env = objects.writing()
     return place.git(*options, "write-tree", env=env).decode().strip(), refused
 

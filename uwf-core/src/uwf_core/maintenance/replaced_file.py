@@ -22,7 +22,7 @@ def replaced_file(target: Path, what: str) -> Iterator[BinaryIO]:
         UsageError: it cannot be written; `target` is unchanged.
     """
     try:
-        with replaced(str(target), "bundle-file") as file:
+        with replaced(str(target), "bundle-file", hidden=True) as file:
             yield file
     except OSError as error:
         raise UsageError(

@@ -33,24 +33,27 @@ def every_command(installed: Sequence[EntryPoint] | None = None) -> Noun:
     return root
 
 
-def group_of(package: str, name: str) -> Noun | None:
-    """The group of commands that a plugin's table declares under `name`; None if it has none. Its
-    operations are those below `name`, or all if no path begins with it.
+def group_of(package: str, name: str) -> Noun:
+    """The group of commands that a plugin's table declares under `name`. Its operations are those
+    below `name`, or all if no path begins with it.
+
+    Raises:
+        OSError, ValueError: the table cannot be read. LookupError: it has no such group.
     """
-    try:
-        data = rows_in(folder_of(package))
-        help = data["groups"][name]
-    except (OSError, ValueError, LookupError):
-        return None
+    data = rows_in(folder_of(package))
+    if name not in data["groups"]:
+        raise LookupError(f"the table of {package} has no group {name!r}")
     rows: dict[str, Entry] = {}
     add_commands(rows, data)
     own = rows.get(name)
-    return Noun(help, own.rows if isinstance(own, Noun) else rows, package)
+    return Noun(data["groups"][name], own.rows if isinstance(own, Noun) else rows, package)
 
 
 def group_at(command: EntryPoint) -> Noun | None:
-    """The group that the entry point of a command names, without importing it."""
-    return group_of(command.target.partition(":")[0].partition(".")[0], command.name)
+    """The group that the entry point of a command names, without importing it; None for others."""
+    with suppress(OSError, ValueError, LookupError):
+        return group_of(command.target.partition(":")[0].partition(".")[0], command.name)
+    return None
 
 
 def tool_rows() -> Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]:

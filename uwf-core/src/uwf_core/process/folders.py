@@ -77,14 +77,16 @@ def sync_names(folder: str) -> None:
 
 
 @contextmanager
-def replaced(target: str, point: str) -> Iterator[BinaryIO]:
+def replaced(target: str, point: str, *, hidden: bool = False) -> Iterator[BinaryIO]:
     """A file (0600) that replaces `target` once it is on the disk; after an error, in the context
-    too, nothing of it is left, and `target` is unchanged. `point` is the crash point between.
+    too, nothing of it is left, and `target` is unchanged. `point` is the crash point between;
+    `hidden`: a process that is killed there leaves a hidden file.
 
     Raises:
         OSError: it cannot be written.
     """
-    draft = f"{target}.{os.urandom(6).hex()}.new"
+    folder, name = os.path.split(target)
+    draft = os.path.join(folder, f"{'.' * hidden}{name}.{os.urandom(6).hex()}.new")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(draft, flags, 0o600)
     try:
@@ -96,9 +98,10 @@ def replaced(target: str, point: str) -> Iterator[BinaryIO]:
         crash_points.reach(point)
         os.replace(draft, target)
     except BaseException:
-        os.unlink(draft)
+        with suppress(FileNotFoundError):  # an interrupt came after the replacement
+            os.unlink(draft)
         raise
-    sync_names(os.path.dirname(target))
+    sync_names(folder)
 
 
 # -- of a project ----------------------------------------------------------------------------------

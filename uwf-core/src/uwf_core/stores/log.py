@@ -92,7 +92,7 @@ def _copy(connection: sqlite3.Connection) -> None:
 
 
 def _announce(connection: sqlite3.Connection, checkpoint: str) -> None:
-    """Copy the log into the file, which says that a log follows, and begin the next one."""
+    """Copy the log into the file, which records that a log follows, and begin the next one."""
     connection.execute("UPDATE log SET follows = 1")
     try:
         connection.execute(f"PRAGMA wal_checkpoint({checkpoint})").fetchall()

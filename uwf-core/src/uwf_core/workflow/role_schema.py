@@ -128,7 +128,7 @@ def _joint_statuses(schema: Any, analysis: Analysis) -> Iterator[Fault]:
 
 
 def file_places(schema: Any, path: Path = ()) -> Iterator[Path]:
-    """Where a schema says that a text is the path of a file."""
+    """Where a schema declares a text as the path of a file."""
     if isinstance(schema, dict) and schema.get("format") == FILE_FORMAT:
         yield (*path, "format")
     for where, inner in subschemas(schema):

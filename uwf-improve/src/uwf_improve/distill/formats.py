@@ -56,7 +56,7 @@ class _Session:
         self._results: dict[str, tuple[str, bool]] = {}
 
     def add(self, speaker: Any, text: str, calls: Iterable[Any] = ()) -> None:
-        """A turn of the user or of the agent; whatever else speaks is passed over."""
+        """A turn of the user or of the agent; turns of other speakers are ignored."""
         if speaker in ("user", "agent", "assistant"):
             who: Literal["user", "agent"] = "user" if speaker == "user" else "agent"
             self._said.append((who, [text], [*map(_mapping, calls)]))
