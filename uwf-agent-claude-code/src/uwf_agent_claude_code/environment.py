@@ -13,14 +13,9 @@ from uwf_agent_claude_code.options import ClaudeCodeOptions
 from uwf_core.api import Unavailable
 
 _OF_AN_OUTER_SESSION = (
-    "CLAUDECODE",
-    "CLAUDE_CODE_CHILD_SESSION",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_SESSION_ID",
-    "CLAUDE_CODE_SSE_PORT",
-    "CLAUDE_EFFORT",
-    "CLAUDE_PID",
-)
+    "CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_SSE_PORT", "CLAUDE_EFFORT", "CLAUDE_PID",
+)  # fmt: skip
 """Where uwf itself is called by Claude Code: the role's session is none of its children."""
 
 _UNLESS_SAID = {

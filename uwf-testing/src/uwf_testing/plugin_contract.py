@@ -21,22 +21,11 @@ from uwf_core.plugins.scan import CORE, EntryPoint, normalised
 from uwf_core.plugins.status import Status
 from uwf_testing.contract import Contract
 
-HEAVY = frozenset(
-    (
-        "asyncio",
-        "concurrent.futures.process",
-        "ctypes",
-        "email.message",
-        "http.client",
-        "importlib.metadata",
-        "multiprocessing",
-        "sqlite3",
-        "ssl",
-        "unittest",
-        "urllib.request",
-        "xml.etree",
-    )
-)
+HEAVY = frozenset((
+    "asyncio", "concurrent.futures.process", "ctypes", "email.message", "http.client",
+    "importlib.metadata", "multiprocessing", "sqlite3", "ssl", "unittest", "urllib.request",
+    "xml.etree",
+))  # fmt: skip
 """Modules of the standard library that cost more than a bare interpreter."""
 
 _SECONDS = 30

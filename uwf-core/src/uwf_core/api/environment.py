@@ -11,90 +11,21 @@ from functools import lru_cache
 SHORTEST = 8
 """Shorter values occur by chance in ordinary text; they are masked by their name only."""
 
-_SECRET_WORDS = frozenset(
-    [
-        "AUTH",
-        "AUTHORIZATION",
-        "BEARER",
-        "COOKIE",
-        "KEY",
-        "KEYS",
-        "APIKEY",
-        "TOKEN",
-        "SECRET",
-        "SECRETS",
-        "PASSWORD",
-        "PASSWORDS",
-        "PASSWD",
-        "PASSPHRASE",
-        "PASSCODE",
-        "PWD",
-        "PAT",
-        "CREDENTIAL",
-        "CREDENTIALS",
-        "CREDS",
-    ]
-)
+_SECRET_WORDS = frozenset((
+    "AUTH", "AUTHORIZATION", "BEARER", "COOKIE", "KEY", "KEYS", "APIKEY", "TOKEN", "SECRET",
+    "SECRETS", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "PASSCODE", "PWD", "PAT",
+    "CREDENTIAL", "CREDENTIALS", "CREDS",
+))  # fmt: skip
 _SECRET_ENDS = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "CREDENTIALS")
 """The ends of compound words: DBPASSWORD, AUTHTOKEN."""
-_HARMLESS_ENDS = frozenset(
-    [
-        "ALG",
-        "ALGORITHM",
-        "AUDIENCE",
-        "BACKEND",
-        "BINDING",
-        "BINDINGS",
-        "COUNT",
-        "DIR",
-        "DIRECTORY",
-        "ENABLED",
-        "ENCODING",
-        "ENDPOINT",
-        "ENV",
-        "EXPIRY",
-        "FIELD",
-        "FILE",
-        "FILENAME",
-        "FOLDER",
-        "FORMAT",
-        "HEADER",
-        "HELPER",
-        "HOME",
-        "HOST",
-        "HOSTNAME",
-        "ISSUER",
-        "LAYOUT",
-        "LENGTH",
-        "LIFETIME",
-        "LIMIT",
-        "MANAGER",
-        "MAP",
-        "MODE",
-        "NAME",
-        "PATH",
-        "POLICY",
-        "PORT",
-        "PREFIX",
-        "PROJECT",
-        "PROMPT",
-        "PROVIDER",
-        "REGION",
-        "SIZE",
-        "SOCK",
-        "SOCKET",
-        "STORE",
-        "SUFFIX",
-        "TIMEOUT",
-        "TTL",
-        "TYPE",
-        "URI",
-        "URL",
-        "USER",
-        "USERNAME",
-        "VERSION",
-    ]
-)
+_HARMLESS_ENDS = frozenset((
+    "ALG", "ALGORITHM", "AUDIENCE", "BACKEND", "BINDING", "BINDINGS", "COUNT", "DIR", "DIRECTORY",
+    "ENABLED", "ENCODING", "ENDPOINT", "ENV", "EXPIRY", "FIELD", "FILE", "FILENAME", "FOLDER",
+    "FORMAT", "HEADER", "HELPER", "HOME", "HOST", "HOSTNAME", "ISSUER", "LAYOUT", "LENGTH",
+    "LIFETIME", "LIMIT", "MANAGER", "MAP", "MODE", "NAME", "PATH", "POLICY", "PORT", "PREFIX",
+    "PROJECT", "PROMPT", "PROVIDER", "REGION", "SIZE", "SOCK", "SOCKET", "STORE", "SUFFIX",
+    "TIMEOUT", "TTL", "TYPE", "URI", "URL", "USER", "USERNAME", "VERSION",
+))  # fmt: skip
 """Last words of names that mention a secret but hold none: TOKEN_URL, PASSWORD_STORE_DIR."""
 _FOLDER_NAMES = frozenset(("PWD", "OLDPWD"))
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")

@@ -24,14 +24,9 @@ FIELDS = (
 """(name in JSON, name in Python) of every number."""
 
 UsageField = Literal[
-    "turns",
-    "inputTokens",
-    "outputTokens",
-    "cacheReadTokens",
-    "cacheWriteTokens",
-    "costUsd",
+    "turns", "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "costUsd",
     "durationMs",
-]
+]  # fmt: skip
 
 
 class UsagePayload(TypedDict):
@@ -50,16 +45,7 @@ class UsagePayload(TypedDict):
     atLeast: list[str]
 
 
-NOTHING_USED: UsagePayload = {
-    "turns": 0,
-    "inputTokens": 0,
-    "outputTokens": 0,
-    "cacheReadTokens": 0,
-    "cacheWriteTokens": 0,
-    "costUsd": 0,
-    "durationMs": 0,
-    "atLeast": [],
-}
+NOTHING_USED: UsagePayload = {**{name: 0 for name, _ in FIELDS}, "atLeast": []}  # type: ignore[typeddict-item]
 
 
 class ReservePayload(TypedDict):
@@ -85,17 +71,11 @@ class LedgerPayload(TypedDict):
 
 
 NOTHING_COUNTED: LedgerPayload = {
-    "steps": 0,
-    "runningMs": 0,
-    "usage": NOTHING_USED,
-    "largest": NOTHING_RESERVED,
-}
+    "steps": 0, "runningMs": 0, "usage": NOTHING_USED, "largest": NOTHING_RESERVED,
+}  # fmt: skip
 TOKEN_FIELDS: tuple[UsageField, ...] = (
-    "inputTokens",
-    "outputTokens",
-    "cacheReadTokens",
-    "cacheWriteTokens",
-)
+    "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens",
+)  # fmt: skip
 
 
 def usage_payload(usage: "Usage") -> UsagePayload:
@@ -157,13 +137,9 @@ def is_exact(usage: UsagePayload, *names: UsageField) -> bool:
 
 def larger(one: ReservePayload, other: ReservePayload) -> ReservePayload:
     """The larger of each figure."""
-    return {
-        "tokens": one["tokens"] if one["tokens"] > other["tokens"] else other["tokens"],
-        "costUsd": one["costUsd"] if one["costUsd"] > other["costUsd"] else other["costUsd"],
-        "durationMs": (
-            one["durationMs"] if one["durationMs"] > other["durationMs"] else other["durationMs"]
-        ),
-    }
+    mine: Any = one
+    others: Any = other
+    return {name: max(others[name], mine[name]) for name in NOTHING_RESERVED}  # type: ignore[return-value]
 
 
 def reserve_of(usage: UsagePayload, duration_ms: int) -> ReservePayload:

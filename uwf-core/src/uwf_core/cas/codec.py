@@ -32,16 +32,9 @@ from uwf_core.cas.writer import (
 from uwf_core.errors import CorruptNodeError, PayloadError
 
 __all__ = [
-    "MAX_DEPTH",
-    "SAFE_INTEGER",
-    "Keys",
-    "PayloadReader",
-    "decode",
-    "dotted",
-    "encode",
-    "encode_telling",
-    "is_text",
-]
+    "MAX_DEPTH", "SAFE_INTEGER", "Keys", "PayloadReader", "decode", "dotted", "encode",
+    "encode_telling", "is_text",
+]  # fmt: skip
 
 WIDTHS = {24: (1, 24), 25: (2, 1 << 8), 26: (4, 1 << 16), 27: (8, 1 << 32)}
 """By the low bits of a head's first byte: how many bytes follow, and the least number they have."""

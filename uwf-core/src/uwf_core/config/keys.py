@@ -45,18 +45,9 @@ def _must_be(what: str, accepts: Callable[[Any], bool]) -> Rule:
 
 DEFAULT_PROTOCOL = "openai-chat"
 OWN_KEYS = (
-    "model",
-    "messages",
-    "system",
-    "input",
-    "instructions",
-    "contents",
-    "stream",
-    "stream_options",
-    "tools",
-    "tool_choice",
-    "response_format",
-)
+    "model", "messages", "system", "input", "instructions", "contents", "stream", "stream_options",
+    "tools", "tool_choice", "response_format",
+)  # fmt: skip
 """What uwf itself writes into the body of a request to a model."""
 
 

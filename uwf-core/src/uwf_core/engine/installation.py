@@ -13,19 +13,11 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
 
 _OF_A_FIRST_STEP = (
-    "yaml",
-    "uwf_core.api.hookspecs",
-    "uwf_core.maintenance.copy_nodes",
-    "uwf_core.engine.judging",
-    "uwf_core.engine.events",
-    "uwf_core.views.read",
-    "uwf_core.engine.run",
-    "uwf_core.views.show",
-    "uwf_core.threads.start",
-    "uwf_core.views.steps",
-    "uwf_core.extract.frontmatter",
+    "yaml", "uwf_core.api.hookspecs", "uwf_core.maintenance.copy_nodes", "uwf_core.engine.judging",
+    "uwf_core.engine.events", "uwf_core.views.read", "uwf_core.engine.run", "uwf_core.views.show",
+    "uwf_core.threads.start", "uwf_core.views.steps", "uwf_core.extract.frontmatter",
     "uwf_core.stores.memory",
-)
+)  # fmt: skip
 
 
 class Installation:

@@ -26,14 +26,9 @@ from uwf_core.process.pump import Pump
 from uwf_core.process.records import End, ProcessLimits, Program, ProgramResult
 
 __all__ = [
-    "ChildProgram",
-    "End",
-    "ProcessLimits",
-    "Program",
-    "ProgramResult",
-    "run_program",
+    "ChildProgram", "End", "ProcessLimits", "Program", "ProgramResult", "run_program",
     "start_program",
-]
+]  # fmt: skip
 
 
 class ChildProgram:

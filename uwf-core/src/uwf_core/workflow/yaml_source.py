@@ -31,22 +31,10 @@ from uwf_core.workflow.yaml_nodes import (
 )
 
 __all__ = [
-    "INCLUDE",
-    "MAX_BYTES",
-    "MAX_DEPTH",
-    "MAX_NODES",
-    "Composed",
-    "YamlMapping",
-    "YamlNode",
-    "YamlScalar",
-    "YamlSequence",
-    "compose",
-    "compose_all",
-    "compose_texts",
-    "decode",
-    "parse_yaml",
+    "INCLUDE", "MAX_BYTES", "MAX_DEPTH", "MAX_NODES", "Composed", "YamlMapping", "YamlNode",
+    "YamlScalar", "YamlSequence", "compose", "compose_all", "compose_texts", "decode", "parse_yaml",
     "to_value",
-]
+]  # fmt: skip
 
 _MOST_ROUNDS = 20
 """Of reading a text again, each with more comments as text."""

@@ -95,17 +95,9 @@ class JudgeContext:
 
 # Variables that make an interpreter, a loader, a shell or a test runner run other code first.
 _STEERING_PREFIXES = (
-    "LD_",
-    "DYLD_",
-    "PYTHON",
-    "PYTEST_",
-    "NODE_",
-    "PERL5",
-    "RUBY",
-    "JAVA_TOOL_",
-    "BASH_FUNC_",
+    "LD_", "DYLD_", "PYTHON", "PYTEST_", "NODE_", "PERL5", "RUBY", "JAVA_TOOL_", "BASH_FUNC_",
     "GIT_",
-)
+)  # fmt: skip
 _DROPPED_VARIABLES = frozenset(
     ("BASH_ENV", "ENV", "IFS", "CDPATH", "PWD", "OLDPWD", "UWF_EVENTS", "XDG_CONFIG_HOME")
 )

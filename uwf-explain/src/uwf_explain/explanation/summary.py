@@ -20,15 +20,8 @@ from uwf_explain.explanation.words import (
 _MOST = 4
 """How many parts without a known cost are named."""
 _PERSONS = (
-    "reopened",
-    "said",
-    "answer",
-    "unanswered",
-    "granted",
-    "compacted",
-    "cancelled",
-    "worker",
-)
+    "reopened", "said", "answer", "unanswered", "granted", "compacted", "cancelled", "worker",
+)  # fmt: skip
 
 
 class Summary:

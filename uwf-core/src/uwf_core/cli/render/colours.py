@@ -5,28 +5,13 @@ from collections.abc import Mapping
 from typing import IO, Final, NamedTuple
 
 STYLES: Final[Mapping[str, str]] = {
-    "bold": "1",
-    "dim": "2",
-    "idle": "36",
-    "running": "1;34",
-    "suspended": "33",
-    "completed": "32",
-    "cancelled": "2",
-    "corrupt": "1;31",
-    "error": "1;31",
-    "warning": "33",
-    "ok": "32",
-    "ready": "32",
-    "blocked": "2",
-    "incompatible": "33",
-    "duplicate": "33",
-    "shadowed": "33",
-    "broken": "31",
-    "not installed": "33",
-    "not configured": "33",
-    "valid": "32",
-    "invalid": "31",
-}
+    "bold": "1", "dim": "2",
+    "idle": "36", "running": "1;34", "suspended": "33", "completed": "32", "cancelled": "2",
+    "corrupt": "1;31", "error": "1;31", "warning": "33", "ok": "32",
+    "ready": "32", "blocked": "2", "incompatible": "33", "duplicate": "33", "shadowed": "33",
+    "broken": "31", "not installed": "33", "not configured": "33",
+    "valid": "32", "invalid": "31",
+}  # fmt: skip
 """Style or status to the parameters of its SGR escape sequence (ECMA-48 §8.3.117)."""
 
 UNLIMITED: Final = 1_000_000

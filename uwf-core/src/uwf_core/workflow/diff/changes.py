@@ -11,35 +11,13 @@ from uwf_core.workflow.template import TemplateName, parse
 from uwf_core.workflow.variants import STATUS, Variant
 
 KINDS: Final = (
-    "name-changed",
-    "description-changed",
-    "limit-changed",
-    "input-changed",
-    "role-added",
-    "role-removed",
-    "role-renamed",
-    "text-changed",
-    "player-changed",
-    "tools-changed",
-    "timeout-changed",
-    "reserve-changed",
-    "status-added",
-    "status-removed",
-    "field-added",
-    "field-removed",
-    "field-retyped",
-    "field-required",
-    "field-optional",
-    "field-described",
-    "schema-changed",
-    "edge-retargeted",
-    "prompt-changed",
-    "location-changed",
-    "branches-added",
-    "branches-removed",
-    "branches-changed",
-    "workspace-changed",
-)
+    "name-changed", "description-changed", "limit-changed", "input-changed", "role-added",
+    "role-removed", "role-renamed", "text-changed", "player-changed", "tools-changed",
+    "timeout-changed", "reserve-changed", "status-added", "status-removed", "field-added",
+    "field-removed", "field-retyped", "field-required", "field-optional", "field-described",
+    "schema-changed", "edge-retargeted", "prompt-changed", "location-changed", "branches-added",
+    "branches-removed", "branches-changed", "workspace-changed",
+)  # fmt: skip
 """Every kind of change. The guide on workflows has a row for each, a test an example."""
 
 Callers = Callable[[str, str | None], str | None]

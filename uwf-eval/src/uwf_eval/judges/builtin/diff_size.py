@@ -12,15 +12,9 @@ from uwf_eval.judges.builtin.amounts import check_limits, graded
 from uwf_eval.judges.failed import JudgeFailed
 
 IGNORED = (
-    ".git/*",
-    "*__pycache__/*",
-    ".pytest_cache/*",
-    ".mypy_cache/*",
-    ".ruff_cache/*",
-    ".venv/*",
-    "node_modules/*",
-    "*.pyc",
-)
+    ".git/*", "*__pycache__/*", ".pytest_cache/*", ".mypy_cache/*", ".ruff_cache/*", ".venv/*",
+    "node_modules/*", "*.pyc",
+)  # fmt: skip
 _MOST_SHOWN = 100
 
 

@@ -8,13 +8,9 @@ from uwf_core.markup import Markup, join, tag
 TONES: Final = 6
 """The number of colours; further configurations repeat them with other shapes."""
 _SHAPES: Final = (
-    "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z",
-    "M-5 -5H5V5H-5Z",
-    "M0 -6.5L6.5 0L0 6.5L-6.5 0Z",
-    "M0 -6L6 5H-6Z",
-    "M0 6L6 -5H-6Z",
-    "M-2 -6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z",
-)
+    "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z", "M-5 -5H5V5H-5Z", "M0 -6.5L6.5 0L0 6.5L-6.5 0Z",
+    "M0 -6L6 5H-6Z", "M0 6L6 -5H-6Z", "M-2 -6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z",
+)  # fmt: skip
 _STRIP: Final = 24
 
 
