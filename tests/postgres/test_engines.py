@@ -1,9 +1,9 @@
 """Queues of workers: each passes the kit, however bad it is made."""
 
 import pytest
+from tests.worker.engine_contract import EngineContract
 
 from uwf_store_postgres.place import place_of
-from uwf_worker.engine_contract import EngineContract
 from uwf_worker.engines.engine import Hint, queue_of
 from uwf_worker.engines.procrastinate import ProcrastinateEngine
 

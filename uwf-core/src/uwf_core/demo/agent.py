@@ -1,6 +1,10 @@
 """The agent of `uwf demo`: a script without a model. It plays the roles of solve-issue, and those
 of develop, which it calls, by fixed rules. The tester is a program and needs no agent.
 
+A role is a generator: it gives the tools that it wants to use, gets their results, and returns its
+deliverable. Here this script uses the tools itself; where the builtin agent is installed, the roles
+are its model.
+
 Its work is real: it reads and changes the files of the working folder, runs the tests, tries the
 code, and decides by the results. It needs only the standard library and speaks the command
 protocol, so it is also an example of a command agent:
@@ -16,12 +20,11 @@ import argparse
 import json
 import os
 import re
-import runpy
+import shlex
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable, Mapping
-from decimal import ROUND_HALF_UP, Decimal
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,12 +34,25 @@ TESTS = "test_invoice.py"
 CUT_OFF = "int(net * VAT_PERCENT / 100)"
 HALF_TO_EVEN = "round(net * VAT_PERCENT / 100)"
 HALF_UP = "(net * VAT_PERCENT + 50) // 100"
+LAST_TEST = "        self.assertEqual(total([99, 100]), 237)\n"
 NEW_TEST = """
     def test_half_a_cent_counts_as_a_whole_one(self) -> None:
         self.assertEqual(vat(150), 29)
 """
-TEST_SECONDS = 60
+COMMAND_SECONDS = 60
 AMOUNTS_TRIED = 1000
+PRICES, EXPECTED = [99, 100], 237
+PYTHON = f"{shlex.quote(sys.executable)} -B"  # -B: no stale byte code
+RUN_TESTS = f"{PYTHON} -m unittest"
+_TRY = f"""\
+import json
+from decimal import ROUND_HALF_UP, Decimal
+from invoice import vat
+exact = lambda net: int((Decimal(net) * 19 / 100).quantize(Decimal(1), ROUND_HALF_UP))
+print(json.dumps([[n, vat(n), exact(n)] for n in range({AMOUNTS_TRIED}) if vat(n) != exact(n)]))
+"""
+TRY_AMOUNTS = f"{PYTHON} -c {shlex.quote(_TRY)}"
+TRY_ISSUE = f"{PYTHON} -c {shlex.quote(f'import invoice; print(invoice.total({PRICES}))')}"
 
 
 class AgentError(Exception):
@@ -77,91 +93,11 @@ class DemoSession:
 
 
 class TestRun(NamedTuple):
-    """The result of the project's tests."""
+    """How the project's tests ended, by what the command printed."""
 
     green: bool
     ran: int
     output: str
-
-
-class Workspace:
-    """The working folder with the tools of the agent. Each use of a tool is reported as a turn."""
-
-    def __init__(self, folder: Path, events: str | None) -> None:
-        self.folder = folder
-        self.turns = 0
-        self._events = events
-
-    def say(self, text: str) -> None:
-        """Report a turn with a text."""
-        self._turn({"text": text})
-
-    def read(self, name: str) -> str:
-        """The text of a file of the project."""
-        try:
-            text = (self.folder / name).read_text(encoding="utf-8")
-        except OSError as error:
-            raise AgentError(
-                "bad_request",
-                f"this script knows only the demo's project, and {self.folder} has no {name}",
-            ) from error
-        self._used("read_file", {"path": name}, text)
-        return text
-
-    def replace(self, name: str, old: str, new: str) -> None:
-        """Change a file of the project."""
-        text = self.read(name)
-        (self.folder / name).write_text(text.replace(old, new), encoding="utf-8")
-        self._used("edit_file", {"path": name, "old": old, "new": new}, "done")
-
-    def append(self, name: str, text: str) -> None:
-        """Add to the end of a file of the project."""
-        with (self.folder / name).open("a", encoding="utf-8") as stream:
-            stream.write(text)
-        self._used("append_file", {"path": name, "text": text}, "done")
-
-    def tests(self) -> TestRun:
-        """Run the project's tests in a separate process; -B: no stale byte code."""
-        done = subprocess.run(
-            [sys.executable, "-B", "-m", "unittest"],
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-            timeout=TEST_SECONDS,
-            check=False,
-        )
-        output = done.stdout.strip()
-        self._used("run_command", {"command": "python3 -m unittest"}, output)
-        ran = re.search(r"^Ran (\d+) test", output, re.MULTILINE)
-        return TestRun(done.returncode == 0, int(ran[1]) if ran else 0, output)
-
-    def try_out(self, name: str, function: str) -> Callable[..., int]:
-        """A function of a file of the project, to call with other values."""
-        found: Callable[..., int] = runpy.run_path(str(self.folder / name))[function]
-        self._used("try_out", {"path": name, "function": function}, "")
-        return found
-
-    def _used(self, tool: str, arguments: Mapping[str, str], result: str) -> None:
-        call = {
-            "id": f"call-{self.turns}",
-            "name": tool,
-            "arguments": json.dumps(arguments),
-            "result": result,
-        }
-        self._turn({"text": "", "toolCalls": [call]})
-
-    def _turn(self, turn: dict[str, Any]) -> None:
-        self.event({"turn": {"index": self.turns, "role": "assistant", **turn}})
-        self.turns += 1
-
-    def event(self, event: Mapping[str, Any]) -> None:
-        """Send an event to uwf immediately."""
-        if self._events:
-            with open(self._events, "a", encoding="utf-8") as stream:
-                stream.write(json.dumps(event) + "\n")
 
 
 class Deliverable(NamedTuple):
@@ -176,18 +112,50 @@ class Deliverable(NamedTuple):
         return "\n".join(["---", *lines, "---", self.text, ""])
 
 
-def plan(workspace: Workspace, _instruction: str) -> Deliverable:
+Use = tuple[str, Mapping[str, str]]
+"""A tool and its arguments."""
+Script = Generator[tuple[str, Sequence[Use]], list[str], Deliverable]
+"""A role: gives words with the tools to use, gets the results of these."""
+
+
+def run(command: str) -> list[Use]:
+    """Run a command of the shell."""
+    return [("run_command", {"command": command})]
+
+
+def read(path: str) -> list[Use]:
+    """Read a file of the project."""
+    return [("read_file", {"path": path})]
+
+
+def edit(path: str, old: str, new: str) -> Use:
+    """Change a file of the project."""
+    return "edit_file", {"path": path, "old": old, "new": new}
+
+
+def tests_of(result: str) -> TestRun:
+    """Read what the command of the tests printed."""
+    failed = re.search(r"\n\[[^\n]+\]\Z", result)
+    output = result[: failed.start()] if failed else result
+    ran = re.search(r"^Ran (\d+) test", output, re.MULTILINE)
+    count = int(ran[1]) if ran else 0
+    return TestRun(failed is None and count > 0, count, output)
+
+
+def plan() -> Script:
     """The planner: run the tests, find the line, change nothing."""
-    run = workspace.tests()
-    if run.green:
-        question = f"All {run.ran} tests pass, and this script knows only one bug. What is it?"
+    [result] = yield "Which test is red?", run(RUN_TESTS)
+    tests = tests_of(result)
+    if tests.green:
+        question = f"All {tests.ran} tests pass, and this script knows only one bug. What is it?"
         return Deliverable({"$status": "unclear", "question": question}, "No test fails.")
-    red = re.search(r"^(?:FAIL|ERROR): (\w+)", run.output, re.MULTILINE)
-    error = re.search(r"^AssertionError: (.*)$", run.output, re.MULTILINE)
-    lines = workspace.read(CODE).splitlines()
-    line = next((n for n, text in enumerate(lines, 1) if "VAT_PERCENT /" in text), 1)
+    [code] = yield "Where is that computed?", read(CODE)
+    red = re.search(r"^(?:FAIL|ERROR): (\w+)", tests.output, re.MULTILINE)
+    error = re.search(r"^AssertionError: (.*)$", tests.output, re.MULTILINE)
+    lines = code.splitlines()
+    number = next((n for n, text in enumerate(lines, 1) if "VAT_PERCENT /" in text), 1)
     test, difference = red[1] if red else "a test", error[1] if error else "an error"
-    where = f"{CODE}:{line}"
+    where = f"{CODE}:{number}"
     return Deliverable(
         {
             "$status": "planned",
@@ -195,78 +163,145 @@ def plan(workspace: Workspace, _instruction: str) -> Deliverable:
             "plan": f"`{test}` fails with {difference}. The tax in {where} is cut off instead of "
             "rounded; round it.",
         },
-        f"One of {run.ran} tests is red: `{test}` ({difference}).\n\nThe cause is in {where}:\n\n"
-        f"```python\n{lines[line - 1].strip()}\n```\n\nA fraction of a cent is thrown away.",
+        f"One of {tests.ran} tests is red: `{test}` ({difference}).\n\nThe cause is in {where}:\n\n"
+        f"```python\n{lines[number - 1].strip()}\n```\n\nA fraction of a cent is thrown away.",
     )
 
 
-def develop(workspace: Workspace, _instruction: str) -> Deliverable:
+def develop() -> Script:
     """The developer: the obvious fix first, the thorough one after the review."""
-    code = workspace.read(CODE)
+    [code] = yield "What does it say now?", read(CODE)
+    summary, edits = "Nothing was left to change.", list[Use]()
     if CUT_OFF in code:
-        workspace.replace(CODE, CUT_OFF, HALF_TO_EVEN)
-        summary, files = "The tax is rounded instead of cut off.", [CODE]
+        summary = "The tax is rounded instead of cut off."
+        edits = [edit(CODE, CUT_OFF, HALF_TO_EVEN)]
     elif HALF_TO_EVEN in code:
-        workspace.replace(CODE, HALF_TO_EVEN, HALF_UP)
-        workspace.append(TESTS, NEW_TEST)
         summary = "Half a cent is rounded up, in whole numbers; a test checks it."
-        files = [CODE, TESTS]
-    else:
-        summary, files = "Nothing was left to change.", []
-    run = workspace.tests()
-    state = "green" if run.green else "red"
+        edits = [edit(CODE, HALF_TO_EVEN, HALF_UP), edit(TESTS, LAST_TEST, LAST_TEST + NEW_TEST)]
+    if edits:
+        yield "", edits
+    [result] = yield "Are they green?", run(RUN_TESTS)
+    tests = tests_of(result)
     return Deliverable(
-        {"$status": "done", "summary": summary, "files": files},
-        f"{summary} All {run.ran} tests ran: {state}.",
+        {"$status": "done", "summary": summary, "files": [each["path"] for _, each in edits]},
+        f"{summary} All {tests.ran} tests ran: {'green' if tests.green else 'red'}.",
     )
 
 
-def review(workspace: Workspace, _instruction: str) -> Deliverable:
+def review() -> Script:
     """The reviewer: try a thousand amounts against exact arithmetic."""
-    vat = workspace.try_out(CODE, "vat")
-    wrong = [net for net in range(AMOUNTS_TRIED) if vat(net) != exact_vat(net)]
-    workspace.say(f"{AMOUNTS_TRIED} amounts tried, {len(wrong)} with a wrong tax: {wrong[:5]}")
+    yield "First the change itself.", read(CODE)
+    words = f"It looks right. {AMOUNTS_TRIED} amounts will tell."
+    [result] = yield words, run(TRY_AMOUNTS)
+    wrong = json.loads(result.partition("\n")[0])
     if not wrong:
         return Deliverable(
             {"$status": "approved", "summary": "The tax is rounded half up, in whole cents."},
             f"The first {AMOUNTS_TRIED} amounts all have the tax that exact arithmetic gives.",
         )
-    net = wrong[0]
-    rows = [f"| {each} | {vat(each)} | {exact_vat(each)} |" for each in wrong[:5]]
+    net, has, exact = wrong[0]
+    rows = [f"| {' | '.join(map(str, each))} |" for each in wrong[:5]]
     return Deliverable(
         {
             "$status": "rejected",
-            "comments": f"vat({net}) gives {vat(net)}, and {Decimal(net * 19) / 100} cents have to "
-            f"become {exact_vat(net)}: half a cent is not always rounded up. Count in whole cents, "
-            "and add a test for it.",
+            "comments": f"vat({net}) gives {has}, and {net * 19 / 100:g} cents have to become "
+            f"{exact}: half a cent is not always rounded up. Count in whole cents, and add a test "
+            "for it.",
         },
         f"{len(wrong)} of the first {AMOUNTS_TRIED} amounts have a wrong tax:\n\n"
         + "\n".join(["| net | vat | exact |", "|---|---|---|", *rows]),
     )
 
 
-def exact_vat(net: int) -> int:
-    """The correct tax, computed in another way than the project does."""
-    return int((Decimal(net) * 19 / 100).quantize(Decimal(1), rounding=ROUND_HALF_UP))
-
-
-def verify(workspace: Workspace, _instruction: str) -> Deliverable:
+def verify() -> Script:
     """The verifier: do what the reporter of the issue did."""
-    prices, expected = [99, 100], 237
-    got = workspace.try_out(CODE, "total")(prices)
-    tried = f"total({prices}) gives {got} cents"
-    if got == expected:
+    [result] = yield "What does that invoice come to?", run(TRY_ISSUE)
+    got = int(result.partition("\n")[0])
+    tried = f"total({PRICES}) gives {got} cents"
+    if got == EXPECTED:
         return Deliverable({"$status": "solved", "evidence": f"{tried}."}, "As the issue expects.")
-    missing = f"{tried}, and the issue expects {expected}."
+    missing = f"{tried}, and the issue expects {EXPECTED}."
     return Deliverable({"$status": "open", "missing": missing}, "The issue is not solved.")
 
 
-ROLES: Mapping[str, Callable[[Workspace, str], Deliverable]] = {
+ROLES: Mapping[str, Callable[[], Script]] = {
     "planner": plan,
     "developer": develop,
     "reviewer": review,
     "verifier": verify,
 }
+
+
+class Workspace:
+    """The working folder with the tools of the agent. Each use of tools is reported as a turn."""
+
+    def __init__(self, folder: Path, events: str | None) -> None:
+        self.folder = folder
+        self.turns = 0
+        self._events = events
+
+    def play(self, script: Script) -> Deliverable:
+        """Use the tools that a role wants, until it delivers."""
+        try:
+            wanted = next(script)
+            while True:
+                wanted = script.send(self._use(*wanted))
+        except StopIteration as end:
+            delivered: Deliverable = end.value
+            self._turn({"text": delivered.text})
+            return delivered
+
+    def _use(self, words: str, uses: Sequence[Use]) -> list[str]:
+        results = [getattr(self, name)(**given) for name, given in uses]
+        numbered = enumerate(zip(uses, results, strict=True))
+        calls = [
+            {"id": f"call-{at}", "name": name, "arguments": json.dumps(given), "result": result}
+            for at, ((name, given), result) in numbered
+        ]
+        self._turn({"text": words, "toolCalls": calls})
+        return results
+
+    def read_file(self, path: str) -> str:
+        """The text of a file of the project."""
+        try:
+            return (self.folder / path).read_text(encoding="utf-8")
+        except OSError as error:
+            raise AgentError(
+                "bad_request",
+                f"this script knows only the demo's project, and {self.folder} has no {path}",
+            ) from error
+
+    def edit_file(self, path: str, old: str, new: str) -> str:
+        """Change a file of the project."""
+        text = self.read_file(path).replace(old, new)
+        (self.folder / path).write_text(text, encoding="utf-8")
+        return "done"
+
+    def run_command(self, command: str) -> str:
+        """What a command prints, and its exit code unless 0."""
+        done = subprocess.run(
+            ["/bin/sh", "-c", command],
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            timeout=COMMAND_SECONDS,
+            check=False,
+        )
+        code = f"\n[exit code {done.returncode}]" if done.returncode else ""
+        return done.stdout.strip() + code
+
+    def _turn(self, turn: dict[str, Any]) -> None:
+        self.event({"turn": {"index": self.turns, "role": "assistant", **turn}})
+        self.turns += 1
+
+    def event(self, event: Mapping[str, Any]) -> None:
+        """Send an event to uwf immediately."""
+        if self._events:
+            with open(self._events, "a", encoding="utf-8") as stream:
+                stream.write(json.dumps(event) + "\n")
 
 
 def play(call: argparse.Namespace) -> dict[str, Any]:
@@ -278,11 +313,10 @@ def play(call: argparse.Namespace) -> dict[str, Any]:
     session = DemoSession(call.session)
     workspace = Workspace(Path.cwd(), os.environ.get("UWF_EVENTS"))
     workspace.event({"session": session.name})
-    deliverable = ROLES[call.role](workspace, call.prompt)
-    workspace.say(deliverable.text)
-    session.remember(deliverable.document())
+    document = workspace.play(ROLES[call.role]()).document()
+    session.remember(document)
     return {
-        "output": deliverable.document(),
+        "output": document,
         "sessionId": session.name,
         "usage": {"turns": workspace.turns},
         "agentVersion": "demo",

@@ -1,4 +1,4 @@
-"""The conformance kit for queues: subclass `EngineContract` in your tests.
+"""The contract of queues: a test of a queue subclasses `EngineContract`.
 
 A queue may lose, double and delay jobs; what it must never do is give one job to two workers, or
 keep a worker waiting longer than it said. `Unreliable` makes any queue worse than allowed, and the
