@@ -12,13 +12,13 @@ from uwf_explain.comparison.documents import (
     DivergenceDocument,
     StepDifference,
     ThreadDiffDocument,
+    difference,
 )
 from uwf_explain.comparison.neutral import Sides, neutral_words
 from uwf_explain.comparison.placed import PlacedStep, placed_steps
 from uwf_explain.comparison.sentence import sentence
 from uwf_explain.comparison.steps import (
     delivered,
-    difference,
     failures_of,
     kind_of_failure,
     route_of,

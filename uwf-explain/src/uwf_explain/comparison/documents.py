@@ -24,6 +24,13 @@ class StepDifference(TypedDict):
     b: Any
 
 
+def difference(
+    aspect: Any, a: Any, b: Any, *, part: str | None = None, line: int | None = None
+) -> StepDifference:
+    """One aspect in which two steps differ."""
+    return {"aspect": aspect, "part": part, "line": line, "a": a, "b": b}
+
+
 class DivergenceDocument(StepDifference):
     """The first divergence: the step of each side (null where it has none), in what they differ
     first, and in one sentence; a path is a role after those that call its thread (`work/writer`).

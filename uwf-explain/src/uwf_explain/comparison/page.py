@@ -6,6 +6,7 @@ from typing import Any
 
 from uwf_core.markup import Markup, join, tag
 from uwf_core.views.lines import Line, line_diff, shown
+from uwf_explain.comparison.figures import figure, place, totals
 from uwf_explain.html_page import page
 
 _STYLE = """\
@@ -41,7 +42,7 @@ def diff_markup(document: Mapping[str, Any]) -> Markup:
         _overview(rows, common),
         *(_step(row) for row in rows[common:]),
         tag("h2", "Totals"),
-        _totals(document),
+        _table(["", "A", "B", "B − A"], list(totals(document)), number=1),
     )
 
 
@@ -123,11 +124,7 @@ def _different(row: Mapping[str, Any]) -> str:
         return "the same node"
     if row["a"] is None or row["b"] is None:
         return f"only in {'A' if row['b'] is None else 'B'}"
-    return ", ".join(map(_place, row["differences"])) or "–"
-
-
-def _place(found: Mapping[str, Any]) -> str:
-    return f"{found['aspect']} {found['part']}" if found["part"] else str(found["aspect"])
+    return ", ".join(map(place, row["differences"])) or "–"
 
 
 def _anchor(row: Mapping[str, Any]) -> str:
@@ -142,7 +139,7 @@ def _step(row: Mapping[str, Any]) -> Markup | None:
         tag("h3", _heading(row), id=_anchor(row)),
         _table(["", "A", "B"], list(_facts(sides))),
         *(
-            join(tag("p", _place(found), class_="soft"), lines_markup(found["a"], found["b"]))
+            join(tag("p", place(found), class_="soft"), lines_markup(found["a"], found["b"]))
             for found in row["differences"]
         ),
         _whole(sides),
@@ -166,7 +163,7 @@ def _facts(sides: Sequence[Mapping[str, Any] | None]) -> Iterator[list[Any]]:
             yield [name, *("–" if each is None else each for each in cells)]
 
 
-_SAYS_NOTHING = (None, "none", "0", "unknown, unknown")
+_SAYS_NOTHING = (None, "none", "0", "–", "–, –")
 
 
 _FACTS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
@@ -177,9 +174,9 @@ _FACTS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "folder": lambda side: side["cwd"],
     "failed attempts": lambda side: ", ".join(side["attempts"]) or "none",
     "corrections": lambda side: str(side["corrections"]),
-    "time": lambda side: _seconds(side["durationMs"]),
-    "tokens in, out": lambda side: _tokens(side["usage"]),
-    "cost": lambda side: _amount(side["usage"], "costUsd"),
+    "time": lambda side: figure(side, "durationMs"),
+    "tokens in, out": lambda side: f"{figure(side, 'inputTokens')}, {figure(side, 'outputTokens')}",
+    "cost": lambda side: figure(side, "costUsd"),
 }
 
 
@@ -234,50 +231,3 @@ def _line_rows(
         else:
             (gone if line.mark == "-" else new).append(line.text)
     yield from ((*pair, True) for pair in zip_longest(gone, new))
-
-
-def _totals(document: Mapping[str, Any]) -> Markup:
-    a, b, change = document["a"], document["b"], document["difference"]
-    rows = [
-        [name, a[key], b[key], f"{change[key]:+d}"]
-        for name, key in (
-            ("steps", "steps"),
-            ("failed attempts", "attempts"),
-            ("corrections", "corrections"),
-        )
-    ]
-    times = [_seconds(each) for each in (a["durationMs"], b["durationMs"], change["durationMs"])]
-    rows.append(["time", *times])
-    for name, key in (
-        ("tokens in", "inputTokens"),
-        ("tokens out", "outputTokens"),
-        ("cost", "costUsd"),
-    ):
-        rows.append(
-            [name, _amount(a["usage"], key), _amount(b["usage"], key), _signed(change, key)]
-        )
-    return _table(["", "A", "B", "B − A"], rows, number=1)
-
-
-def _seconds(ms: int) -> str:
-    return f"{ms / 1000:.1f} s"
-
-
-def _tokens(usage: Mapping[str, Any]) -> str:
-    return f"{_amount(usage, 'inputTokens')}, {_amount(usage, 'outputTokens')}"
-
-
-def _amount(usage: Mapping[str, Any], key: str) -> str:
-    """A number of a usage; a lower bound is marked, and an unknown one stays unknown."""
-    value = usage[key]
-    if value is None:
-        return "unknown"
-    text = f"${value:.4f}" if key == "costUsd" else f"{value:,}"
-    return f"≥ {text}" if key in usage["atLeast"] else text
-
-
-def _signed(change: Mapping[str, Any], key: str) -> str:
-    value = change[key]
-    if value is None:
-        return "unknown"
-    return f"{'-' if value < 0 else '+'}${abs(value):.4f}" if key == "costUsd" else f"{value:+,}"

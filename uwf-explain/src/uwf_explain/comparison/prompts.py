@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from uwf_core.prompt.guidance import GUIDANCE_HEADING
-from uwf_explain.comparison.documents import StepDifference
+from uwf_explain.comparison.documents import StepDifference, difference
 from uwf_explain.comparison.neutral import Sides
 
 if TYPE_CHECKING:
@@ -101,5 +101,4 @@ def _parts(
 
 
 def _difference(part: str, a: str, b: str, sides: Sides) -> StepDifference:
-    line = sides.line(a, b)
-    return {"aspect": "prompt", "part": part, "line": line, "a": a, "b": b}
+    return difference("prompt", a, b, part=part, line=sides.line(a, b))

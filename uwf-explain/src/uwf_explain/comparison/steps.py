@@ -4,19 +4,13 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.workflow.definition import END, SUSPEND
-from uwf_explain.comparison.documents import StepDifference
+from uwf_explain.comparison.documents import StepDifference, difference
 from uwf_explain.comparison.neutral import Sides, within
 from uwf_explain.comparison.prompts import prompt_differences
+from uwf_explain.explanation.guidance import texts_of
 
 if TYPE_CHECKING:
     from uwf_core.api import RecordedStep
-
-
-def difference(
-    aspect: Any, a: Any, b: Any, *, part: str | None = None, line: int | None = None
-) -> StepDifference:
-    """One aspect in which two steps differ."""
-    return {"aspect": aspect, "part": part, "line": line, "a": a, "b": b}
 
 
 def route_of(decision: Mapping[str, Any]) -> str:
@@ -38,7 +32,9 @@ def delivered(step: "RecordedStep") -> dict[str, str]:
 
 def failures_of(step: "RecordedStep") -> list[str]:
     """The kinds of failure of the attempts before a step."""
-    return [kind_of_failure(each) for each in step.attempts] if _has_attempts(step) else []
+    return (
+        [kind_of_failure(each) for each in step.attempts] if step.node["previousAttempts"] else []
+    )
 
 
 def step_differences(
@@ -85,10 +81,6 @@ def step_differences(
     yield from _corrections(a, b, sides)
 
 
-def _has_attempts(step: "RecordedStep") -> bool:
-    return bool(step.node["previousAttempts"])
-
-
 def _folder(
     a: "RecordedStep", b: "RecordedStep", folders: tuple[str, str]
 ) -> Iterator[StepDifference]:
@@ -101,19 +93,10 @@ def _folder(
 
 def _guidance(a: "RecordedStep", b: "RecordedStep") -> Iterator[StepDifference]:
     """The skills, memory and rules of one side, and those with another text."""
-    mine, other = (_texts(step) for step in (a, b))
+    mine, other = (texts_of(step) for step in (a, b))
     for name in dict.fromkeys((*mine, *other)):
         if mine.get(name) != other.get(name):
             yield difference("skills", mine.get(name), other.get(name), part=name)
-
-
-def _texts(step: "RecordedStep") -> dict[str, str]:
-    texts = {
-        f"{each['kind']} {each['name']}": each["text"]
-        for each in step.node["attempt"]["skills"] or ()
-    }
-    tools = step.node["toolList"]
-    return texts if tools is None else {**texts, "tools of servers": tools}
 
 
 def _output(a: "RecordedStep", b: "RecordedStep", sides: Sides) -> Iterator[StepDifference]:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from uwf_core.commands import Column, Screen, changed_lines, count, duration, table
+from uwf_core.commands import Column, Screen, changed_lines, duration, table
+from uwf_explain.comparison.figures import figure, place, totals
 
 _WIDE = 100
 
@@ -96,7 +97,7 @@ def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
         "role": row["role"],
         "status": _both(a and _outcome(a), b and _outcome(b)),
         "differences": f"only in {'A' if b is None else 'B'}" if None in (a, b) else aspects,
-        "cost": _both(a and _cost(a), b and _cost(b)),
+        "cost": _both(*(side and figure(side, "costUsd") for side in (a, b))),
         "time": _both(*(side and duration(side["durationMs"]) for side in (a, b))),
     }
 
@@ -110,15 +111,6 @@ def _outcome(side: Mapping[str, Any]) -> str:
     marks = [f"{len(side['attempts'])} failed"] if side["attempts"] else []
     marks += [f"{side['corrections']} corrected"] if side["corrections"] else []
     return f"{side['status']}{' (' + ', '.join(marks) + ')' if marks else ''}"
-
-
-def _cost(side: Mapping[str, Any]) -> str:
-    return _known(side["usage"], "costUsd", _money(side["usage"]["costUsd"]))
-
-
-def _place(found: Mapping[str, Any]) -> str:
-    """An aspect with its part: `output why`, `prompt instruction`."""
-    return f"{found['aspect']} {found['part']}" if found["part"] else str(found["aspect"])
 
 
 def _details(rows: Sequence[Mapping[str, Any]], screen: Screen, quota: int) -> Iterator[str]:
@@ -141,7 +133,7 @@ def _detail(row: Mapping[str, Any], screen: Screen) -> str:
     parts = [screen.paint(heading, "bold")]
     for found in row["differences"]:
         line = f", line {found['line']}" if found["line"] else ""
-        parts += [f"{_place(found)}{line}", *changed_lines(found["a"], found["b"], screen)]
+        parts += [f"{place(found)}{line}", *changed_lines(found["a"], found["b"], screen)]
     return "\n".join(part for part in parts if part)
 
 
@@ -152,42 +144,5 @@ def _totals(document: Mapping[str, Any], screen: Screen) -> str:
         Column("b", "B", right=True),
         Column("difference", "B - A", right=True),
     )
-    return table(columns, list(_total_rows(document)), screen)
-
-
-def _total_rows(document: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    sides, difference = (document["a"], document["b"]), document["difference"]
-    for key, name in (
-        ("steps", "steps"),
-        ("attempts", "failed attempts"),
-        ("corrections", "corrections"),
-    ):
-        if any(side[key] for side in sides):
-            yield _total(name, [str(side[key]) for side in sides], f"{difference[key]:+d}")
-    change = difference["durationMs"]
-    times = [duration(side["durationMs"]) for side in sides]
-    yield _total("time", times, f"{'-' if change < 0 else '+'}{duration(abs(change))}")
-    for key, name in (
-        ("inputTokens", "tokens in"),
-        ("cacheReadTokens", "tokens cached"),
-        ("outputTokens", "tokens out"),
-        ("costUsd", "cost"),
-    ):
-        if any(side["usage"][key] for side in sides):
-            amount = _money if key == "costUsd" else count
-            texts = [_known(side["usage"], key, amount(side["usage"][key])) for side in sides]
-            change = difference[key]
-            sign = "-" if change is not None and change < 0 else "+"
-            yield _total(name, texts, "–" if change is None else sign + amount(abs(change)))
-
-
-def _total(name: str, sides: Sequence[str], difference: str) -> dict[str, str]:
-    return {"name": name, "a": sides[0], "b": sides[1], "difference": difference}
-
-
-def _known(usage: Mapping[str, Any], key: str, text: str) -> str:
-    return f"≥ {text}" if key in usage["atLeast"] else text
-
-
-def _money(dollars: float | None) -> str:
-    return "–" if dollars is None else f"${dollars:.4f}"
+    keys = [column.key for column in columns]
+    return table(columns, [dict(zip(keys, row, strict=True)) for row in totals(document)], screen)

@@ -6,35 +6,11 @@ together are the prompt, byte for byte; a prompt of another form is one part.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from uwf_core.markdown import fenced
 from uwf_core.prompt.guidance import GUIDANCE_HEADING
-
-FORM, TASK, REMINDER, PROGRESS, STEP = "form", "task", "reminder", "progress", "step"
-HISTORY, REPLACED, SAID, INSTRUCTION = "history", "replaced", "said", "instruction"
-PERSON, END, WHOLE, INPUT = "person", "end", "whole", "input"
-CALLER, GUIDANCE = "caller", "guidance"
-
-MEANING: Final[Mapping[str, str]] = {
-    FORM: "what the role is and the form that its reply must have, from the workflow",
-    GUIDANCE: "skills, memory and rules of the role, as they were then",
-    TASK: "the task of the run",
-    CALLER: "the run that called this one, and the task of the whole run",
-    INPUT: "the typed input of the run",
-    REMINDER: "a reminder, because this session knows the role and the task already",
-    PROGRESS: "how far the run has come, written by uwf",
-    HISTORY: "an introduction to the earlier steps, written by uwf",
-    STEP: "earlier steps",
-    REPLACED: "the reply that is to be replaced",
-    SAID: "what a person said at an earlier attempt",
-    INSTRUCTION: "the instruction, made by the rule of the workflow",
-    PERSON: "what a person added to the instruction",
-    END: "a last line about the form of the reply, written by uwf",
-    WHOLE: "the whole prompt",
-}
-"""What each part is, in words."""
 
 _TASK_HEADING = "# Task\n\n"
 _TASK_LEAD = "The task of the whole thread:\n\n"
@@ -48,11 +24,11 @@ _CALLER = re.compile(
 _MARK = re.compile(r"\n(`{4,}|#{1,2} )")
 _STEP_HEADING = re.compile(r"## Step (\d+): ")
 _HEADINGS: Final = (
-    ("# Progress", PROGRESS),
-    ("# What happened ", HISTORY),
-    ("# What you said last", REPLACED),
-    ("# What a person said", SAID),
-    ("# Your instruction", INSTRUCTION),
+    ("# Progress", "progress"),
+    ("# What happened ", "history"),
+    ("# What you said last", "replaced"),
+    ("# What a person said", "said"),
+    ("# Your instruction", "instruction"),
 )
 
 
@@ -83,13 +59,13 @@ def split_prompt(prompt: str, task: str, instruction: str) -> list[PromptPart]:
     """
     start = _end_of_opening(prompt, task)
     if start is None:
-        return [PromptPart(WHOLE, prompt)]
+        return [PromptPart("whole", prompt)]
     parts = [*_opening(prompt[:start], task)]
     marks = _engine_headings(prompt, start)
     ends = [*(each.at for each in marks[1:]), len(prompt)]
     for mark, end in zip(marks, ends, strict=True):
         text = prompt[mark.at : end]
-        if mark.kind == INSTRUCTION:
+        if mark.kind == "instruction":
             parts += _instruction(text, instruction)
         else:
             parts.append(PromptPart(mark.kind, text, mark.first, mark.last))
@@ -99,10 +75,10 @@ def split_prompt(prompt: str, task: str, instruction: str) -> list[PromptPart]:
 def instruction_parts(prompt: str, instruction: str) -> list[PromptPart]:
     """The parts of the prompt of a call: the instruction, and what a person added."""
     if not prompt.startswith(instruction):
-        return [PromptPart(WHOLE, prompt)]
+        return [PromptPart("whole", prompt)]
     added = prompt[len(instruction) :]
-    own = [PromptPart(INSTRUCTION, instruction)]
-    return [*own, PromptPart(PERSON, added)] if added else own
+    own = [PromptPart("instruction", instruction)]
+    return [*own, PromptPart("person", added)] if added else own
 
 
 def _end_of_opening(prompt: str, task: str) -> int | None:
@@ -133,16 +109,16 @@ def _task_part(task: str) -> str:
 
 def _opening(text: str, task: str) -> Iterator[PromptPart]:
     if text.startswith("You continue this session as the "):
-        yield from _with_guidance(REMINDER, text)
+        yield from _with_guidance("reminder", text)
         return
     part = _task_part(task)
     begin = next(
         at for at in _places(text, part) if _end_of_caller(text, at + len(part)) == len(text)
     )
-    yield from _with_guidance(FORM, text[:begin])
-    yield PromptPart(TASK, part)
+    yield from _with_guidance("form", text[:begin])
+    yield PromptPart("task", part)
     if text[begin + len(part) :]:
-        yield PromptPart(CALLER, text[begin + len(part) :])
+        yield PromptPart("caller", text[begin + len(part) :])
 
 
 def _with_guidance(kind: str, text: str) -> Iterator[PromptPart]:
@@ -150,7 +126,7 @@ def _with_guidance(kind: str, text: str) -> Iterator[PromptPart]:
     first, blank, rest = text.partition(f"\n\n{GUIDANCE_HEADING}\n")
     yield PromptPart(kind, first + "\n\n" * bool(blank))
     if blank:
-        yield PromptPart(GUIDANCE, blank.removeprefix("\n\n") + rest)
+        yield PromptPart("guidance", blank.removeprefix("\n\n") + rest)
 
 
 def _places(text: str, part: str) -> Iterator[int]:
@@ -162,7 +138,7 @@ def _places(text: str, part: str) -> Iterator[int]:
 
 def _engine_headings(prompt: str, start: int) -> list[_Heading]:
     """Where each part from the progress on begins; the instruction is last."""
-    section = INPUT if prompt.startswith(_INPUT_HEADING, start) else PROGRESS
+    section = "input" if prompt.startswith(_INPUT_HEADING, start) else "progress"
     found, at = [_Heading(start, section)], start
     while (mark := _MARK.search(prompt, at)) is not None:
         if mark[1].startswith("`"):
@@ -170,15 +146,15 @@ def _engine_headings(prompt: str, start: int) -> list[_Heading]:
             continue
         begin, at = mark.start(1), mark.end()
         heading = prompt[begin : prompt.find("\n", begin)]
-        if (step := _STEP_HEADING.match(heading)) and section in (HISTORY, STEP):
+        if (step := _STEP_HEADING.match(heading)) and section in ("history", "step"):
             number = int(step[1])
-            first = found.pop() if section == STEP else _Heading(begin, STEP, number)
+            first = found.pop() if section == "step" else _Heading(begin, "step", number)
             found.append(first._replace(last=number))
-            section = STEP
+            section = "step"
         elif (kind := _kind_of(heading)) is not None:
             section = kind
             found.append(_Heading(begin, kind))
-            if kind == INSTRUCTION:
+            if kind == "instruction":
                 break
     return found
 
@@ -199,10 +175,10 @@ def _instruction(text: str, instruction: str) -> Iterator[PromptPart]:
     end = text[len(rest) :]
     known = _INSTRUCTION_HEADING + instruction.strip()
     if not blank or not rest.startswith(known):
-        yield PromptPart(INSTRUCTION, text)
+        yield PromptPart("instruction", text)
         return
     del last
-    yield PromptPart(INSTRUCTION, known)
+    yield PromptPart("instruction", known)
     if rest != known:
-        yield PromptPart(PERSON, rest[len(known) :])
-    yield PromptPart(END, end)
+        yield PromptPart("person", rest[len(known) :])
+    yield PromptPart("end", end)
