@@ -108,8 +108,8 @@ BRANCHES = (
         "branches",
         "--agent does not reach the branches",
         "engine/child_run.py",
-        '(("--agent", options.agent), ("--cwd", cwd),',
-        '(("--agent", None), ("--cwd", cwd),',
+        "own = run.options._replace(count=count,",
+        "own = run.options._replace(agent=None, count=count,",
         f"{_BRANCHES}::test_the_agent_of_one_command_plays_the_branches_too",
     ),
     Mutant(

@@ -9,7 +9,7 @@ from uwf_core.errors import PayloadError, UwfError
 if TYPE_CHECKING:
     from uwf_core.engine.context import RunOptions
     from uwf_core.engine.results import Outcome
-    from uwf_core.threads.resume import Input
+    from uwf_core.threads.running import Input
     from uwf_core.views.inbox import InboxItem
 
 

@@ -12,7 +12,7 @@ from uwf_core.process.folders import is_utf8
 from uwf_core.views.form import answer_of, choice_text, form_of, is_empty_answer
 
 if TYPE_CHECKING:
-    from uwf_core.threads.resume import Input
+    from uwf_core.threads.running import Input
     from uwf_core.views.form import FormField, FormVariant
     from uwf_core.views.inbox import InboxItem
 
@@ -38,7 +38,7 @@ def ask_person(session: Session, item: "InboxItem") -> "Input | None":
     """Show a question and read the answer; None if the person leaves it pending: with an empty
     line, Ctrl-C, or the end of the input.
     """
-    from uwf_core.threads.resume import Input
+    from uwf_core.threads.running import Input
 
     screen = screen_of(session.stderr, session.env, session.color)
     head = f"{one_line(item['role'])} asks in thread {item['thread']}:"

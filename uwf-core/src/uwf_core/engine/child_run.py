@@ -2,18 +2,16 @@
 reaper, which ends it if this process ends.
 """
 
-import json
 import signal
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.context import GO_ON
 from uwf_core.engine.location import moved_folder
-from uwf_core.engine.report import relay_line
-from uwf_core.engine.results import Outcome, error_of
+from uwf_core.engine.report import printed_error, relay_line, run_command
+from uwf_core.engine.results import Outcome
 from uwf_core.errors import AgentInterrupted, StoreError, UwfError
 from uwf_core.ids import Ref
-from uwf_core.process.own_python import own_python
 from uwf_core.process.program import ProcessLimits, Program, ProgramResult, run_program
 
 if TYPE_CHECKING:
@@ -30,9 +28,7 @@ _GRACE_SHARE = 4
 
 def run_here(run: "Run", child: "Head", count: int | None, steps: Steps) -> Outcome:
     """Take `count` steps (None: one, or one round) of a called thread in this process."""
-    cwd = _folder(run, child)
-    options = run.options._replace(count=count, until_done=False, cwd=cwd, announce=None)
-    return steps(run._replace(head=child, cwd=None), options, GO_ON)
+    return steps(run._replace(head=child, cwd=None), _options(run, child, count), GO_ON)
 
 
 def run_apart(run: "Run", child: "Head", count: int | None, env: Mapping[str, str]) -> Outcome:
@@ -43,7 +39,7 @@ def run_apart(run: "Run", child: "Head", count: int | None, env: Mapping[str, st
     """
     engine, watch = run.engine, run.watch
     grace = engine.settings.limits.grace_seconds * _GRACE_SHARE
-    argv = _argv(run, child, count)
+    argv = (*run_command("exec", child.thread, _options(run, child, count)), "--report")
     program = Program(argv=argv, cwd=engine.cwd, env=env, first_signal=signal.SIGTERM)
     limits = ProcessLimits(total_seconds=None, grace_seconds=grace, output_bytes=_OUTPUT_BYTES)
     outcome: Outcome | None = None
@@ -62,14 +58,9 @@ def run_apart(run: "Run", child: "Head", count: int | None, env: Mapping[str, st
     return outcome
 
 
-def _argv(run: "Run", child: "Head", count: int | None) -> tuple[str, ...]:
-    words = [*own_python("uwf_core", "thread", "exec", child.thread), "--report"]
-    words += [] if count is None else ["-c", str(count)]
-    options, cwd = run.options, _folder(run, child)
-    wait = None if options.wait_limits is None else f"{options.wait_limits:.0f}s"
-    for name, value in (("--agent", options.agent), ("--cwd", cwd), ("--wait-limits", wait)):
-        words += [] if value is None else [name, value]
-    return tuple(words)
+def _options(run: "Run", child: "Head", count: int | None) -> "RunOptions":
+    own = run.options._replace(count=count, cwd=_folder(run, child))
+    return own._replace(until_done=False, announce=None, head=None)
 
 
 def _folder(run: "Run", child: "Head") -> str | None:
@@ -86,16 +77,13 @@ def _folder(run: "Run", child: "Head") -> str | None:
 
 def _why(thread: str, result: ProgramResult) -> UwfError:
     """The error that a process has printed, or how it ended without one."""
-    lines = result.stderr.decode(errors="replace").split("\n")
-    for line in reversed(lines):
-        try:
-            return error_of(json.loads(line)["error"])
-        except (ValueError, KeyError, TypeError):
-            continue
+    printed = printed_error(result.stderr)
+    if isinstance(printed, UwfError):
+        return printed
     if result.exit_code < 0 or result.end.value == "cancelled":
         return AgentInterrupted(f"the process of branch {thread} was ended")
     return StoreError(
         f"the process of branch {thread} ended with exit code {result.exit_code} and no outcome: "
-        f"{' '.join(lines[-3:])}",
+        f"{printed}",
         hint=f"`uwf thread exec {thread}` shows the cause",
     )

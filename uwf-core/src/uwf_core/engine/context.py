@@ -86,6 +86,7 @@ class RunOptions(NamedTuple):
         player: an agent that also replaces a person. call: in place of that of the thread.
         in_copy: the folder is a copy already, so it needs no worktree.
         head: the reference that the head must have, None: any.
+        background, queue: let a detached process run it, or workers.
         worker: of a worker: whether to take another step from this head. Then threads below are
             not run here: they have dispatch rows as well.
     """
@@ -101,6 +102,8 @@ class RunOptions(NamedTuple):
     call: tuple[str, str] | None = None
     in_copy: bool = False
     head: str | None = None
+    background: bool = False
+    queue: bool = False
     worker: "Callable[[Head], bool] | None" = None
 
     @property

@@ -1,5 +1,5 @@
-"""What a process that runs a branch reports to the one that started it: a JSON object per line on
-stdout, for events, notices and at last the outcome.
+"""A process that runs a thread for another one: its command line, and what it reports. For a branch
+that is a JSON object per line on stdout, for events, notices and at last the outcome.
 
 Turns are shortened, and each comes at most twice a second: the store has all of them.
 """
@@ -15,8 +15,10 @@ from uwf_core.api.events import TurnTaken
 from uwf_core.engine.results import Outcome, error_of
 from uwf_core.errors import UwfError
 from uwf_core.fields.records import read_payload, write_record
+from uwf_core.process.own_python import own_python
 
 if TYPE_CHECKING:
+    from uwf_core.engine.context import RunOptions
     from uwf_core.engine.engine import Engine
 
 _EVENTS: Final[dict[str, Any]] = {
@@ -24,6 +26,34 @@ _EVENTS: Final[dict[str, Any]] = {
 }
 _LEAST_SECONDS: Final = 0.5
 _TEXT: Final = 2_000
+
+
+def printed_error(stderr: bytes) -> UwfError | str:
+    """The error that another process has printed, else its last lines."""
+    lines = stderr.decode(errors="replace").split("\n")
+    for line in reversed(lines):
+        try:
+            return error_of(json.loads(line)["error"])
+        except (ValueError, KeyError, TypeError):
+            continue
+    return " ".join(lines[-3:])
+
+
+def run_command(command: str, thread: str, options: "RunOptions") -> list[str]:
+    """The command line of another process that runs a thread as these options say."""
+    wait = None if options.wait_limits is None else f"{options.wait_limits:.0f}s"
+    given = {
+        "-c": options.count,
+        "--agent": options.agent,
+        "--cwd": options.cwd,
+        "--head": options.head,
+        "--wait-limits": wait,
+    }
+    words = [*own_python("uwf_core", "thread", command, thread)]
+    words += ["--until-done"] if options.until_done else []
+    return words + [
+        word for name, value in given.items() if value is not None for word in (name, str(value))
+    ]
 
 
 class Reporter:

@@ -30,9 +30,8 @@ from uwf_core.errors import (
     RoutingFailed,
     UwfError,
 )
-from uwf_core.ids import ThreadId
 from uwf_core.thread import lifecycle
-from uwf_core.thread.head import Head, read_head
+from uwf_core.thread.head import Head
 from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:
@@ -64,11 +63,6 @@ def exec_thread(
                 _announce(options.announce)
         outcome.document["steps"][:0] = options.earlier
         return save_run(run, outcome)
-
-
-def outcome_after(engine: "Engine", thread: str, error: UwfError) -> Outcome:
-    """The outcome of a command that created a thread, but could not run it."""
-    return ended_by(read_head(engine.store, ThreadId(thread)), [], error)
 
 
 def _announce(descriptor: int) -> None:

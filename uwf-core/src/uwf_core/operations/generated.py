@@ -254,7 +254,7 @@ class Operations(OperationCaller):
         $ uwf thread poke @last -p "Also cover the empty list"
         $ uwf thread poke 01JD8 -p "Be brief" --agent hermes --until-done
         """
-        return self._call('uwf_core.threads.run_again:poke_steps', '', thread=thread, text=text, wait_limits=wait_limits, until_done=until_done, background=background, agent=agent, cwd=cwd, head=head, cancel=cancel)
+        return self._call('uwf_core.threads.running:poke_steps', '', thread=thread, text=text, wait_limits=wait_limits, until_done=until_done, background=background, agent=agent, cwd=cwd, head=head, cancel=cancel)
 
     def resume(self, thread: str, text: str | None = None, *, answer: Mapping[str, Any] | str | None = None, grants: Sequence[str] = (), without_answer: bool = False, queue: bool = False, wait_limits: float | None = None, until_done: bool = False, background: bool = False, agent: str | None = None, cwd: str | None = None, head: str | None = None, cancel: Cancel | None = None) -> Outcome:
         """Continue a suspended thread, or reopen a completed one.
@@ -268,7 +268,7 @@ class Operations(OperationCaller):
         $ uwf thread resume 01JD8 --answer @answer.json
         $ uwf thread resume 01JD8 --grant cost=5
         """
-        return self._call('uwf_core.threads.run_again:resume_steps', '', thread=thread, text=text, answer=answer, grants=grants, without_answer=without_answer, queue=queue, wait_limits=wait_limits, until_done=until_done, background=background, agent=agent, cwd=cwd, head=head, cancel=cancel)
+        return self._call('uwf_core.threads.running:resume_steps', '', thread=thread, text=text, answer=answer, grants=grants, without_answer=without_answer, queue=queue, wait_limits=wait_limits, until_done=until_done, background=background, agent=agent, cwd=cwd, head=head, cancel=cancel)
 
     def start(self, workflow: str, prompt: str, *, queue: bool = False, cwd: str | os.PathLike[str] | None = None, agent: str | None = None, bindings: Mapping[str, str] | None = None, input: Mapping[str, Any] | str | None = None, limits: Mapping[str, float] | None = None, tags: Mapping[str, str] | None = None, thread: str | None = None) -> StartedDocument:
         """Create a thread of a workflow; `thread exec` runs it.

@@ -151,7 +151,7 @@ def thread_fork(
     """
 
 
-@operation("thread.poke", "threads.run_again:poke_steps", permission="run", client="poke")
+@operation("thread.poke", "threads.running:poke_steps", permission="run", client="poke")
 def thread_poke(
     thread: Thread,
     text: Annotated[Prompt, "The further instruction."],
@@ -165,7 +165,7 @@ def thread_poke(
 
 
 @operation(
-    "thread.resume", "threads.run_again:resume_steps", permission="run", client="resume",
+    "thread.resume", "threads.running:resume_steps", permission="run", client="resume",
     mcp=[
         Tool("resume", "thread text until_done"),
         Tool(

@@ -1,6 +1,5 @@
 """`--background`: a detached child runs the thread; the parent returns once it holds the lock."""
 
-import json
 import os
 import select
 import time
@@ -14,12 +13,12 @@ from typing import TYPE_CHECKING
 from uwf_core.engine.context import RunOptions
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.locking import nothing_to_run
-from uwf_core.engine.results import Outcome, error_of, errors_file, exec_document
+from uwf_core.engine.report import printed_error, run_command
+from uwf_core.engine.results import Outcome, errors_file, exec_document
 from uwf_core.errors import ExitCode, StoreError, UsageError, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.detach import start_detached
 from uwf_core.process.folders import make_folder
-from uwf_core.process.own_python import own_python
 from uwf_core.thread.calls import calling
 from uwf_core.thread.head import read_head
 from uwf_core.thread.lifecycle import effective
@@ -77,13 +76,12 @@ def run_in_background(
             given = {
                 name: _file_of(text, errors.parent, files) for name, text in texts.items() if text
             }
+            words = [*run_command(command, thread, options), *flags]
+            words += [] if engine.via == "cli" else ["--via", engine.via]
+            for name, descriptor in given.items():
+                words += [name, f"@/dev/fd/{descriptor}"]
             start_detached(
-                [
-                    *_arguments(
-                        command, thread, options._replace(announce=writer), given, engine.via
-                    ),
-                    *flags,
-                ],
+                [*words, "--format", "json", "--announce", str(writer)],
                 cwd=engine.cwd,
                 env=environment,
                 stdout_path=None,
@@ -118,29 +116,6 @@ def _rest(engine: "Engine", thread: ThreadId) -> Outcome | None:
     return nothing_to_run(engine, head._replace(state=state))
 
 
-def _arguments(
-    command: str, thread: ThreadId, options: RunOptions, texts: Mapping[str, int], via: str
-) -> list[str]:
-    arguments = [*own_python("uwf_core", "thread", command, thread), "--format", "json"]
-    arguments += ["--announce", str(options.announce)]
-    if options.until_done:
-        arguments.append("--until-done")
-    elif options.count is not None:
-        arguments += ["-c", str(options.count)]
-    wait = None if options.wait_limits is None else f"{options.wait_limits:.0f}s"
-    for name, value in (
-        ("--agent", options.agent),
-        ("--cwd", options.cwd),
-        ("--head", options.head),
-        ("--wait-limits", wait),
-        ("--via", None if via == "cli" else via),
-    ):
-        arguments += [] if value is None else [name, value]
-    for name, descriptor in texts.items():
-        arguments += [name, f"@/dev/fd/{descriptor}"]
-    return arguments
-
-
 def _hears(reader: int) -> bool:
     """Whether the child reports that it holds the lock; False if it ends without doing so."""
     deadline = time.monotonic() + PATIENCE_SECONDS
@@ -154,15 +129,12 @@ def _hears(reader: int) -> bool:
 def _why(thread: ThreadId, errors: Path, start: int) -> UwfError:
     """The error that the child printed on stderr, from byte `start` on, as our own."""
     try:
-        lines = errors.read_bytes()[start:].decode(errors="replace").split("\n")
+        printed = printed_error(errors.read_bytes()[start:])
     except OSError as error:
         return StoreError(f"cannot read the errors of the background run of {thread}: {error}")
-    for line in reversed(lines):
-        try:
-            return error_of(json.loads(line)["error"])
-        except (ValueError, KeyError, TypeError):
-            continue
+    if isinstance(printed, UwfError):
+        return printed
     return StoreError(
-        f"the background run of {thread} ended before its first step: {' '.join(lines[-3:])}",
+        f"the background run of {thread} ended before its first step: {printed}",
         hint=f"`uwf thread exec {thread}` shows the cause",
     )

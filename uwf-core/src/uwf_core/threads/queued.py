@@ -17,8 +17,10 @@ from uwf_core.errors import AgentStuck, BusyError, UnknownIdError, UsageError, U
 from uwf_core.ids import ThreadId
 from uwf_core.thread.head import Head, queue_head, read_head
 from uwf_core.thread.lifecycle import check_head
-from uwf_core.threads.resume import Input, checked_said, resume_thread
-from uwf_core.threads.start import StartOptions, start_thread
+from uwf_core.thread.names import head_name
+from uwf_core.threads.resume import checked_said, resume_thread
+from uwf_core.threads.running import Input
+from uwf_core.threads.start import StartOptions, check_start, start_thread
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from uwf_core.views.unserved import Unserved
 
 _ALL_STEPS = 1_000_000
+_LATER = ("thread", "queue")
+"""The options of a start that a plan leaves open."""
 _SETTLE_TRIES = 5
 _STOP_SECONDS, _LOOK_SECONDS = 40.0, 0.2
 """A worker that is cut off ends its run when its lease has almost expired."""
@@ -83,18 +87,33 @@ class QueuedThreads:
         return self._engine.settings.worker.limits
 
     def plan_start(self, options: StartOptions) -> dict[str, Any]:
-        """What to start later by `start_planned`, as JSON. Errors as `start_thread`."""
-        from uwf_core.threads.planned import plan_start
-
-        dispatch_backend(self._engine)
-        return plan_start(self._engine, options, self._watch)
+        """What to start later by `start_planned`, as JSON, without secrets; seen from the folder of
+        the engine. Stores nothing. Errors as `start_thread`.
+        """
+        engine = self._engine
+        dispatch_backend(engine)
+        check_start(engine, options, self._watch)
+        fields = {key: value for key, value in options._asdict().items() if key not in _LATER}
+        clean: dict[str, Any] = engine.redactor.value({**fields, "folder": engine.cwd})
+        return clean
 
     def start_planned(self, plan: Mapping[str, Any], thread: str, tags: Mapping[str, str]) -> None:
-        """Create the thread of a plan for workers, unless it exists. Errors as `start_thread`."""
-        from uwf_core.threads.planned import start_planned
-
-        dispatch_backend(self._engine)
-        start_planned(self._engine, plan, thread, tags, self._watch)
+        """Create the thread of a plan with this id for workers; nothing if it exists, so the call
+        can be repeated. Errors as `start_thread`.
+        """
+        engine = self._engine
+        dispatch_backend(engine)
+        if engine.store.rows(head_name(ThreadId.parse(thread)), limit=1):
+            return
+        fields = {key: value for key, value in plan.items() if key != "folder"}
+        try:
+            options = StartOptions(**fields)
+        except TypeError as error:
+            raise UsageError(
+                "the plan was made by another version of uwf", hint="add the schedule again"
+            ) from error
+        named = options._replace(thread=thread, queue=True, tags={**options.tags, **tags})
+        start_thread(engine, named, self._watch)
 
     def waiting(self, limit: int) -> "list[tuple[WaitingRow, Unserved | None]]":
         """The wanted rows that nobody runs now, by priority; with what is missing for those that
@@ -260,28 +279,53 @@ def stop_queued(engine: "Engine", thread: ThreadId) -> bool:
     return True
 
 
-def queue_thread(engine: "Engine", thread: str, watch: Watch, head: str | None = None) -> Outcome:
+def queue_thread(engine: "Engine", thread: str, options: RunOptions, watch: Watch) -> Outcome:
     """Hand a thread to workers, which run it from now on.
 
     Raises:
-        UsageError: the store keeps no dispatch rows. WrongStateError: there is nothing to run.
+        UsageError: the store keeps no dispatch rows, or an option is for a run here.
+        WrongStateError: there is nothing to run.
     """
-    dispatch_backend(engine)
+    _check_queue(engine, options)
     with locked_head(engine, find_thread(engine, thread), watch.notice) as found:
-        check_head(found, head)
+        check_head(found, options.head)
         waits = nothing_to_run(engine, found)
         if waits is not None:
             watch.notice(f"thread {found.thread} is {found.state.status}; there is nothing to run")
             return waits
         queued = _queued(engine, found, {"kind": "exec", "text": None, "answer": None})
-    return Outcome(exec_document(queued, []), 0)
+    return _handed_over(queued, watch)
 
 
-def start_queued(engine: "Engine", options: StartOptions, watch: Watch) -> Outcome:
+def start_queued(
+    engine: "Engine", start: StartOptions, options: RunOptions, watch: Watch
+) -> Outcome:
     """Create a thread that workers run; raises as `start_thread`."""
+    _check_queue(engine, options)
+    started = start_thread(engine, start, watch)
+    return _handed_over(read_head(engine.store, ThreadId(started["thread"])), watch)
+
+
+def _check_queue(engine: "Engine", options: RunOptions) -> None:
+    given = {
+        "--background": options.background,
+        "-c": options.count,
+        "--agent": options.agent,
+        "--cwd": options.cwd,
+        "--wait-limits": options.wait_limits,
+    }
+    for option, value in given.items():
+        if value:
+            raise UsageError(
+                f"--queue and {option} cannot be combined",
+                hint="workers run the thread by their own configuration, until it rests",
+            )
     dispatch_backend(engine)
-    started = start_thread(engine, options._replace(queue=True), watch)
-    return Outcome(exec_document(read_head(engine.store, ThreadId(started["thread"])), []), 0)
+
+
+def _handed_over(head: Head, watch: Watch) -> Outcome:
+    watch.notice(f"workers run thread {head.thread}")
+    return Outcome(exec_document(head, []), 0)
 
 
 def queue_new(engine: "Engine", thread: str) -> None:
@@ -291,17 +335,17 @@ def queue_new(engine: "Engine", thread: str) -> None:
 
 
 def queue_said(
-    engine: "Engine", word: str, said: Input, watch: Watch, cancel: "Cancel", head: str | None
+    engine: "Engine", word: str, said: Input, options: RunOptions, watch: Watch, cancel: "Cancel"
 ) -> Outcome:
     """Hand a thread to workers with what a person says; raises as `resume_thread`."""
-    dispatch_backend(engine)
-    with checked_said(engine, word, said, watch, cancel, head) as waiting:
+    _check_queue(engine, options)
+    with checked_said(engine, word, said, watch, cancel, options.head) as waiting:
         for found, intent in waiting:
             kind = "exec" if intent is GO_ON else intent.kind
             content = {"kind": kind, "text": intent.text, "answer": intent.answer}
             queued = _queued(engine, found, {**content, "withoutAnswer": said.without_answer})
     shown = queued if len(waiting) == 1 else read_head(engine.store, find_thread(engine, word))
-    return Outcome(exec_document(shown, []), 0)
+    return _handed_over(shown, watch)
 
 
 def _queued(engine: "Engine", head: Head, said: Mapping[str, Any]) -> Head:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.cas.schemas import Violation, violations
 from uwf_core.engine.context import GO_ON, Intent, RunOptions
@@ -35,6 +35,7 @@ from uwf_core.thread.lifecycle import check_head, check_poke, check_resume
 from uwf_core.thread.limits import parse_amounts
 from uwf_core.thread.lock import thread_lock
 from uwf_core.threads.answers import check_person, check_replied, check_unanswered
+from uwf_core.threads.running import Input
 from uwf_core.views.form import is_empty_answer
 from uwf_core.views.recorded import RecordedThread
 from uwf_core.workflow.typed_text import parse_fields, role_variants, undeclared_fields
@@ -45,18 +46,6 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.process.cancel import Cancel
     from uwf_core.thread.head import Head
-
-
-class Input(NamedTuple):
-    """What a person adds: a text, or an answer to the pending question (JSON, or `field=value`
-    per line). `grants`: amounts for the limits of a thread that waits at one (`cost=5`).
-    `without_answer`: the person lets a role continue that asked, and answers nothing.
-    """
-
-    text: str | None = None
-    answer: str | None = None
-    grants: Sequence[str] = ()
-    without_answer: bool = False
 
 
 def resume_thread(

@@ -3,8 +3,11 @@
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.context import RunOptions
+from uwf_core.engine.results import ended_by
 from uwf_core.errors import UwfError
-from uwf_core.threads.running import check_queue, exec_steps, handed_over
+from uwf_core.ids import ThreadId
+from uwf_core.thread.head import read_head
+from uwf_core.threads.running import exec_steps
 from uwf_core.threads.start import StartOptions, start_thread
 
 if TYPE_CHECKING:
@@ -15,27 +18,17 @@ if TYPE_CHECKING:
 
 
 def run_workflow(
-    engine: "Engine",
-    start: StartOptions,
-    options: RunOptions,
-    watch: "Watch",
-    cancel: "Cancel",
-    *,
-    background: bool = False,
+    engine: "Engine", start: StartOptions, options: RunOptions, watch: "Watch", cancel: "Cancel"
 ) -> "Outcome":
     """Start a thread and run it to its end. Errors as `start_thread`; what goes wrong afterwards is
     a part of the outcome, since the thread exists.
     """
-    from uwf_core.engine.run import outcome_after
-
     if start.queue:
         from uwf_core.threads.queued import start_queued
 
-        check_queue(options, background=background)
-        return handed_over(start_queued(engine, start._replace(queue=False), watch), watch)
+        return start_queued(engine, start, options, watch)
     thread = start_thread(engine, start, watch)["thread"]
     try:
-        until_done = options._replace(until_done=True)
-        return exec_steps(engine, thread, until_done, watch, cancel, background=background)
+        return exec_steps(engine, thread, options._replace(until_done=True), watch, cancel)
     except UwfError as error:
-        return outcome_after(engine, thread, error)
+        return ended_by(read_head(engine.store, ThreadId(thread)), [], error)

@@ -1,6 +1,8 @@
 """Run a thread as a person or program asks: here, in the background, or by workers."""
 
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.engine.context import RunOptions
 from uwf_core.errors import UsageError
@@ -12,15 +14,20 @@ if TYPE_CHECKING:
     from uwf_core.process.cancel import Cancel
 
 
+class Input(NamedTuple):
+    """What a person adds: a text, or an answer to the pending question (JSON, or `field=value`
+    per line). `grants`: amounts for the limits of a thread that waits at one (`cost=5`).
+    `without_answer`: the person lets a role continue that asked, and answers nothing.
+    """
+
+    text: str | None = None
+    answer: str | None = None
+    grants: Sequence[str] = ()
+    without_answer: bool = False
+
+
 def exec_steps(
-    engine: "Engine",
-    thread: str,
-    options: RunOptions,
-    watch: "Watch",
-    cancel: "Cancel",
-    *,
-    background: bool = False,
-    queue: bool = False,
+    engine: "Engine", thread: str, options: RunOptions, watch: "Watch", cancel: "Cancel"
 ) -> "Outcome":
     """Run the next step (of branches as many as may run at a time), or as many as `options` say.
 
@@ -37,12 +44,11 @@ def exec_steps(
             "-c and --until-done cannot be combined",
             hint="use -c N for N steps, --until-done for all steps",
         )
-    if queue:
+    if options.queue:
         from uwf_core.threads.queued import queue_thread
 
-        check_queue(options, background=background)
-        return handed_over(queue_thread(engine, thread, watch, options.head), watch)
-    if background:
+        return queue_thread(engine, thread, options, watch)
+    if options.background:
         from uwf_core.threads.background import run_in_background
 
         return run_in_background(engine, "exec", thread, options)
@@ -51,24 +57,42 @@ def exec_steps(
     return exec_thread(engine, thread, options, watch, cancel)
 
 
-def check_queue(options: RunOptions, *, background: bool) -> None:
-    """Reject options that are for a run here."""
-    given = {
-        "--background": background,
-        "-c": options.count,
-        "--agent": options.agent,
-        "--cwd": options.cwd,
-        "--wait-limits": options.wait_limits,
-    }
-    for option, value in given.items():
-        if value:
-            raise UsageError(
-                f"--queue and {option} cannot be combined",
-                hint="workers run the thread by their own configuration, until it rests",
-            )
+def resume_steps(
+    engine: "Engine",
+    thread: str,
+    said: Input,
+    options: RunOptions,
+    watch: "Watch",
+    cancel: "Cancel",
+) -> "Outcome":
+    """Resume a thread with what a person said. Errors as `resume_thread`, and as `exec_steps`."""
+    answer: Any = said.answer
+    if isinstance(answer, Mapping):
+        said = said._replace(answer=json.dumps(answer))
+    if options.queue:
+        from uwf_core.threads.queued import queue_said
+
+        return queue_said(engine, thread, said, options, watch, cancel)
+    if options.background:
+        from uwf_core.threads.background import run_in_background
+
+        grants = ",".join(said.grants)
+        texts = {"--prompt": said.text, "--answer": said.answer, "--grant": grants}
+        flags = ["--without-answer"] if said.without_answer else []
+        return run_in_background(engine, "resume", thread, options, texts, flags)
+    from uwf_core.threads.resume import resume_thread
+
+    return resume_thread(engine, thread, said, options, watch, cancel)
 
 
-def handed_over(outcome: "Outcome", watch: "Watch") -> "Outcome":
-    """The outcome of a thread that workers run now, with a notice."""
-    watch.notice(f"workers run thread {outcome.document['thread']}")
-    return outcome
+def poke_steps(
+    engine: "Engine", thread: str, text: str, options: RunOptions, watch: "Watch", cancel: "Cancel"
+) -> "Outcome":
+    """Run the head step again with a further instruction. Errors as `poke_thread`."""
+    if options.background:
+        from uwf_core.threads.background import run_in_background
+
+        return run_in_background(engine, "poke", thread, options, {"--prompt": text})
+    from uwf_core.threads.resume import poke_thread
+
+    return poke_thread(engine, thread, text, options, watch, cancel)
