@@ -2,8 +2,9 @@
 
 A plain tar of `cas/<REF>.bin` sorted by reference, `vars.jsonl`, `tags.jsonl` (always empty here),
 then what ocas ignores: `files/<SHA-256>` sorted by name, if recorded files were exported too, and
-`manifest.json`. A bundle is read in place: its nodes are a store that can be looked into like any
-other, and only then copied.
+`manifest.json`. A plain bundle, of ocas, has no manifest: its names and tags mean something to
+other programs, and only its nodes are read. A bundle is read in place: its nodes are a store that
+can be looked into like any other, and only then copied.
 """
 
 import os
@@ -62,7 +63,8 @@ class Bundle:
     It is also the reading half of a `StoreBackend`: `Store(bundle, clock)` reads its nodes.
 
     Attributes:
-        manifest: its manifest. contents: the variables, sorted by name. size: in bytes.
+        is_plain: whether it has no manifest.
+        contents: the variables, sorted by name. size: in bytes.
         schemas: the references of its schemas.
         objects: where each object of recorded files lies, by its SHA-256.
 
@@ -79,7 +81,7 @@ class Bundle:
         self._file, self.size = opened(path)
         try:
             self._archive = tar.Reader(self._file, self.size)
-            self.manifest, self.contents = self._read()
+            self._manifest, self.contents = self._read()
         except BundleError as error:
             self.close()
             if error.where is None:
@@ -98,12 +100,35 @@ class Bundle:
     def __len__(self) -> int:
         return len(self._places)
 
-    def _read(self) -> tuple[Manifest, Sequence[Variable]]:
-        entry = self._read_nodes()
-        variables = bundle_lines.from_bytes(self._content(entry, VARIABLES), self._type_of)
-        if self._content(self._next(), TAGS):
-            raise BundleError("the bundle has tags of nodes, which uwf does not support")
+    @property
+    def is_plain(self) -> bool:
+        """Whether it has no manifest."""
+        return self._manifest is None
+
+    @property
+    def manifest(self) -> Manifest:
+        """Its manifest.
+
+        Raises:
+            BundleError: it is plain.
+        """
+        if self._manifest is None:
+            raise _no_manifest(self._path)
+        return self._manifest
+
+    def _read(self) -> tuple[Manifest | None, Sequence[Variable]]:
         entry = self._next()
+        while entry.name.startswith(FOLDER):
+            self._add(entry)
+            entry = self._next()
+        lines, tags = self._content(entry, VARIABLES), self._content(self._next(), TAGS)
+        first = self._archive.next()
+        if first is None and self._places:
+            return None, ()
+        variables = bundle_lines.from_bytes(lines, self._type_of)
+        if tags:
+            raise BundleError("the bundle has tags of nodes, which uwf does not support")
+        entry = first or self._next()
         while entry.name.startswith(OBJECTS):
             self._add_object(entry)
             entry = self._next()
@@ -113,21 +138,10 @@ class Bundle:
             raise BundleError("the bundle has data after its manifest")
         return promised, variables
 
-    def _read_nodes(self) -> tar.TarEntry:
-        """Read the nodes; the entry after them."""
-        entry = self._next()
-        while entry.name.startswith(FOLDER):
-            self._add(entry)
-            entry = self._next()
-        return entry
-
     def _next(self) -> tar.TarEntry:
         entry = self._archive.next()
         if entry is None:
-            raise BundleError(
-                f"the bundle has no {MANIFEST}",
-                hint="only bundles of `uwf thread export` can be verified",
-            )
+            raise _no_manifest(None)
         return entry
 
     def _content(self, entry: tar.TarEntry, name: str) -> bytes:
@@ -234,6 +248,14 @@ class Bundle:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+def _no_manifest(path: str | None) -> BundleError:
+    return BundleError(
+        f"the bundle has no {MANIFEST}",
+        where=path,
+        hint="only bundles of `uwf thread export` can be verified",
+    )
 
 
 def opened(path: str) -> tuple[BinaryIO, int]:

@@ -24,14 +24,19 @@ def store_of(bundle: Bundle) -> Store:
 
 
 def check_nodes(bundle: Bundle) -> Graph:
-    """Check each node against its type, and that exactly the nodes reachable from the variables
-    exist; return their graph.
+    """Check each node against its type, and that what they refer to exists; return their graph.
+    Unless the bundle is plain, exactly the nodes reachable from its variables exist.
 
     Raises:
         BundleError: a node is invalid, missing, or does not belong there.
     """
-    _check_budget(bundle, len(bundle.manifest.threads))
-    graph = _scanned(bundle)
+    _check_budget(bundle, MOST_WORKFLOWS if bundle.is_plain else len(bundle.manifest.threads))
+    scan = scan_all(store_of(bundle), has_edges=False)
+    for fault in scan.faults:
+        raise BundleError(f"the node {fault.ref}: {fault.message}", where=bundle.location())
+    graph = scan.graph
+    if bundle.is_plain:
+        return graph
     marks = bytearray(len(graph))
     roots = [graph.position(variable.value) for variable in bundle.contents]
     reached, _ = graph.mark(roots, marks, 1)
@@ -39,23 +44,6 @@ def check_nodes(bundle: Bundle) -> Graph:
         stray = graph.ref(marks.find(0))
         raise BundleError(f"the node {stray} is not part of the thread", where=bundle.location())
     return graph
-
-
-def check_plain(bundle: Bundle) -> Graph:
-    """Check each node against its type, and that what they refer to exists; return their graph.
-
-    Raises:
-        BundleError: a node is invalid or missing.
-    """
-    _check_budget(bundle, MOST_WORKFLOWS)
-    return _scanned(bundle)
-
-
-def _scanned(bundle: Bundle) -> Graph:
-    scan = scan_all(store_of(bundle), has_edges=False)
-    for fault in scan.faults:
-        raise BundleError(f"the node {fault.ref}: {fault.message}", where=bundle.location())
-    return scan.graph
 
 
 def _check_budget(bundle: Bundle, workflows: int) -> None:

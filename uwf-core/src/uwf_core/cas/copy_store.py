@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from uwf_core.api.store import BatchBackend, Record, StoreBackend, Variable
 from uwf_core.cas.records import verify_record
-from uwf_core.cas.variables import damaged, is_intact
+from uwf_core.cas.rows import every_variable
 from uwf_core.errors import StoreError
 from uwf_core.ids import ref_of_number
 
@@ -91,7 +91,7 @@ class StoreCopy:
 
     def _finish(self, left: set[str]) -> Copied:
         """Write the variables, and delete the nodes that an interrupted copy has left."""
-        variables = list(_variables(self._source))
+        variables = list(every_variable(self._source.variables))
         with self._target.transaction():
             _write(self._target, variables)
             self._target.delete(left, _EVER)
@@ -115,7 +115,7 @@ def store_root(store: StoreBackend) -> str:
     digests = dict[str, bytes]()
     for _ in _checked(store.records(), digests):
         pass
-    return _root(digests, _variables(store))
+    return _root(digests, every_variable(store.variables))
 
 
 def _refs(store: StoreBackend) -> set[str]:
@@ -142,20 +142,9 @@ def _root(digests: Mapping[str, bytes], variables: Iterable[Variable]) -> str:
     return found.hexdigest()
 
 
-def _variables(store: StoreBackend) -> Iterator[Variable]:
-    """All variables, sorted, each checked."""
-    after: str | None = None
-    while page := store.variables("", after=after, limit=_PAGE):
-        for each in page:
-            if not is_intact(each):
-                raise damaged(each.name)
-            yield each
-        after = page[-1].name
-
-
 def _write(target: StoreBackend, variables: Sequence[Variable]) -> None:
     """Make the variables of the target equal. Within a transaction."""
-    before = {each.name: each for each in _variables(target)}
+    before = {each.name: each for each in every_variable(target.variables)}
     for each in variables:
         there = before.pop(each.name, None)
         if there != each:

@@ -143,7 +143,7 @@ class _Marking:
     def _roots(self) -> "tuple[dict[str, array[int]], list[Variable]]":
         roots: dict[str, array[int]] = {}
         anchored = []
-        for variable in every_variable(self._store):
+        for variable in every_variable(self._store.rows):
             if self._rules.anchor_of(variable.name) is not None:
                 anchored.append(variable)
                 continue
@@ -240,7 +240,7 @@ def _sweep(store: "Store", marking: _Marking, since_ms: int) -> int:
     """Free what has no mark. Within the transaction, so that nobody comes between."""
     marking.keep(
         variable.value
-        for variable in every_variable(store)
+        for variable in every_variable(store.rows)
         if not marking.is_kept(variable.value) and variable not in marking.dropped
     )
     for variable in marking.dropped:

@@ -12,10 +12,14 @@ is the same as without: steps name their trees by SHA-256, and trees name all th
 import json
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from uwf_core.cas.walk import stored_below
 from uwf_core.errors import BundleError
 from uwf_core.ids import Ref, ThreadId
+
+if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
 
 VERSION = 1
 VERSION_WITH_FILES = 2
@@ -41,6 +45,16 @@ def root_of(head: str, nodes: Iterable[tuple[str, str]]) -> str:
     for ref, each in nodes:
         digest.update(f"{ref} {each}\n".encode())
     return digest.hexdigest()
+
+
+def root_from(store: "Store", head: str, roots: Iterable[str]) -> str:
+    """The root over a head and everything that can be reached from `roots`.
+
+    Raises:
+        CorruptNodeError, MissingNodeError: a node on the way is damaged or missing.
+    """
+    nodes = ((record.ref, record.sha256.hex()) for record in stored_below(store, roots))
+    return root_of(head, sorted(nodes))
 
 
 def manifest_of(

@@ -13,6 +13,7 @@ from uwf_core.thread.own_variables import tree_variables
 
 if TYPE_CHECKING:
     from uwf_core.cas.bundle_write import BundledObject, Inspect
+    from uwf_core.cas.manifest import Manifest
     from uwf_core.engine.bundle_documents import BundleDocument
     from uwf_core.engine.engine import Engine
 
@@ -48,16 +49,7 @@ def export_thread(
         file = stack.enter_context(replaced_file(target, "the bundle"))
         manifest = write_bundle(engine.store, file, threads, head.ref, variables, inspect, objects)
         size = file.tell()
-    document: BundleDocument = {
-        "thread": thread,
-        "head": head.ref,
-        "root": manifest.root,
-        "threads": len(threads) - 1,
-        "nodes": len(manifest.nodes),
-        "files": len(manifest.files),
-        "bytes": size,
-        "file": str(target),
-    }
+    document = document_of(manifest, size, str(target))
     if with_files:
         from uwf_core.maintenance.recorded_trees import gaps_of
 
@@ -67,6 +59,20 @@ def export_thread(
 
         document["statement"] = write_statement(engine, document)
     return document
+
+
+def document_of(manifest: "Manifest", size: int, file: str) -> "BundleDocument":
+    """What a bundle of so many bytes in a file has."""
+    return {
+        "thread": manifest.thread,
+        "head": manifest.head,
+        "root": manifest.root,
+        "threads": len(manifest.threads) - 1,
+        "nodes": len(manifest.nodes),
+        "files": len(manifest.files),
+        "bytes": size,
+        "file": file,
+    }
 
 
 def _inspect(engine: "Engine", variables: Sequence[Variable]) -> "Inspect":

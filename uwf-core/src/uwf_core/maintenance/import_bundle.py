@@ -7,18 +7,23 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.cas.bundle import Bundle
-from uwf_core.cas.plain_bundle import is_plain
+from uwf_core.cas.bundle_check import check_nodes
+from uwf_core.cas.codec import encode
+from uwf_core.cas.hashing import META, ref_of
 from uwf_core.cas.records import check_same
 from uwf_core.engine.agents import mark_imported
 from uwf_core.engine.fork import fork_at
-from uwf_core.errors import BusyError, WrongStateError
+from uwf_core.errors import BundleError, BusyError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.maintenance.bundle_check import CheckedBundle
+from uwf_core.maintenance.export_bundle import document_of
 from uwf_core.process import crash_points
 from uwf_core.thread.head import IMPORTED
 from uwf_core.thread.names import CALLS, FINISHED, attempts_prefix, head_name, thread_of
+from uwf_core.thread.nodes import schema_of
 
 if TYPE_CHECKING:
+    from uwf_core.cas.graph import Graph
     from uwf_core.cas.store import Store
     from uwf_core.engine.bundle_documents import BundleDocument, ImportDocument
     from uwf_core.engine.engine import Engine
@@ -40,16 +45,7 @@ def verify_bundle(file: str | os.PathLike[str]) -> "BundleDocument":
     """
     with Bundle(os.fspath(file)) as bundle:
         CheckedBundle(bundle)
-        return {
-            "thread": bundle.manifest.thread,
-            "head": bundle.manifest.head,
-            "root": bundle.manifest.root,
-            "threads": len(bundle.manifest.threads) - 1,
-            "nodes": len(bundle),
-            "files": len(bundle.objects),
-            "bytes": bundle.size,
-            "file": os.fspath(file),
-        }
+        return document_of(bundle.manifest, bundle.size, os.fspath(file))
 
 
 def import_bundle(
@@ -68,15 +64,12 @@ def import_bundle(
         CollisionError: the store has another payload under one of its references.
         WrongStateError: the thread or the name of a workflow exists with another value.
     """
-    path = os.path.join(engine.cwd, file)  # noqa: PTH118
-    if is_plain(path):
-        from uwf_core.maintenance.import_nodes import import_nodes  # of other programs
-
-        return import_nodes(engine, path, dry_run=options.dry_run)
-    with Bundle(path) as bundle:
+    with Bundle(os.path.join(engine.cwd, file)) as bundle:  # noqa: PTH118
+        if bundle.is_plain:
+            return _import_plain(engine, bundle, dry_run=options.dry_run)
         checked = CheckedBundle(bundle)
         plan = _plan(engine, checked, options)
-        added = _missing(engine.store, checked) if plan.is_new else 0
+        added = _missing(engine.store, bundle) if plan.is_new else 0
         with _files(engine, checked, plan, options) as files:
             if plan.is_new and not options.dry_run:
                 with engine.store.transaction():
@@ -186,14 +179,14 @@ def _files(
     return files_to_import(engine, checked, threads)
 
 
-def _missing(store: "Store", checked: CheckedBundle) -> int:
+def _missing(store: "Store", bundle: Bundle) -> int:
     """The number of nodes that the store lacks; the others must be equal.
 
     Raises:
         CollisionError: one of them differs.
     """
     missing = 0
-    for record in checked.bundle.records():
+    for record in bundle.records():
         there = store.stored(record.ref)
         if there is None:
             missing += 1
@@ -202,14 +195,41 @@ def _missing(store: "Store", checked: CheckedBundle) -> int:
     return missing
 
 
+def _store_nodes(store: "Store", bundle: Bundle, graph: "Graph") -> None:
+    for position in range(len(graph)):
+        record = bundle.get(graph.ref(position))
+        assert record is not None, "the graph is that of the bundle"
+        store.import_record(record._replace(edges=graph.edge_numbers(position)))
+
+
+def _import_plain(engine: "Engine", bundle: Bundle, *, dry_run: bool) -> "ImportDocument":
+    """Store all nodes of a bundle of ocas. No name refers to them."""
+    graph, store = check_nodes(bundle), engine.store
+    if bundle.get(ref_of(META, encode(schema_of("started")))) is not None:
+        raise BundleError(
+            "the bundle of a thread lacks its manifest.json",
+            where=bundle.location(),
+            hint="export it again: uwf thread export THREAD -o FILE",
+        )
+    added = _missing(store, bundle)
+    if added and not dry_run:
+        with store.transaction():
+            _store_nodes(store, bundle, graph)
+    return {
+        **dict.fromkeys(("thread", "head", "root")),  # type: ignore[typeddict-item]
+        **dict.fromkeys(("threads", "files", "filesAdded"), 0),
+        "nodes": len(bundle),
+        "added": added,
+        "imported": bool(added) and not dry_run,
+        "dryRun": dry_run,
+    }
+
+
 def _store(engine: "Engine", checked: CheckedBundle, plan: _Plan) -> None:
     """Store nodes and names, within a transaction."""
     store, graph = engine.store, checked.graph
     foreign = [start for start in checked.starts if not store.has(start)]
-    for position in range(len(graph)):
-        record = checked.bundle.get(graph.ref(position))
-        assert record is not None, "the graph is that of the bundle"
-        store.import_record(record._replace(edges=graph.edge_numbers(position)))
+    _store_nodes(store, checked.bundle, graph)
     crash_points.reach("import")
     for start in foreign:
         mark_imported(store, start)

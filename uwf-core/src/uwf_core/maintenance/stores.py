@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from uwf_core.api.environment import without_passwords
 from uwf_core.api.store import ManagedBackend, SnapshotBackend, StoreBackend
 from uwf_core.cas.copy_store import Copied, StoreCopy, store_root
+from uwf_core.cas.rows import every_row
 from uwf_core.config.change import set_value
 from uwf_core.config.original import LOG_HINT
 from uwf_core.errors import BusyError, StoreError, UsageError
@@ -47,7 +48,7 @@ def check_store(
         held = store.held()
         return {
             "store": store.location(),
-            "threads": sum(1 for _ in _heads(store)),
+            "threads": sum(1 for _ in every_row(store.variables, HEADS)),
             "running": len(held),
             "facts": facts,
             "root": _root(store) if with_root else None,
@@ -201,10 +202,3 @@ def _snapshot(store: StoreBackend) -> AbstractContextManager[None]:
 def _root(store: StoreBackend) -> str:
     with store.snapshot() if isinstance(store, SnapshotBackend) else nullcontext():
         return store_root(store)
-
-
-def _heads(store: StoreBackend) -> Iterator[str]:
-    after: str | None = None
-    while page := store.variables(HEADS, after=after, limit=1000):
-        yield from (each.name for each in page)
-        after = page[-1].name

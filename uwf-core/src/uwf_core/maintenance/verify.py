@@ -105,7 +105,7 @@ class _Verification:
         found: dict[str, Variable] = {}
         for prefix in [""] if thread is None else [head_name(thread), *prefixes_of(thread)]:
             try:
-                found |= {row.name: row for row in every_row(self._engine.store, prefix)}
+                found |= {row.name: row for row in every_row(self._engine.store.rows, prefix)}
             except StoreError as error:
                 self._problems.append(StoreProblem("unreadable", f"cannot read names: {error}"))
                 found |= {row.name: row for row in self._rows_one_by_one(prefix)}

@@ -62,7 +62,7 @@ def thread_root(store: "Store", head: Head) -> str | None:
     Raises:
         CorruptNodeError, MissingNodeError: a node of it is damaged or missing.
     """
-    from uwf_core.cas.bundle_root import root_from
+    from uwf_core.cas.manifest import root_from
 
     try:
         (now, *_), variables = tree_variables(store, head.thread)
