@@ -6,7 +6,8 @@ from typing import Any
 from uwf_core.errors import RoutingFailed
 from uwf_core.moderator.next import rendered
 from uwf_core.workflow.definition import Edge
-from uwf_core.workflow.fan_out import INDEX, BranchTask, NamedBranch, branches_of
+from uwf_core.workflow.fan_out import BranchTask, NamedBranch, branches_of
+from uwf_core.workflow.variants import INDEX
 
 _HINT = "change the output of the role (`uwf thread poke`), or the edge in the workflow"
 

@@ -141,7 +141,7 @@ def _step_text(step: "RecordedStep") -> str:
 
 def _branches_text(step: "RecordedStep", facts: str) -> str:
     """The step of a fan-out: the result of each branch, with its thread."""
-    from uwf_core.workflow.fan_out import INDEX  # not for every thread
+    from uwf_core.workflow.variants import INDEX  # not for every thread
 
     parts = [f"## Step {step.number}: {step.role}, {_line(step.status)}", facts]
     parts += said_markdown(step.sayings)

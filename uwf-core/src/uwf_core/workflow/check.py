@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.cas.bounds import MAX_PROBLEMS, Budget
 from uwf_core.errors import DefinitionError
-from uwf_core.workflow.definition import SELF, START
-from uwf_core.workflow.fields import InputWork, input_faults, output_schema
+from uwf_core.workflow.definition import SELF
+from uwf_core.workflow.fields import InputWork, input_faults
 from uwf_core.workflow.graph_check import check_graph
 from uwf_core.workflow.load import Loaded, load_file, load_text
+from uwf_core.workflow.outputs import Outputs, is_mapping
 from uwf_core.workflow.parsed import (
     ParsedEdge,
     ParsedRole,
@@ -18,10 +19,10 @@ from uwf_core.workflow.parsed import (
     parse_workflow,
 )
 from uwf_core.workflow.problem import Place, Problem, as_definition_error, error_at, warning_at
-from uwf_core.workflow.role_schema import RoleSchema, check_input, check_role_schema
+from uwf_core.workflow.role_schema import NO_SCHEMA, RoleSchema, check_input, check_role_schema
 from uwf_core.workflow.structure import check_structure, check_suggestions, kind_of
 from uwf_core.workflow.template_check import check_templates
-from uwf_core.workflow.variants import Analysis, Edges, analyse, result_schema, variant_of
+from uwf_core.workflow.variants import Edges, analyse, result_schema
 from uwf_core.workflow.yaml_nodes import YamlMapping
 from uwf_core.workflow.yaml_quirks import check_comments
 
@@ -156,9 +157,8 @@ def _check(
         if role.frontmatter is not None and role.workflow is None
     }
     schemas |= calls.schemas(parts, schemas)
-    analyses = {name: schema.analysis for name, schema in schemas.items()}
-    read = {name: schema.as_read for name, schema in schemas.items()}
     own, wrong_input = check_input(parts, schemas, budget)
+    outputs, read = Outputs(parts, schemas, own), Outputs(parts, schemas, own, is_read=True)
     for stage in (
         found,
         wrong_input,
@@ -166,11 +166,11 @@ def _check(
         calls.problems,
         check_comments(root),
         check_suggestions(parts, calls.lacks),
-        check_graph(parts, analyses),
-        check_templates(parts, read, own),
-        _fan_outs(parts, schemas, read, own),
-        _programs(parts, read, own),
-        calls.check_inputs(parts, {name: each.analysis for name, each in schemas.items()}, own),
+        check_graph(outputs),
+        check_templates(read),
+        _fan_outs(outputs),
+        _programs(read),
+        calls.check_inputs(outputs),
     ):
         problems += _first(stage)
     guidance = _guidance(parts, calls)
@@ -201,31 +201,20 @@ def _guidance(parts: ParsedWorkflow, calls: "Calls") -> "GuidanceCheck | None":
     return GuidanceCheck(calls.file, Homes(*calls.homes))
 
 
-def _fan_outs(
-    parts: ParsedWorkflow,
-    schemas: "Mapping[str, RoleSchema]",
-    analyses: "Mapping[str, Analysis]",
-    own: dict[str, Any] | None,
-) -> Iterable[Problem]:
-    if not parts.fan_outs:
+def _fan_outs(outputs: Outputs) -> Iterable[Problem]:
+    if not outputs.parsed.fan_outs:
         return ()
-    from uwf_core.workflow.branch_templates import check_branch_templates
     from uwf_core.workflow.fan_out_check import check_fan_outs  # not for every workflow
 
-    return (
-        *check_fan_outs(parts, schemas, own),
-        *check_branch_templates(parts, analyses, own),
-    )
+    return check_fan_outs(outputs)
 
 
-def _programs(
-    parts: ParsedWorkflow, analyses: "Mapping[str, Analysis]", own: dict[str, Any] | None
-) -> Iterable[Problem]:
-    if all(kind_of(role) != "program" for role in parts.roles.values()):
+def _programs(outputs: Outputs) -> Iterable[Problem]:
+    if all(kind_of(role) != "program" for role in outputs.parsed.roles.values()):
         return ()
     from uwf_core.workflow.role_check import check_programs  # not for every workflow
 
-    return check_programs(parts, analyses, own)
+    return check_programs(outputs)
 
 
 class Calls:
@@ -277,27 +266,18 @@ class Calls:
                 schemas[name] = found._replace(is_apart=is_worktree(parsed.root))
         return schemas | self._joined(parsed, {**others, **schemas}, of_self=True)
 
-    def check_inputs(
-        self,
-        parsed: ParsedWorkflow,
-        analyses: Mapping[str, Analysis],
-        own: Mapping[str, Any] | None,
-    ) -> Iterator[Problem]:
-        """Every edge whose output does not fill the input of the workflow that it leads to. At
-        $START the input of the caller (its schema is `own`) is used as the output.
+    def check_inputs(self, outputs: Outputs) -> Iterator[Problem]:
+        """Every edge or branch that does not fill the input of the workflow that it leads to. At
+        $START the input of the caller is used as the output.
         """
-        if own is not None:
-            of_self = {name: own for name, word in self.found.items() if word == SELF}
+        if outputs.own is not None:
+            of_self = {name: outputs.own for name, word in self.found.items() if word == SELF}
             self.inputs |= of_self
         work = InputWork()
-        for edge in parsed.edges() if self.inputs else ():
+        for edge in outputs.edges() if self.inputs else ():
             wanted = None if edge.role is None else self.inputs.get(edge.role.text)
             if wanted is not None:
-                yield from _input_problems(edge, analyses.get(edge.source), wanted, own, work)
-        if self.inputs and parsed.fan_outs:
-            from uwf_core.workflow.branch_templates import check_branch_inputs
-
-            yield from check_branch_inputs(parsed, analyses, self.inputs, work)
+                yield from _input_problems(edge, outputs.given(edge), wanted, work)
 
     def _joined(
         self, parsed: ParsedWorkflow, schemas: Mapping[str, RoleSchema], *, of_self: bool
@@ -308,7 +288,7 @@ class Calls:
 
         if self._joint is None:
             self._joint = JointWork() if self._callees is None else self._callees.joint()
-        return join_schemas(parsed, schemas, self._joint, of_self=of_self)
+        return join_schemas(Outputs(parsed, schemas), self._joint, of_self=of_self)
 
     def _called(self, name: str, role: ParsedRole) -> RoleSchema:
         """The result type of another workflow, empty after an error."""
@@ -317,13 +297,13 @@ class Calls:
         assert role.workflow is not None
         if self._callees is None:
             self._report(role, "unknown-workflow", "no workflows are known here")
-            return _EMPTY
+            return NO_SCHEMA
         try:
             callee = self._callees.find(role.workflow.text.strip(), self.file)
         except CalleeError as error:
             self._report(role, error.code, error.message, error.hint)
             self.problems += error.problems
-            return _EMPTY
+            return NO_SCHEMA
         self.found[name] = callee.workflow
         if callee.input is not None:
             self.inputs[name] = callee.input
@@ -336,7 +316,7 @@ class Calls:
             if is_sure:
                 message = f"the workflow {role.workflow.text!r} has no edge to $END"
                 self._report(role, "no-result", message, "a call of it would never return")
-            return _EMPTY
+            return NO_SCHEMA
         analysis = analyse(result)
         for fault in analysis.faults:
             message = f"the result of the workflow {role.workflow.text!r}: {fault.message}"
@@ -349,30 +329,21 @@ class Calls:
 
 
 def _input_problems(
-    edge: ParsedEdge,
-    analysis: Analysis | None,
-    wanted: Any,
-    own: Mapping[str, Any] | None,
-    work: InputWork,
+    edge: ParsedEdge, given: Any, wanted: Any, work: InputWork
 ) -> Iterator[Problem]:
-
     assert edge.role is not None
-    variant = variant_of(analysis, edge.status)
-    if edge.source != START and variant is None:
+    where, whose = f"({edge.place})", f"the input of {edge.role.text!r}"
+    hint = "change the output of the role, or the `input` of the called workflow"
+    if given is None:
         return  # another error
-    given = own if edge.source == START and own is not None else output_schema(variant)
+    if not is_mapping(given):
+        message = f"{whose} is an item, and not every item is a mapping {where}"
+        yield error_at(edge.role.place, "input-mismatch", message, hint)
+        return
     for field, message, is_certain in input_faults(given, wanted, work):
         problem = error_at if is_certain else warning_at
-        yield problem(
-            edge.role.place,
-            "input-mismatch",
-            f"the input of {edge.role.text!r} has the field {field!r}, which {message} "
-            f"({edge.source}.{edge.status})",
-            "change the output of the role, or the `input` of the called workflow",
-        )
-
-
-_EMPTY = RoleSchema({}, Analysis((), ()), [])
+        text = f"{whose} has the field {field!r}, which {message} {where}"
+        yield problem(edge.role.place, "input-mismatch", text, hint)
 
 
 def _is_self(role: ParsedRole) -> bool:

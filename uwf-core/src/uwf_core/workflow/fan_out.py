@@ -8,13 +8,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from uwf_core.workflow.definition import Branch, Definition, Edge
-from uwf_core.workflow.variants import BODY, INPUT, JOINED, STATUS, Analysis, Variant, variants
+from uwf_core.workflow.variants import (
+    BODY,
+    INDEX,
+    INPUT,
+    JOINED,
+    STATUS,
+    Analysis,
+    Items,
+    Variant,
+    variants,
+)
 
 MIXED, EMPTY = JOINED
 CANCELLED: Final = "$cancelled"
 """The status of a branch that was cancelled."""
 RESULTS: Final = "results"
-INDEX: Final = "$index"
 
 ITEM: Final = "item"
 OUTPUT: Final = "output"
@@ -156,18 +165,6 @@ class BranchType(NamedTuple):
     name: str | None
     variants: Sequence[Variant]
     place: Mapping[str, Any] = {}
-
-
-class Items(NamedTuple):
-    """How many items a list can have; None is any number."""
-
-    least: int
-    most: int | None
-
-    def schema(self) -> dict[str, int]:
-        """The keywords of the results, if there is one at least."""
-        most = {} if self.most is None else {"maxItems": max(1, self.most)}
-        return {"minItems": max(1, self.least), **most}
 
 
 def most_items(schema: Mapping[str, Any]) -> int | None:

@@ -1,31 +1,32 @@
 """Check the graph of a workflow: unknown, unreachable and endless roles."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 
 from uwf_core.cas.walk import reached
 from uwf_core.fields.mismatch import nearest, suggestion
 from uwf_core.workflow.definition import END, START, SUSPEND
+from uwf_core.workflow.outputs import Outputs
 from uwf_core.workflow.parsed import ParsedEdge, ParsedWorkflow
 from uwf_core.workflow.problem import Problem, error_at
 from uwf_core.workflow.structure import start_hint
-from uwf_core.workflow.variants import Analysis
 
 ENTRIES = ("new", "resume")
 
 
-def check_graph(parsed: ParsedWorkflow, analyses: Mapping[str, Analysis]) -> Iterator[Problem]:
-    """Every error in the graph. `analyses` has the known statuses of each role."""
+def check_graph(outputs: Outputs) -> Iterator[Problem]:
+    """Every error in the graph."""
+    parsed = outputs.parsed
     if parsed.graph_place is None:
         return
     yield from _sources(parsed)
     yield from _start(parsed)
-    for edge in parsed.edges():
+    for edge in (*parsed.edges(), *parsed.branches()):
         yield from _target(edge, parsed)
     if all(map(parsed.has_edges, parsed.graph)):
         yield from _paths(parsed)
-    for name, analysis in analyses.items():
+    for name in outputs.schemas:
         if name in parsed.graph and name not in parsed.fan_outs and parsed.has_edges(name):
-            yield from _statuses(parsed, name, analysis)
+            yield from _statuses(name, outputs)
 
 
 def _sources(parsed: ParsedWorkflow) -> Iterator[Problem]:
@@ -46,12 +47,7 @@ def _sources(parsed: ParsedWorkflow) -> Iterator[Problem]:
             )
     known = dict.fromkeys((*parsed.roles, START))
     meant = {_meant(name, known) for name in parsed.graph}
-    meant |= {
-        _meant(branch.role.text, parsed.roles)
-        for fan_out in parsed.fan_outs.values()
-        for branch in fan_out.branches
-        if branch.role is not None
-    }
+    meant |= {_meant(each.role.text, parsed.roles) for each in parsed.branches() if each.role}
     for name, role in parsed.roles.items():
         if name not in meant:
             yield error_at(
@@ -94,8 +90,11 @@ def _meant(name: str, known: Collection[str]) -> str:
 def _target(edge: ParsedEdge, parsed: ParsedWorkflow) -> Iterator[Problem]:
     if edge.role is None:
         return
-    target = edge.role.text
-    if target == START:
+    target, is_branch = edge.role.text, edge.branch is not None
+    if is_branch and target in (START, END, SUSPEND):
+        message = f"{target} cannot be the role of a branch ({edge.place})"
+        yield error_at(edge.role.place, "pseudo-node", message, "use the name of a role")
+    elif target == START:
         yield error_at(
             edge.role.place,
             "pseudo-node",
@@ -111,7 +110,7 @@ def _target(edge: ParsedEdge, parsed: ParsedWorkflow) -> Iterator[Problem]:
                 "use the name of the first role",
             )
     elif parsed.roles and target not in parsed.roles and not _is_its_fan_out(edge, parsed):
-        hint = suggestion(target, [*parsed.roles, END, SUSPEND])
+        hint = suggestion(target, [*parsed.roles, *(() if is_branch else (END, SUSPEND))])
         message = f"unknown role {target!r} at {edge.place}"
         yield error_at(edge.role.place, "unknown-role", message, hint)
 
@@ -156,9 +155,9 @@ def _paths(parsed: ParsedWorkflow) -> Iterator[Problem]:
             )
 
 
-def _statuses(parsed: ParsedWorkflow, name: str, analysis: Analysis) -> Iterator[Problem]:
-    key, edges = parsed.graph[name]
-    possible = [variant.status for variant in analysis.variants]
+def _statuses(name: str, outputs: Outputs) -> Iterator[Problem]:
+    key, edges = outputs.parsed.graph[name]
+    analysis, possible = outputs.schemas[name].analysis, outputs.statuses(name)
     given = {_meant(edge.status, possible) for edge in edges}
     for status in possible:
         if status not in given:

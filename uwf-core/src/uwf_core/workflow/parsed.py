@@ -4,13 +4,20 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from uwf_core.fields.mismatch import nearest
-from uwf_core.workflow.definition import ROLE_KEYS
+from uwf_core.workflow.definition import END, ROLE_KEYS, SUSPEND
 from uwf_core.workflow.problem import Place
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar
 
 
 class ParsedEdge(NamedTuple):
-    """An edge as written; a value that is missing or not text is None."""
+    """An edge as written, or one of the branches that an edge leads to; a value that is missing or
+    not text is None.
+
+    Attributes:
+        source, status: the output that takes it.
+        key: of the edge, or of the branch.
+        branch: the name of a branch, "" for that of `forEach`; None for an edge.
+    """
 
     source: str
     status: str
@@ -18,14 +25,20 @@ class ParsedEdge(NamedTuple):
     role: YamlScalar | None
     prompt: YamlScalar | None
     location: YamlScalar | None
+    branch: str | None = None
 
     @property
     def place(self) -> str:
         """Its path in the file."""
         role, _, status = self.source.partition("/")
-        return (
-            f"graph.{role}.{status}.then.{self.status}" if status else f"graph.{role}.{self.status}"
-        )
+        then = f".{status}.then" if status else ""
+        branch = f".parallel.{self.branch}" if self.branch else ""
+        return f"graph.{role}{then}.{self.status}{branch}"
+
+    @property
+    def leads_to_role(self) -> bool:
+        """Whether a role gets its prompt."""
+        return self.role is not None and self.role.text not in (END, SUSPEND)
 
 
 OLDER_ROLE_KEYS = {
@@ -35,16 +48,6 @@ OLDER_ROLE_KEYS = {
     "systemPrompt": "goal",
 }
 """Keys of roles in older versions, and today's."""
-
-
-class ParsedBranch(NamedTuple):
-    """A branch as written; the one of `forEach` has no name, and the key of its edge."""
-
-    name: str | None
-    key: YamlScalar
-    role: YamlScalar | None
-    prompt: YamlScalar | None
-    location: YamlScalar | None
 
 
 class ParsedFanOut(NamedTuple):
@@ -57,7 +60,7 @@ class ParsedFanOut(NamedTuple):
     key: YamlScalar
     node: YamlMapping
     for_each: YamlScalar | None
-    branches: list[ParsedBranch]
+    branches: list[ParsedEdge]
 
     @property
     def place(self) -> str:
@@ -128,6 +131,15 @@ class ParsedWorkflow(NamedTuple):
         """All edges, in the order of the file."""
         for _, edges in self.graph.values():
             yield from edges
+
+    def branches(self) -> Iterator[ParsedEdge]:
+        """All branches."""
+        for fan_out in self.fan_outs.values():
+            yield from fan_out.branches
+
+    def fan_out_of(self, branch: ParsedEdge) -> ParsedFanOut:
+        """The edge to branches that one of them belongs to."""
+        return self.fan_outs[f"{branch.source}/{branch.status}"]
 
 
 def parse_workflow(root: YamlMapping, sources: dict[str, str]) -> ParsedWorkflow:
@@ -229,12 +241,15 @@ def _fan_outs(source: str, node: YamlNode) -> Iterator[ParsedFanOut]:
         assert isinstance(node, YamlMapping)
         if isinstance(target, YamlMapping) and is_fan_out(target):
             key, parallel = node.keys[status], meant_value(target, "parallel")
-            branches = [ParsedBranch(None, key, *_target(target))]
+            listed: dict[str, tuple[YamlScalar, YamlNode]] = {"": (key, target)}
             if isinstance(parallel, YamlMapping):
-                branches = [
-                    ParsedBranch(name, parallel.keys[name], *_target(each))
-                    for name, each in parallel.values.items()
-                ]
+                listed = {
+                    name: (parallel.keys[name], each) for name, each in parallel.values.items()
+                }
+            branches = [
+                ParsedEdge(source, status, at, *_target(each), name)
+                for name, (at, each) in listed.items()
+            ]
             for_each = _text(meant_value(target, "forEach"))
             yield ParsedFanOut(source, status, key, target, for_each, branches)
 

@@ -1,13 +1,12 @@
 """Check what few roles have: programs, skills and memory."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from uwf_core.fields.mismatch import nearest, suggestion
-from uwf_core.workflow.definition import START
-from uwf_core.workflow.fields import Fields, Presence
-from uwf_core.workflow.parsed import ParsedWorkflow
-from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
+from uwf_core.workflow.outputs import Outputs
+from uwf_core.workflow.parsed import ParsedEdge, ParsedWorkflow
+from uwf_core.workflow.problem import Problem, error_at, warning_at
 from uwf_core.workflow.skills import (
     MAX_BYTES,
     MAX_NAMED,
@@ -26,43 +25,30 @@ from uwf_core.workflow.skills import (
     skill_beside,
     skill_faults,
 )
-from uwf_core.workflow.template import TemplateName
-from uwf_core.workflow.template_check import (
-    Places,
-    dotted,
-    if_present,
-    input_field,
-    placed_names,
-    read_template,
-)
-from uwf_core.workflow.variants import BODY, INPUT, Analysis, variant_of
+from uwf_core.workflow.template_check import Places, name_problems, read_template
+from uwf_core.workflow.variants import Analysis
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence
 
 _HIGHEST_CODE = 255
-_DOUBT = {Presence.NULLABLE: "can have null for it"}
 
 
-def check_programs(
-    parsed: ParsedWorkflow,
-    analyses: Mapping[str, Analysis],
-    input_schema: dict[str, Any] | None = None,
-) -> Iterator[Problem]:
+def check_programs(outputs: Outputs) -> Iterator[Problem]:
     """Every error in the programs of roles."""
-    places = Places(parsed.sources)
-    for name, role in parsed.roles.items():
+    places = Places(outputs.parsed.sources)
+    for name, role in outputs.parsed.roles.items():
         program = None if role.node is None else role.node.values.get("program")
         if not isinstance(program, YamlMapping):
             continue
         argv, env = program.values.get("argv"), program.values.get("env")
         if isinstance(argv, YamlSequence):
             yield from _program(name, argv)
-            leading = _Leading(name, parsed, analyses, input_schema)
+            edges = outputs.leading_to(name)
             for each in argv.items[1:]:
                 if isinstance(each, YamlScalar) and isinstance(each.value, str):
-                    yield from _argument(each, places, leading)
+                    yield from _argument(each, places, outputs, edges)
         if isinstance(env, YamlMapping):
             yield from _variables(name, env)
-        yield from _statuses(name, program, analyses.get(name))
+        yield from _statuses(name, program, outputs.analysis(name))
 
 
 def _program(name: str, argv: YamlSequence) -> Iterator[Problem]:
@@ -79,89 +65,14 @@ def _program(name: str, argv: YamlSequence) -> Iterator[Problem]:
         yield error_at(first.place, "program-name", message, hint)
 
 
-class _Leading:
-    """The outputs that lead to a role: its edges, and its branches with their items; none if one of
-    them is not known.
-    """
-
-    def __init__(
-        self,
-        role: str,
-        parsed: ParsedWorkflow,
-        analyses: Mapping[str, Analysis],
-        input_schema: dict[str, Any] | None,
-    ) -> None:
-        self.role = role
-        self.input_schema = input_schema
-        self.names: list[str] = []
-        self._edges: list[tuple[str, Fields]] = []
-        known = self._add_edges(parsed, analyses) and self._add_branches(parsed, analyses)
-        if not known:
-            self._edges.clear()
-
-    def _add_edges(self, parsed: ParsedWorkflow, analyses: Mapping[str, Analysis]) -> bool:
-        for edge in parsed.edges():
-            if edge.role is None or edge.role.text != self.role:
-                continue
-            variant = variant_of(analyses.get(edge.source), edge.status)
-            if variant is None and edge.source != START:
-                return False
-            self.names += [] if variant is None else [*variant.properties, BODY]
-            fields = Fields(variant, self.input_schema)
-            self._edges.append((f"{edge.source}.{edge.status}", fields))
-        return True
-
-    def _add_branches(self, parsed: ParsedWorkflow, analyses: Mapping[str, Analysis]) -> bool:
-        for fan_out in parsed.fan_outs.values():
-            if all(each.role is None or each.role.text != self.role for each in fan_out.branches):
-                continue
-            from uwf_core.workflow.branch_templates import branch_data  # not for every workflow
-
-            data = branch_data(fan_out, analyses, self.input_schema)
-            if data is None:
-                return False
-            self.names += data.names()
-            self._edges.append((f"{fan_out.source}.{fan_out.status}", data.fields))
-        return True
-
-    def presences(self, name: TemplateName) -> list[tuple[str, Presence]]:
-        """Whether the value of a name is present after each of them."""
-        return [(edge, fields.presence(name)) for edge, fields in self._edges]
-
-
-def _argument(scalar: YamlScalar, places: Places, leading: _Leading) -> Iterator[Problem]:
+def _argument(
+    scalar: YamlScalar, places: Places, outputs: Outputs, edges: Sequence[ParsedEdge]
+) -> Iterator[Problem]:
     template = read_template(scalar, places)
     if isinstance(template, Problem):
         yield template
-        return
-    for name, place in placed_names(template, scalar, places):
-        yield from _name(name, place, leading)
-
-
-def _name(name: TemplateName, place: Place, leading: _Leading) -> Iterator[Problem]:
-    found, field = leading.presences(name), dotted(name)
-    if not found:
-        return
-    if leading.input_schema is not None and name.path[:1] == (INPUT,):
-        yield from input_field(name, place, found[0][1], leading.input_schema)
-    elif all(presence is Presence.NEVER for _, presence in found):
-        yield error_at(
-            place,
-            "template-unknown-field",
-            f"no output that leads to {leading.role!r} has a field {field!r}",
-            suggestion(name.path[0], dict.fromkeys(leading.names)),
-        )
-    elif name.kind == "variable":
-        least = min(presence for _, presence in found)
-        lacking = [edge for edge, presence in found if presence < Presence.ALWAYS]
-        if lacking:
-            yield warning_at(
-                place,
-                "template-optional-field",
-                f"{field!r} may render empty: the output of {' and '.join(lacking)}, which leads "
-                f"to {leading.role!r}, {_DOUBT.get(least, 'need not have it')}",
-                if_present(name, least),
-            )
+    else:
+        yield from name_problems(template, scalar, places, outputs, edges)
 
 
 def _variables(name: str, env: YamlMapping) -> Iterator[Problem]:

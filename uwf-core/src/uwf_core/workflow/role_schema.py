@@ -71,6 +71,10 @@ class RoleSchema(NamedTuple):
         return read._replace(variants=tuple(found))
 
 
+NO_SCHEMA = RoleSchema({}, Analysis((), ()), [])
+"""Of a role whose schema is unknown because of another error."""
+
+
 class SchemaSource:
     """A schema as written, which knows the place of each part of the inlined schema."""
 

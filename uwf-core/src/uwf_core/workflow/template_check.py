@@ -1,57 +1,47 @@
-"""Check the templates of a workflow's edges: their syntax and their fields."""
+"""Check the templates of a workflow: their syntax and their fields."""
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
 
 from uwf_core.cas.bounds import MAX_PROBLEMS
 from uwf_core.fields.mismatch import short, suggestion
-from uwf_core.workflow.alternatives import alternatives, as_mapping
+from uwf_core.workflow.alternatives import alternatives, properties_of
 from uwf_core.workflow.blank_prompt import BlankWork, Text, skippable, text_of
-from uwf_core.workflow.definition import END, START, SUSPEND
+from uwf_core.workflow.definition import START
 from uwf_core.workflow.fields import Fields, Presence
 from uwf_core.workflow.load import FILE_STYLE
-from uwf_core.workflow.parsed import ParsedEdge, ParsedWorkflow
+from uwf_core.workflow.outputs import Outputs
+from uwf_core.workflow.parsed import ParsedEdge
 from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
 from uwf_core.workflow.structure import kind_of
 from uwf_core.workflow.template import Template, TemplateError, TemplateName, parse
-from uwf_core.workflow.variants import BODY, INPUT, Analysis, Variant, variant_of
+from uwf_core.workflow.variants import INPUT
 from uwf_core.workflow.yaml_nodes import YamlScalar
 
 _BREAK = "\r\n?|\n"
 """The end of a line of a file."""
 
 
-def check_templates(
-    parsed: ParsedWorkflow,
-    analyses: Mapping[str, Analysis],
-    input_schema: dict[str, Any] | None = None,
-) -> Iterator[Problem]:
-    """Every error in prompts and locations."""
-    places, work = Places(parsed.sources), BlankWork()
-    for edge in parsed.edges():
+def check_templates(outputs: Outputs) -> Iterator[Problem]:
+    """Every error in prompts and locations, of branches as well."""
+    places, work = Places(outputs.parsed.sources), BlankWork()
+    for edge in outputs.edges():
         for scalar in (edge.prompt, edge.location):
-            if scalar is None:
-                continue
-            template = read_template(scalar, places)
+            template = None if scalar is None else read_template(scalar, places)
             if isinstance(template, Problem):
                 yield template
-                continue
-            yield from _liquid(scalar, places)
-            names = [*placed_names(template, scalar, places)]
-            analysis = analyses.get(edge.source)
-            variant = variant_of(analysis, edge.status)
-            fields = Fields(variant, input_schema) if variant or edge.source == START else None
-            found = _names(edge, names, fields, analysis, input_schema)
-            problems = [*islice(found, MAX_PROBLEMS + 1)]  # the check lists no more
-            yield from problems
-            if scalar is edge.prompt:
-                where = f"the prompt of {edge.source}.{edge.status}"
-                prompt = Prompt(where, scalar, template, fields, work, _has_body(edge, parsed))
-                yield from blank_problems(prompt, problems, runs=_leads_to_role(edge))
+            elif scalar is not None and template is not None:
+                yield from _liquid(scalar, places)
+                found = name_problems(template, scalar, places, outputs, [edge])
+                problems = [*islice(found, MAX_PROBLEMS + 1)]  # the check lists no more
+                yield from problems
+                is_wrong = any(each.severity == "error" for each in problems)
+                if scalar is edge.prompt:
+                    fields = None if is_wrong else outputs.fields(edge)
+                    yield from _blank(edge, scalar, template, fields, work, outputs)
 
 
 def read_template(scalar: YamlScalar, places: "Places") -> Template | Problem:
@@ -79,145 +69,89 @@ def _liquid(scalar: YamlScalar, places: "Places") -> Iterator[Problem]:
         )
 
 
-class Prompt(NamedTuple):
-    """A prompt: its name in messages, its text, and the names that it can use, None if they are
-    unknown because of another error. `work`: what is left for the file. `has_body`: whether there
-    can be a `_body`.
-    """
-
-    where: str
-    scalar: YamlScalar
-    template: Template
-    fields: Fields | None
-    work: BlankWork
-    has_body: bool = True
-
-
-def blank_problems(
-    prompt: Prompt, others: Iterable[Problem], *, runs: bool = True
+def _blank(
+    edge: ParsedEdge,
+    scalar: YamlScalar,
+    template: Template,
+    fields: Fields | None,
+    work: BlankWork,
+    outputs: Outputs,
 ) -> Iterator[Problem]:
-    """The error of a prompt that is always blank, or the warning for one that may be.
-
-    Args:
-        prompt: it. others: the problems of its names: after an error its text is not known.
-        runs: whether a role gets it, which needs an instruction.
-    """
-    template, place, hint = prompt.template, prompt.scalar.place, "describe what to do next"
+    """The error of a prompt that is always blank, or the warning for one that may be."""
+    where, hint = f"the prompt of {edge.place}", "describe what to do next"
     names = template.names()
     if not names and not template.render({}).strip():
-        yield error_at(place, "blank-prompt", f"{prompt.where} is blank", hint)
-    if not names or not runs or prompt.fields is None:
+        yield error_at(scalar.place, "blank-prompt", f"{where} is blank", hint)
+    if not names or not edge.leads_to_role or fields is None:
         return
-    if any(each.severity == "error" for each in others):
-        return
-    text = text_of(template, prompt.fields, prompt.work, has_body=prompt.has_body)
+    text = text_of(template, fields, work, has_body=_has_body(edge, outputs))
     if text is Text.NEVER:
-        yield error_at(place, "blank-prompt", f"{prompt.where} always renders blank", hint)
+        yield error_at(scalar.place, "blank-prompt", f"{where} always renders blank", hint)
     elif text is Text.PERHAPS:
-        names_of_text = " and ".join(skippable(template, prompt.fields))
-        message = f"{prompt.where} may render blank; its text depends on {names_of_text}"
+        names_of_text = " and ".join(skippable(template, fields))
+        message = f"{where} may render blank; its text depends on {names_of_text}"
         hint = "add text outside of its sections, or a section {{^name}} … {{/name}} for that case"
-        yield warning_at(place, "may-be-blank", message, hint)
+        yield warning_at(scalar.place, "may-be-blank", message, hint)
 
 
-def _has_body(edge: ParsedEdge, parsed: ParsedWorkflow) -> bool:
+def _has_body(edge: ParsedEdge, outputs: Outputs) -> bool:
     """Whether the output that takes an edge can have a text: programs and branches deliver none."""
-    role = parsed.roles.get(edge.source)
+    role = outputs.parsed.roles.get(edge.source)
     return role is not None and kind_of(role) != "program"
 
 
-def _leads_to_role(edge: ParsedEdge) -> bool:
-    return edge.role is not None and edge.role.text not in (END, SUSPEND)
-
-
-def placed_names(
-    template: Template, scalar: YamlScalar, places: "Places"
-) -> Iterator[tuple[TemplateName, Place]]:
-    """Each name that a template uses, and its place in the file."""
-    names = template.names()
-    if names:
-        place = places.of_tags(scalar)
-        yield from ((name, place(name.line, name.column)) for name in names)
-
-
-def _names(
-    edge: ParsedEdge,
-    names: Iterable[tuple[TemplateName, Place]],
-    fields: Fields | None,
-    analysis: Analysis | None,
-    input_schema: dict[str, Any] | None,
+def name_problems(
+    template: Template,
+    scalar: YamlScalar,
+    places: "Places",
+    outputs: Outputs,
+    edges: Sequence[ParsedEdge],
 ) -> Iterator[Problem]:
-    variants = analysis.variants if analysis else ()
-    for name, place in names:
-        if fields is None:
-            continue
-        presence = fields.presence(name)
-        if input_schema is not None and name.path[:1] == (INPUT,):
-            yield from input_field(name, place, presence, input_schema)
-        elif edge.source != START:
-            yield from _field(edge, name, place, presence, variants, input_schema)
-        elif presence is Presence.NEVER or input_schema is None:
-            yield warning_at(
-                place,
-                "template-at-start",
-                f"{dotted(name)} renders empty at {START}: there is no output yet",
-                _undeclared(name, input_schema)
-                or "write plain text; every role gets the task anyway",
-            )
-        elif presence < Presence.ALWAYS and name.kind == "variable":
-            message = f"the input {doubt_of(presence)} {dotted(name)!r}; it may render empty"
-            yield warning_at(place, "template-optional-field", message, if_present(name, presence))
+    """The problems of the names in a template that is rendered for the outputs of some edges; none
+    if one of these is unknown because of another error.
+    """
+    fields = [outputs.fields(edge) for edge in edges]
+    known = [(edge, each) for edge, each in zip(edges, fields, strict=True) if each is not None]
+    names = template.names() if known and len(known) == len(edges) else []
+    place = places.of_tags(scalar) if names else None
+    for name in names:
+        assert place is not None
+        presences = {edge: each.presence(name) for edge, each in known}
+        problem = _of_name(name, place(name.line, name.column), presences, outputs)
+        if problem is not None:
+            yield problem
 
 
-def input_field(
-    name: TemplateName, place: Place, presence: Presence, schema: dict[str, Any]
-) -> Iterator[Problem]:
-    """The problem of a name of the typed input."""
-    if presence is Presence.NEVER:
-        known = {key for each in alternatives(schema) for key in as_mapping(each.get("properties"))}
-        hint = "" if name.path[1] in known else suggestion(name.path[1], sorted(known))
-        message = f"the input has no field {_in_input(name)!r}"
-        yield error_at(place, "template-unknown-field", message, hint)
-    elif presence < Presence.ALWAYS and name.kind == "variable":
-        doubt = doubt_of(presence)
-        message = f"the input {doubt} {_in_input(name)!r}; it may render empty"
-        yield warning_at(place, "template-optional-field", message, if_present(name, presence))
+def _of_name(
+    name: TemplateName, place: Place, presences: Mapping[ParsedEdge, Presence], outputs: Outputs
+) -> Problem | None:
+    least, edge = min(presences.values()), next(iter(presences))
+    is_input = outputs.own is not None and name.path[:1] == (INPUT,)
+    field, where = dotted(name), outputs.words(edge)
+    if is_input:
+        field, where = ".".join(name.path[1:]), "the input"
+    elif len(presences) > 1:
+        lacking = [each.place for each, found in presences.items() if found < Presence.ALWAYS]
+        where = f"the output that takes {' or '.join(lacking)}"
+    is_never = max(presences.values()) is Presence.NEVER
+    is_start = all(each.source == START for each in presences)
+    if is_start and not is_input and (is_never or outputs.own is None):
+        message = f"{field} renders empty at {START}: there is no output yet"
+        hint = _undeclared(name, outputs) or "write plain text; every role gets the task anyway"
+        return warning_at(place, "template-at-start", message, hint)
+    if is_never:
+        hint = _in_input(name, outputs) if is_input else _elsewhere(name, [*presences], outputs)
+        return error_at(place, "template-unknown-field", f"{where} has no field {field!r}", hint)
+    if least is Presence.ALWAYS or name.kind != "variable":
+        return None
+    doubt = "can have null for" if least is Presence.NULLABLE else "does not require"
+    message = f"{where} {doubt} {field!r}; it may render empty"
+    is_own = all("/" not in each.source for each in presences)
+    hint = _if_present(name, least, is_own=is_own)
+    return warning_at(place, "template-optional-field", message, hint)
 
 
-def _field(
-    edge: ParsedEdge,
-    name: TemplateName,
-    place: Place,
-    presence: Presence,
-    variants: tuple[Variant, ...],
-    input_schema: dict[str, Any] | None,
-) -> Iterator[Problem]:
-    variant = next(each for each in variants if each.status == edge.status)
-    if presence is Presence.NEVER:
-        yield error_at(
-            place,
-            "template-unknown-field",
-            f"the status {edge.status!r} of {edge.source!r} has no field {dotted(name)!r}",
-            _where_else(name, edge, variants)
-            or _undeclared(name, input_schema)
-            or _nearest(name.path[0], variant),
-        )
-    elif presence < Presence.ALWAYS and name.kind == "variable":
-        yield warning_at(
-            place,
-            "template-optional-field",
-            f"the status {edge.status!r} of {edge.source!r} {doubt_of(presence)} "
-            f"{dotted(name)!r}; it may render empty",
-            if_present(name, presence, is_own="/" not in edge.source),
-        )
-
-
-def doubt_of(presence: Presence) -> str:
-    """Why a value may render empty, in words."""
-    return "can have null for" if presence is Presence.NULLABLE else "does not require"
-
-
-def if_present(name: TemplateName, presence: Presence, *, is_own: bool = True) -> str:
+def _if_present(name: TemplateName, presence: Presence, *, is_own: bool) -> str:
     """The hint for a name whose value may be missing or null. `is_own`: whether a role of the file
     declares it, and not a joint result.
     """
@@ -234,31 +168,32 @@ def if_present(name: TemplateName, presence: Presence, *, is_own: bool = True) -
     return f"add it to `required`{nested}, or {within}"
 
 
-def _undeclared(name: TemplateName, input_schema: dict[str, Any] | None) -> str:
-    is_input = input_schema is None and name.path[:1] == (INPUT,)
+def _undeclared(name: TemplateName, outputs: Outputs) -> str:
+    is_input = outputs.own is None and name.path[:1] == (INPUT,)
     return "declare the typed input with `input:` at the top" if is_input else ""
 
 
-def _where_else(name: TemplateName, edge: ParsedEdge, variants: tuple[Variant, ...]) -> str:
-    if any(each.status == edge.status and name.path[0] in each.properties for each in variants):
+def _in_input(name: TemplateName, outputs: Outputs) -> str:
+    known = {key for each in alternatives(outputs.own) for key in properties_of(each)}
+    return "" if name.path[1] in known else suggestion(name.path[1], sorted(known))
+
+
+def _elsewhere(name: TemplateName, edges: Sequence[ParsedEdge], outputs: Outputs) -> str:
+    """The hint for an unknown field: the statuses that have it, or the nearest name."""
+    word = name.path[0]
+    known = dict.fromkeys(each for edge in edges for each in outputs.names(edge))
+    if word in known:
         return ""
-    others = [each.status for each in variants if name.path[0] in each.properties]
-    others = [status for status in others if status != edge.status]
-    return f"only the status {', '.join(others)} has this field" if others else ""
-
-
-def _nearest(word: str, variant: Variant) -> str:
-    known = [*variant.properties, BODY]
-    return "" if word in known else suggestion(word, known)
+    every = (each for edge in edges for each in outputs.variants(edge.source))
+    others = dict.fromkeys(each.status for each in every if word in each.properties)
+    if others:
+        return f"only the status {', '.join(others)} has this field"
+    return _undeclared(name, outputs) or suggestion(word, known)
 
 
 def dotted(name: TemplateName) -> str:
     """The name as it is written."""
     return ".".join(name.path) or "."
-
-
-def _in_input(name: TemplateName) -> str:
-    return ".".join(name.path[1:])
 
 
 class Places:

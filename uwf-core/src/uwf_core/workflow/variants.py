@@ -37,6 +37,8 @@ GIT_BRANCH = "$gitBranch"
 """In templates, the folder and the branch of the called thread, if it worked in a worktree."""
 PLACE: dict[str, Any] = {FOLDER: {"type": "string"}, GIT_BRANCH: {"type": "string"}}
 """The types of these two."""
+INDEX = "$index"
+"""In templates of a branch and in its result, its number."""
 JOINED = ("$mixed", "$empty")
 """The statuses of a joint result that no role may declare: see `fan_out`."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
@@ -101,6 +103,18 @@ class Analysis(NamedTuple):
     warnings: tuple[Fault, ...] = ()
     complete: bool = False
     duplicates: tuple[Fault, ...] = ()
+
+
+class Items(NamedTuple):
+    """How many items a list can have; None is any number."""
+
+    least: int
+    most: int | None
+
+    def schema(self) -> dict[str, int]:
+        """The keywords of the results, if there is one at least."""
+        most = {} if self.most is None else {"maxItems": max(1, self.most)}
+        return {"minItems": max(1, self.least), **most}
 
 
 def variant_of(analysis: Analysis | None, status: str) -> Variant | None:

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from uwf_core.workflow.definition import Branch, Edge
 from uwf_core.workflow.diff.changes import WorkflowChange, amount_changes
-from uwf_core.workflow.fan_out import INDEX, branches_of
-from uwf_core.workflow.fields import Fields, Presence, ValueShape, item_shape
-from uwf_core.workflow.joins import listed_in
+from uwf_core.workflow.fan_out import branches_of
+from uwf_core.workflow.fields import Presence, ValueShape, item_shape
+from uwf_core.workflow.outputs import branch_fields, listed_in
 from uwf_core.workflow.template import parse
 from uwf_core.workflow.variants import Variant
 
@@ -137,9 +137,7 @@ def _can_be_blank(branch: Branch, output: Variant | None, items: ValueShape | No
     template = parse(branch.prompt)
     if output is None or template.render({}).strip():
         return None
-    inner = () if items is None else (items,)
-    fields = Fields(output, None, {INDEX: {"type": "integer"}}, inner)
-    names = template.names()
+    fields, names = branch_fields(output, items), template.names()
     if any(
         name.kind == "variable"
         and not name.section_stack
