@@ -112,7 +112,7 @@ def test_an_installed_judge_is_asked_with_its_options_and_prints_nothing(ask, be
         ("wrong", "it returned float, not a JudgeReply"),
         ("nan", "not within 0 and 1"),
         ("unsayable", "data.a"),
-        ("nojudge", "its factory returned NoJudge, not a Judge"),
+        ("nojudge", "its factory returned NoJudge, which has no judge(request)"),
         ("god", "did you mean"),
     ],
 )

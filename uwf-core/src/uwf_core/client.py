@@ -206,7 +206,7 @@ class Client(Operations):
         """
         from uwf_core.engine import judging
 
-        return judging.open_judge(self._engine, name, options or {}, where=where)
+        return judging.OpenJudge(self._engine, name, options or {}, where=where)
 
     @property
     def judge_model(self) -> Model | None:

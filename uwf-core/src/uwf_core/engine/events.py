@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.thread.decisions import Event, runs
+from uwf_core.thread.decisions import Event, Worktree, runs
 from uwf_core.thread.head import Head, create_head, move_head
 from uwf_core.thread.names import event_name
 from uwf_core.thread.state import begin, fold
@@ -44,6 +44,13 @@ def save_event(engine: "Engine", head: Head, kind: str, **fields: Any) -> Head:
     """Store an event and move the head to the state after it. Within a transaction."""
     event = _put_event(engine, head.thread, head.state.seq, kind, fields)
     return move_head(engine.store, head, head.ref, fold(head.state, event))
+
+
+def save_worktree(engine: "Engine", head: Head, own: Worktree, repository: str, cwd: str) -> Head:
+    """Store that a thread has a worktree of a repository from here on, and works there in `cwd`."""
+    with engine.store.transaction():
+        fields = {"repository": repository, "cwd": cwd, **own._asdict()}
+        return save_event(engine, head, "worktree", **fields)
 
 
 def _put_event(

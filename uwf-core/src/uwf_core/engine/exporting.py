@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.exporters import ExporterSpec
-from uwf_core.errors import BundleError, InternalFailure, PluginBroken, PluginError
+from uwf_core.errors import BundleError, PluginError
 from uwf_core.plugins.calling import call_plugin
 from uwf_core.plugins.guards import interruptible
 from uwf_core.plugins.scan import EXPORTERS
@@ -19,24 +19,12 @@ if TYPE_CHECKING:
 class OpenExporter:
     """An exporter that is ready to be called."""
 
-    def __init__(self, engine: "Engine", found: "EntryPoint", spec: ExporterSpec) -> None:
-        self.spec = spec
+    def __init__(self, engine: "Engine", found: "EntryPoint") -> None:
         self._engine = engine
         self._found = found
         self._call = partial(call_plugin, engine.plugins, found)
-        factory = engine.plugins.attribute(EXPORTERS, found.name, spec.factory)
-        try:
-            self._made = self._call(factory)
-        except InternalFailure as failure:
-            raise PluginBroken(
-                f"the exporter {found} is broken: its factory failed: {failure.message}",
-                hint=failure.hint,
-            ) from failure
-        if not callable(getattr(self._made, "export", None)):
-            raise PluginBroken(
-                f"the exporter {found} is broken: its factory returned "
-                f"{type(self._made).__name__}, which has no export(thread)"
-            )
+        self.spec: ExporterSpec = engine.plugins.record(EXPORTERS, found.name)
+        self._made = engine.plugins.made(EXPORTERS, found.name, call="export(thread)")
 
     def export(self, thread: "RecordedThread") -> Iterator[bytes]:
         """The output, part by part. Plugin code runs only while a part is asked for.
@@ -76,8 +64,8 @@ def open_exporter(engine: "Engine", name: str) -> OpenExporter:
     if not any(each.found.name == name for each in plugins.list((EXPORTERS,))):
         raise _unknown(engine, name)
     found = plugins.found(EXPORTERS, name)
-    with interruptible(found, seconds), plugins.guard:
-        return OpenExporter(engine, found, plugins.record(EXPORTERS, name))
+    with interruptible(found, seconds):
+        return OpenExporter(engine, found)
 
 
 def _unknown(engine: "Engine", name: str) -> PluginError:

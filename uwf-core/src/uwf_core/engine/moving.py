@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uwf_core.engine.events import save_event
+from uwf_core.engine.events import save_worktree
 from uwf_core.errors import RoutingFailed, StoreError, UsageError
 from uwf_core.files.artifacts import DeliveredFile, store_delivered
 from uwf_core.files.content import RecordedFile
@@ -33,7 +33,7 @@ from uwf_core.files.worktree_place import is_worktree
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.git import GitFailed
 from uwf_core.process.identity import hostname
-from uwf_core.thread.decisions import workspace_of
+from uwf_core.thread.decisions import Worktree, workspace_of
 from uwf_core.thread.names import ANY_HOST, HOST, files_name, files_prefix
 from uwf_core.thread.session_hosts import worktree_host
 from uwf_core.thread.worktree import branch_of
@@ -187,17 +187,6 @@ def _free_place(home: str, tree: WorkingTree, thread: str) -> tuple[str, str]:
 def _recorded(run: "Run", tree: WorkingTree, place: tuple[str, str, str]) -> "Head":
     own, cwd = run.head.state.worktree, run.head.state.cwd
     assert own is not None
-    folder, branch, base = place
-    inside = os.path.relpath(cwd, own.folder)
-    with run.engine.store.transaction():
-        return save_event(
-            run.engine,
-            run.head,
-            "worktree",
-            repository=tree.top,
-            origin=own.origin,
-            cwd=os.path.normpath(Path(folder, inside)),
-            folder=folder,
-            branch=branch,
-            base=base,
-        )
+    new = Worktree(*place, own.origin)
+    cwd = os.path.normpath(Path(new.folder, os.path.relpath(cwd, own.folder)))
+    return save_worktree(run.engine, run.head, new, tree.top, cwd)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uwf_core.api.extract import ExtractProblem
-from uwf_core.engine.events import save_event
+from uwf_core.engine.events import save_worktree
 from uwf_core.engine.labels import note
 from uwf_core.errors import RoutingFailed, UsageError, WrongStateError
 from uwf_core.files.surroundings import changes_outside, surroundings_of
@@ -27,6 +27,7 @@ from uwf_core.moderator.next import apply_edge
 from uwf_core.process import crash_points
 from uwf_core.process.git import GitFailed
 from uwf_core.thread.calls import STARTED
+from uwf_core.thread.decisions import Worktree
 from uwf_core.thread.history import read_input
 from uwf_core.thread.worktree import branch_of
 from uwf_core.workflow.variants import STATUS
@@ -127,20 +128,10 @@ def _with_new_worktree(run: "Run") -> "Run":
 
 
 def _recorded(run: "Run", tree: WorkingTree, origin: str, base: str) -> "Head":
-    engine, thread = run.engine, run.head.thread
-    folder = folder_of(engine.home, thread)
-    with engine.store.transaction():
-        return save_event(
-            engine,
-            run.head,
-            "worktree",
-            repository=tree.top,
-            origin=origin,
-            cwd=f"{folder}/{tree.inside}" if tree.inside else folder,
-            folder=folder,
-            branch=branch_of(thread),
-            base=base,
-        )
+    folder = folder_of(run.engine.home, run.head.thread)
+    own = Worktree(folder, branch_of(run.head.thread), base, origin)
+    cwd = f"{folder}/{tree.inside}" if tree.inside else folder
+    return save_worktree(run.engine, run.head, own, tree.top, cwd)
 
 
 _CURE = "fix the cause, then repeat the command; `git status` in that folder may show more"

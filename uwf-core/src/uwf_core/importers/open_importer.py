@@ -22,10 +22,9 @@ class OpenImporter:
     def __init__(self, engine: "Engine", found: "EntryPoint") -> None:
         self.name = found.name
         self._call = partial(call_plugin, engine.plugins, found)
-        with interruptible(found, engine.settings.limits.run_seconds), engine.plugins.guard:
-            spec = engine.plugins.record(IMPORTERS, found.name)
-            factory = engine.plugins.attribute(IMPORTERS, found.name, spec.factory)
-        self._made: Importer = self._call(factory)
+        with interruptible(found, engine.settings.limits.run_seconds):
+            made = engine.plugins.made(IMPORTERS, found.name, call="recognizes(path)")
+        self._made: Importer = made
 
     def recognizes(self, path: str) -> bool:
         """Whether it can convert a file or folder."""

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.errors import PluginBroken, PluginError
+from uwf_core.errors import PluginBroken, PluginError, UwfError
 from uwf_core.plugins.guards import PluginGuard
 from uwf_core.plugins.scan import (
     AGENTS,
@@ -193,6 +193,29 @@ class Plugins:
             with self._loading(found):
                 self._attributes[found, path] = attribute(found, path)
         return self._attributes[found, path]
+
+    def made(self, group: str, name: str, *arguments: Any, call: str) -> Any:
+        """What the factory of a record gives for these arguments; it allows the `call`, such as
+        `judge(request)`.
+
+        Raises:
+            PluginError, PluginBroken: as `attribute`; or the factory fails, or gives something
+                else. UwfError: as the factory raised it.
+        """
+        from uwf_core.plugins.loading import broken, cause_of
+
+        found, factory = self.found(group, name), self.record(group, name).factory
+        make = self.attribute(group, name, factory)
+        try:
+            with self.guard:
+                made = make(*arguments)
+        except (KeyboardInterrupt, UwfError):
+            raise
+        except BaseException as fault:
+            raise broken(found, f"its factory failed: {cause_of(fault)}") from fault
+        if not callable(getattr(made, call.partition("(")[0], None)):
+            raise broken(found, f"its factory returned {type(made).__name__}, which has no {call}")
+        return made
 
     def command(self, name: str) -> Any:
         """The click command that a plugin of `uwf.commands` adds.

@@ -155,17 +155,26 @@ def _call(
 ) -> Mapping[str, Any]:
     role = step.workflow.roles.get(step.role)
     return {
+        **call_fields(engine, agent, step.node["attempt"]["cwd"], cancel),
         "thread": step.node["thread"],
         "role": step.role,
         "step_number": step.number,
-        "cwd": step.node["attempt"]["cwd"],
         "model": model_of(engine, agent.capabilities, role and role.model),
-        "options": agent.options,
         # a question allows no more than the step did
         "tools": role.tools if role and "tools" in agent.capabilities else None,
+    }
+
+
+def call_fields(
+    engine: "Engine", agent: OpenAgent, cwd: str, cancel: "Cancel"
+) -> Mapping[str, Any]:
+    """What every question to an agent has."""
+    return {
+        "cwd": cwd,
+        "options": agent.options,
         "limits": run_limits(engine),
         "env": engine.agent_env(agent.env),
-        "trusted": engine.trusts(step.node["attempt"]["cwd"]),
+        "trusted": engine.trusts(cwd),
         "cancel": cancel,
     }
 

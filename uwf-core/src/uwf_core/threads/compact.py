@@ -10,7 +10,7 @@ from uwf_core.agents.supervise import ask_call
 from uwf_core.api.agent import NoSink
 from uwf_core.api.ask import AskRequest
 from uwf_core.api.sums import NOTHING_RESERVED, NOTHING_USED, priced, usage_payload
-from uwf_core.engine.agents import recordable, run_limits
+from uwf_core.engine.agents import recordable
 from uwf_core.engine.budget import count_above, counted_limits, still_reached
 from uwf_core.engine.events import save_event
 from uwf_core.engine.find import find_step, find_thread
@@ -36,7 +36,7 @@ from uwf_core.thread.history import Step, newest_first, read_start, read_step, s
 from uwf_core.thread.lifecycle import check_compact
 from uwf_core.thread.limits import first_reached
 from uwf_core.thread.summaries import SUMMARY_CHARACTERS, StepsSummary, newest_summary
-from uwf_core.threads.ask import check_can_answer
+from uwf_core.threads.ask import call_fields, check_can_answer
 from uwf_core.views.summary import compacted_document
 
 if TYPE_CHECKING:
@@ -64,13 +64,6 @@ class CompactOptions(NamedTuple):
     text: str | None = None
     agent: str | None = None
     up_to: str | None = None
-
-
-class _Written(NamedTuple):
-    """A summary with the fields of the event that tell how it was written."""
-
-    text: str
-    fields: dict[str, Any]
 
 
 class _ToSummarize(NamedTuple):
@@ -153,7 +146,8 @@ def _last_step(engine: "Engine", head: Head, word: str | None) -> Step:
     )
 
 
-def _by_person(engine: "Engine", text: str) -> _Written:
+def _by_person(engine: "Engine", text: str) -> dict[str, Any]:
+    """The summary, and how it was written, as the fields of its event."""
     clean, now = engine.redactor.text(text.strip()), engine.now_ms()
     if len(clean) > SUMMARY_CHARACTERS:
         raise UsageError(
@@ -162,10 +156,10 @@ def _by_person(engine: "Engine", text: str) -> _Written:
         )
     by_agent = dict.fromkeys(("agent", "model", "prompt"))
     times = {"startedAtMs": now, "completedAtMs": now}
-    return _Written(clean, {**by_agent, **times, "usage": NOTHING_USED})
+    return {"summary": clean, **by_agent, **times, "usage": NOTHING_USED}
 
 
-def _by_agent(span: _ToSummarize, word: str, cancel: "Cancel") -> _Written:
+def _by_agent(span: _ToSummarize, word: str, cancel: "Cancel") -> dict[str, Any]:
     """The summary of an agent, in one call without tools if it can be restricted."""
     engine, state = span.engine, span.head.state
     _check_limits(engine, span.head)
@@ -182,7 +176,14 @@ def _by_agent(span: _ToSummarize, word: str, cancel: "Cancel") -> _Written:
         check_can_answer(agent)
         started, model = engine.now_ms(), model_of(engine, agent.capabilities, None)
         request = AskRequest(
-            **_call(span, agent, cancel), model=model, question=question, record=record
+            **call_fields(engine, agent, state.cwd, cancel),
+            thread=state.thread,
+            role=span.last.payload["role"],
+            step_number=span.last.payload["number"],
+            tools=() if "tools" in agent.capabilities else None,
+            model=model,
+            question=question,
+            record=record,
         )
         try:
             reply = ask_call(agent, request, NoSink())
@@ -193,17 +194,15 @@ def _by_agent(span: _ToSummarize, word: str, cancel: "Cancel") -> _Written:
             ) from error
         text = engine.redactor.text((reply.text or "").strip())
         _check_reply(agent, text)
-        return _Written(
-            text,
-            {
-                "agent": agent.name,
-                "model": reply.model and engine.redactor.text(reply.model),
-                "prompt": f"{record}\n\n# Question\n\n{question}",
-                "startedAtMs": started,
-                "completedAtMs": engine.now_ms(),
-                "usage": usage_payload(priced(reply.usage, model)),
-            },
-        )
+        return {
+            "summary": text,
+            "agent": agent.name,
+            "model": reply.model and engine.redactor.text(reply.model),
+            "prompt": f"{record}\n\n# Question\n\n{question}",
+            "startedAtMs": started,
+            "completedAtMs": engine.now_ms(),
+            "usage": usage_payload(priced(reply.usage, model)),
+        }
 
 
 def _check_reply(agent: OpenAgent, text: str) -> None:
@@ -246,29 +245,12 @@ def _record(span: _ToSummarize) -> "Iterator[str]":
         yield markdown_of(store, step, sayings(store, step))
 
 
-def _call(span: _ToSummarize, agent: OpenAgent, cancel: "Cancel") -> dict[str, Any]:
-    engine, state = span.engine, span.head.state
-    return {
-        "thread": span.head.thread,
-        "role": span.last.payload["role"],
-        "step_number": span.last.payload["number"],
-        "cwd": state.cwd,
-        "options": agent.options,
-        "tools": () if "tools" in agent.capabilities else None,
-        "limits": run_limits(engine),
-        "env": engine.agent_env(agent.env),
-        "trusted": engine.trusts(state.cwd),
-        "cancel": cancel,
-    }
-
-
-def _save(span: _ToSummarize, written: _Written) -> "CompactedDocument":
+def _save(span: _ToSummarize, written: dict[str, Any]) -> "CompactedDocument":
     """Store the event. The head is read again: a grant needs no lock, and an agent takes long."""
     engine, thread = span.engine, span.head.thread
     with engine.store.transaction():
-        fields = dict(written.fields)
-        if fields["prompt"] is not None:
-            fields["prompt"] = engine.store.put_text(fields["prompt"])
+        texts = ("summary", "prompt") if written["prompt"] else ("summary",)
+        refs = {name: engine.store.put_text(written[name]) for name in texts}
         crash_points.reach("compact")
         newest = read_head(engine.store, thread)
         head = save_event(
@@ -277,9 +259,8 @@ def _save(span: _ToSummarize, written: _Written) -> "CompactedDocument":
             "compacted",
             by=engine.person(),
             step=span.last.ref,
-            summary=engine.store.put_text(written.text),
             previous=newest.state.compacted,
-            **fields,
+            **{**written, **refs},
         )
         if head.state.caller is not None and head.state.compacted is not None:
             count_above(engine, head.state, Ref(head.state.compacted))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.agents import is_imported
-from uwf_core.engine.events import save_event
+from uwf_core.engine.events import save_worktree
 from uwf_core.engine.fork import fork_at
 from uwf_core.errors import StoreError, UsageError, WrongStateError
 from uwf_core.escape import in_line
@@ -24,7 +24,7 @@ from uwf_core.files.worktree_entries import prefix_conflict
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.folders import make_folder
 from uwf_core.process.git import GitFailed, user_git
-from uwf_core.thread.decisions import workspace_of
+from uwf_core.thread.decisions import Worktree, workspace_of
 from uwf_core.thread.history import is_start, read_start, read_step
 from uwf_core.thread.worktree import branch_of
 
@@ -141,17 +141,9 @@ def _begin(
         head = fork_at(engine, thread, ref, workflow, cwd=None if tree else cwd)
         if tree is None:
             return head
-        return save_event(
-            engine,
-            head,
-            "worktree",
-            repository=tree.top,
-            origin=head.state.cwd if Path(head.state.cwd).is_dir() else tree.top,
-            cwd=cwd,
-            folder=target,
-            branch=branch_of(thread),
-            base=tree.head,
-        )
+        before = head.state.cwd if Path(head.state.cwd).is_dir() else tree.top
+        own = Worktree(target, branch_of(thread), tree.head, before)
+        return save_worktree(engine, head, own, tree.top, cwd)
 
 
 def _remove(tree: WorkingTree | None, target: str, branch: str) -> None:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.watch import Watch
     from uwf_core.process.cancel import Cancel
     from uwf_core.thread.types import NextPayload, StepPayload
+    from uwf_core.workflow.definition import Definition
 
 PERSON = "human"
 
@@ -88,19 +89,102 @@ class StepInput(NamedTuple):
         return [self.head, *([] if self.compacted is None else [self.compacted])]
 
 
-def step_input(engine: "Engine", word: str) -> StepInput:
-    """The input of the recorded step that a word names.
+class Reruns:
+    """Makes recorded steps again, for a program."""
 
-    Raises:
-        UnknownIdError: unknown step.
-        WrongStateError: a fork cannot make it again; for the reason in the message.
-    """
-    store, ref = engine.store, find_step(engine, word)
-    if is_start(store.payload(ref)):
-        raise WrongStateError(
-            f"{ref} is the start of a thread, not a step", hint="next: uwf step list THREAD"
-        )
-    step = read_step(store, ref)
+    def __init__(self, engine: "Engine", watch: "Watch") -> None:
+        self._engine = engine
+        self._watch = watch
+
+    def step_input(self, step: str) -> StepInput:
+        """The input of a recorded step, for `begin_step` and `run_step`.
+
+        Raises:
+            UnknownIdError: unknown step.
+            WrongStateError: it cannot be made again, for the reason in the message.
+        """
+        store, ref = self._engine.store, find_step(self._engine, step)
+        if is_start(store.payload(ref)):
+            raise WrongStateError(
+                f"{ref} is the start of a thread, not a step", hint="next: uwf step list THREAD"
+            )
+        return _input_of(store, read_step(store, ref))
+
+    def check_step(
+        self, given: StepInput, workflow: Ref | None = None, agent: str | None = None
+    ) -> None:
+        """Check that an agent (None: the one of the thread, or the configured one) can make a step
+        again, in a published workflow (None: its own).
+
+        Raises:
+            WrongStateError: the workflow does not lead from the step before to the role, or no
+                agent plays it there.
+            UsageError: a person plays the role, and no agent is chosen; or the agent is unknown.
+        """
+        engine, start = self._engine, _start(self._engine, given)
+        definition = engine.definition(workflow or Ref(given.workflow))
+        _check_route(engine, given, definition)
+        role = definition.roles[given.role]
+        if role.calls or role.program is not None:
+            who = "a program" if role.program is not None else "another workflow"
+            raise WrongStateError(
+                f"{who} plays the role {given.role} in the workflow {definition.name}",
+                hint="name a workflow in which an agent plays it",
+            )
+        word = agent or given.agent
+        begun = read_start(engine.store, start)
+        catalog = engine.agent_catalog(given.base)
+        if word is not None:
+            choice = resolve_agent(word, catalog)
+        else:
+            player = player_of(given.role, role)
+            choice = usual_agent(engine, catalog, definition.name, player, thread=begun["agent"])
+            check_choice(engine.store, start, choice)
+        engine.check_plugin(choice.plugin)
+        if choice.name == PERSON:
+            raise UsageError(
+                f"a person plays the role {given.role}, and nobody answers here",
+                where=f"step {given.step}",
+                hint="choose an agent for it with --agent NAME",
+            )
+
+    def begin_step(self, given: StepInput, workflow: Ref, cwd: str) -> str:
+        """Create a thread in which a step of another store is next, in the folder `cwd`; return its
+        id. `given.nodes` and the workflow were copied to this store (`NodeStore.copy`).
+
+        Raises:
+            StoreError: a node of the recorded thread is missing or damaged.
+            WrongStateError: the workflow cannot continue from the step before.
+        """
+        engine, head = self._engine, Ref(given.head)
+        thread, start = engine.thread_ids.new(engine.now_ms()), _start(engine, given)
+        with engine.store.transaction():
+            if given.is_imported:
+                mark_imported(engine.store, start)
+            fork_at(engine, thread, head, workflow, compacted=given.compacted, cwd=cwd)
+        return thread
+
+    def restore_files(self, given: StepInput, folder: str) -> None:
+        """Put the recorded files of a step (`given.tree`) into an empty folder.
+
+        Raises:
+            StoreError: they are missing or damaged.
+        """
+        from uwf_core.files.restore import restore
+
+        assert given.tree is not None
+        restore(self._engine.home, given.tree, folder)
+
+    def run_step(
+        self, thread: str, given: StepInput, agent: str | None, cancel: "Cancel"
+    ) -> "Outcome":
+        """Make that step, with the agent of this word; None: as `check_step`."""
+        options = RunOptions(player=agent, call=given.call, in_copy=True)
+        with locked_thread(self._engine, thread, self._watch, cancel) as run:
+            return save_run(run, run_steps(run, options, given.intent))
+
+
+def _input_of(store: "Store", step: Step) -> StepInput:
     payload, asked = step.payload, step.payload["attempt"]
     _check_kind(store, step)
     head = Ref(asked["replaces"] or payload["prev"] or payload["start"])
@@ -112,7 +196,7 @@ def step_input(engine: "Engine", word: str) -> StepInput:
     imported, workspace = is_imported(store, payload["start"]), workspace_of(payload)
     summaries = [each.ref for each in _events(store, payload) if each.kind == "compacted"]
     return StepInput(
-        step=ref,
+        step=step.ref,
         thread=payload["thread"],
         number=payload["number"],
         role=payload["role"],
@@ -218,56 +302,13 @@ def _check_folder(step: Step, base: str) -> None:
                         "name a step that ran in the folder of its thread")  # fmt: skip
 
 
-def check_rerun(
-    engine: "Engine", given: StepInput, workflow: Ref | None, agent: str | None
-) -> None:
-    """Check that an agent can make a recorded step again.
-
-    Args:
-        engine: of the store with the step.
-        given: its input.
-        workflow: in place of that of the step. agent: the word of `--agent`.
-
-    Raises:
-        WrongStateError: the workflow does not lead from the step before to the role, or no agent
-            plays it there.
-        UsageError: a person plays the role, and no agent is chosen; or the agent is unknown.
-    """
-    definition, start = engine.definition(workflow or Ref(given.workflow)), _start(engine, given)
-    _check_route(engine, given, workflow)
-    role = definition.roles[given.role]
-    if role.calls or role.program is not None:
-        who = "a program" if role.program is not None else "another workflow"
-        raise WrongStateError(
-            f"{who} plays the role {given.role} in the workflow {definition.name}",
-            hint="name a workflow in which an agent plays it",
-        )
-    word = agent or given.agent
-    begun = read_start(engine.store, start)
-    catalog = engine.agent_catalog(given.base)
-    if word is not None:
-        choice = resolve_agent(word, catalog)
-    else:
-        player = player_of(given.role, role)
-        choice = usual_agent(engine, catalog, definition.name, player, thread=begun["agent"])
-        check_choice(engine.store, start, choice)
-    engine.check_plugin(choice.plugin)
-    if choice.name == PERSON:
-        raise UsageError(
-            f"a person plays the role {given.role}, and nobody answers here",
-            where=f"step {given.step}",
-            hint="choose an agent for it with --agent NAME",
-        )
-
-
 def _start(engine: "Engine", given: StepInput) -> Ref:
     payload = engine.store.payload(Ref(given.head))
     return Ref(given.head) if is_start(payload) else Ref(payload["start"])
 
 
-def _check_route(engine: "Engine", given: StepInput, workflow: Ref | None) -> None:
+def _check_route(engine: "Engine", given: StepInput, definition: "Definition") -> None:
     """Check that the workflow leads from the step before to the role of the step."""
-    definition = engine.definition(workflow or Ref(given.workflow))
     if given.intent.kind == "poke":
         role: str | None = given.role
     else:
@@ -282,54 +323,3 @@ def _check_route(engine: "Engine", given: StepInput, workflow: Ref | None) -> No
             hint=f"name a workflow in which {given.role} runs there; next: uwf workflow show "
             f"{definition.ref}",
         )
-
-
-def begin_rerun(engine: "Engine", given: StepInput, workflow: Ref, cwd: str) -> ThreadId:
-    """Create a thread in which the step is next, in a store to which its `nodes` and the workflow
-    were copied, with all that they reach.
-
-    Args:
-        engine: of that store.
-        given: the input of the step.
-        workflow: that chooses the role. cwd: the folder of the thread.
-
-    Raises:
-        StoreError: a node of the recorded thread is missing or damaged.
-        WrongStateError: the workflow cannot continue from the step before.
-    """
-    thread, start = engine.thread_ids.new(engine.now_ms()), _start(engine, given)
-    with engine.store.transaction():
-        if given.is_imported:
-            mark_imported(engine.store, start)
-        fork_at(engine, thread, Ref(given.head), workflow, compacted=given.compacted, cwd=cwd)
-    return thread
-
-
-def restore_files(engine: "Engine", given: StepInput, folder: str) -> None:
-    """Put the recorded files of a step into an empty folder.
-
-    Raises:
-        StoreError: they are missing or damaged.
-    """
-    from uwf_core.files.restore import restore
-
-    assert given.tree is not None
-    restore(engine.home, given.tree, folder)
-
-
-def run_rerun(
-    engine: "Engine",
-    thread: str,
-    given: StepInput,
-    agent: str | None,
-    watch: "Watch",
-    cancel: "Cancel",
-) -> "Outcome":
-    """Make the step, with the agent of this word; None: with the one of the usual order.
-
-    Raises:
-        UwfError: it could not begin.
-    """
-    options = RunOptions(player=agent, call=given.call, in_copy=True)
-    with locked_thread(engine, thread, watch, cancel) as run:
-        return save_run(run, run_steps(run, options, given.intent))

@@ -5,28 +5,23 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.budget import ledger_of
 from uwf_core.engine.find import find_thread
-from uwf_core.engine.watch import Watch
 from uwf_core.engine.workflows import find_workflow, read_workflow
 from uwf_core.errors import UsageError
 from uwf_core.ids import Ref
 from uwf_core.thread.head import read_head
+from uwf_core.threads.rerun import Reruns
 from uwf_core.threads.typed_input import checked_input
 from uwf_core.workflow.definition import SELF
 
 if TYPE_CHECKING:
     from uwf_core.api.sums import LedgerPayload
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.results import Outcome
-    from uwf_core.process.cancel import Cancel
-    from uwf_core.threads.rerun import StepInput
 
 
-class Unattended:
-    """Threads of a program, without a person: checks before they start, and what they used."""
-
-    def __init__(self, engine: "Engine", watch: Watch) -> None:
-        self._engine = engine
-        self._watch = watch
+class Unattended(Reruns):
+    """Threads of a program, without a person: checks before they start, what they used, and their
+    recorded steps, made again.
+    """
 
     def check(self, workflow: str, input: Mapping[str, Any] | None = None) -> None:
         """Check a workflow, and the typed input of a thread. Stores nothing.
@@ -66,62 +61,6 @@ class Unattended:
         """What a thread has used with all that it called, also in calls that did not end."""
         engine = self._engine
         return ledger_of(engine, read_head(engine.store, find_thread(engine, thread)).state)
-
-    # -- recorded steps, made again ----------------------------------------------------------------
-
-    def step_input(self, step: str) -> "StepInput":
-        """The input of a recorded step, for `begin_step` and `run_step`.
-
-        Raises:
-            UnknownIdError: unknown step.
-            WrongStateError: it cannot be made again, for the reason in the message.
-        """
-        from uwf_core.threads import rerun
-
-        return rerun.step_input(self._engine, step)
-
-    def check_step(
-        self, given: "StepInput", workflow: Ref | None = None, agent: str | None = None
-    ) -> None:
-        """Check that an agent (None: the one of the thread, or the configured one) can make a step
-        again, in a published workflow (None: its own).
-
-        Raises:
-            WrongStateError: the workflow does not lead to the role of the step there.
-            UsageError: a person plays the role; or the agent is unknown.
-        """
-        from uwf_core.threads import rerun
-
-        rerun.check_rerun(self._engine, given, workflow, agent)
-
-    def begin_step(self, given: "StepInput", workflow: Ref, cwd: str) -> str:
-        """Create a thread in which a step of another store is next, in the folder `cwd`; return its
-        id. `given.nodes` and the workflow were copied to this store (`NodeStore.copy`).
-
-        Raises:
-            StoreError: a node of the recorded thread is missing or damaged.
-        """
-        from uwf_core.threads import rerun
-
-        return rerun.begin_rerun(self._engine, given, workflow, cwd)
-
-    def restore_files(self, given: "StepInput", folder: str) -> None:
-        """Put the recorded files of a step (`given.tree`) into an empty folder.
-
-        Raises:
-            StoreError: they are missing or damaged.
-        """
-        from uwf_core.threads import rerun
-
-        rerun.restore_files(self._engine, given, folder)
-
-    def run_step(
-        self, thread: str, given: "StepInput", agent: str | None, cancel: "Cancel"
-    ) -> "Outcome":
-        """Make that step, with the agent of this word; None: as `check_step`."""
-        from uwf_core.threads import rerun
-
-        return rerun.run_rerun(self._engine, thread, given, agent, self._watch, cancel)
 
 
 def _roles_of_persons(engine: "Engine", workflow: Ref | dict[str, Any]) -> Iterator[str]:
