@@ -19,7 +19,7 @@ def _model(request: CheckRequest) -> CheckResult:
     try:
         model = require_model(request.model)
     except Unavailable as refusal:
-        return CheckResult(state="error", message=refusal.message, hint=refusal.hint)
+        return CheckResult.of_failure(refusal)
     return CheckResult(state="ok", message=f"{model.name} at {model.base_url}")
 
 
@@ -30,5 +30,5 @@ def _sandbox(request: CheckRequest) -> CheckResult:
     try:
         probe(request, sandbox_of(root, request.env, request.options.sandbox_reads))
     except Unavailable as fault:
-        return CheckResult(state="error", message=fault.message, hint=fault.hint)
+        return CheckResult.of_failure(fault)
     return CheckResult(state="ok", message="bubblewrap confines commands")

@@ -14,20 +14,17 @@ from uwf_agent_claude_code.placeholder import INSTALL_HINT, placeholder_problem
 from uwf_agent_claude_code.transcripts import config_folder
 from uwf_core.api import (
     AgentContext,
-    AgentFailure,
-    AgentRequest,
     Check,
     CheckRequest,
     CheckResult,
-    NoSink,
     Unavailable,
+    trial_check,
 )
 
 TRIED = ((2, 1, 197), (2, 1, 330))
 """The versions that the tests run; what lies between them is taken for one of them."""
 _SECONDS = 15.0
 _TRIAL_SECONDS = 100.0
-_TRIAL_PROMPT = "Answer with the one word: ready"
 
 
 def checks(request: CheckRequest) -> Sequence[Check]:
@@ -68,8 +65,7 @@ class _Checks:
                 hint=INSTALL_HINT,
             )
         if self.placeholder is not None:
-            failure = self.placeholder
-            return CheckResult(state="error", message=failure.message, hint=failure.hint)
+            return CheckResult.of_failure(self.placeholder)
         return CheckResult(state="ok", message=self.path)
 
     def version(self) -> CheckResult:
@@ -122,7 +118,7 @@ class _Checks:
         """What its tools may do without asking."""
         problem = bypass_problem(self._options, self._env)
         if problem is not None:
-            return CheckResult(state="error", message=problem.message, hint=problem.hint)
+            return CheckResult.of_failure(problem)
         mode = self._options.permission_mode or "as its settings say"
         if mode == "acceptEdits" and not self._options.allowed_tools:
             mode += " (commands are denied, unless `allowedTools` or its settings allow them)"
@@ -133,31 +129,16 @@ class _Checks:
         """One request without tools."""
         from uwf_agent_claude_code.agent import ClaudeCodeAgent
 
-        call = self._request
-        request = AgentRequest(
-            **{name: getattr(call, name) for name in ("thread", "role", "step_number", "cwd")},
-            options=self._options,
-            env=call.env,
-            limits=replace(call.limits, seconds=_TRIAL_SECONDS),
-            prompt=_TRIAL_PROMPT,
-            tools=(),
-        )
-        context = AgentContext(name=call.name, state_dir=call.state_dir)
-        try:
-            reply = ClaudeCodeAgent(self._options, context).run(request, NoSink())
-        except AgentFailure as failure:
-            words = f"{failure.kind.word}: {failure.message}"
-            return CheckResult(state="error", message=words, hint=failure.hint)
-        cost = reply.usage.cost_usd
-        shown = "" if cost is None else f", {cost:.4f} USD"
-        return CheckResult(state="ok", message=f"{reply.model} answered{shown}")
+        context = AgentContext(name=self._request.name, state_dir=self._request.state_dir)
+        agent = ClaudeCodeAgent(self._options, context)
+        return trial_check(agent, self._request, self._options, _TRIAL_SECONDS)
 
     def _said(self, *arguments: str) -> tuple[str, CheckResult | None]:
         """What it prints for these arguments, and what is wrong with that."""
         try:
             done = self._request.run_program([self._options.command, *arguments])
         except Unavailable as failure:
-            return "", CheckResult(state="error", message=failure.message, hint=failure.hint)
+            return "", CheckResult.of_failure(failure)
         said = done.stdout.decode("utf-8", "replace").strip()
         if done.exit_code == 0:
             return said, None

@@ -12,23 +12,19 @@ from uwf_agent_hermes.options import HermesOptions
 from uwf_agent_hermes.overlay import text_of
 from uwf_core.api import (
     AgentContext,
-    AgentFailure,
-    AgentRequest,
     Check,
     CheckRequest,
     CheckResult,
     End,
-    NeedsAnswer,
-    NoSink,
     RunLimits,
     is_secret_name,
+    trial_check,
 )
 
 KNOWN_VERSIONS = ("0.19.",)
 """The versions that this adapter was tried with."""
 
 _SECONDS = 12.0
-_TRIAL_SECONDS = 120.0
 
 
 def checks(request: CheckRequest) -> Sequence[Check]:
@@ -106,23 +102,4 @@ def _names_of_keys(request: CheckRequest, options: HermesOptions, home: Path) ->
 def _trial(request: CheckRequest, options: HermesOptions) -> CheckResult:
     """One tiny request to the model, in a new session."""
     agent = HermesAgent(options, AgentContext(name=request.name, state_dir=request.state_dir))
-    prompt = "Answer with the one word: ok"
-    call = AgentRequest(
-        thread="check",
-        role="check",
-        step_number=0,
-        cwd=request.cwd,
-        options=replace(options, permission="deny", mode="default"),
-        limits=RunLimits(seconds=_TRIAL_SECONDS, grace_seconds=2.0),
-        env=request.env,
-        cancel=request.cancel,
-        prompt=prompt,
-    )
-    try:
-        reply = agent.run(call, NoSink())
-    except AgentFailure as failure:
-        kind = failure.kind.word
-        return CheckResult(state="error", message=f"{kind}: {failure.message}", hint=failure.hint)
-    except NeedsAnswer as question:
-        return CheckResult(state="warning", message=question.message)
-    return CheckResult(state="ok", message=f"{reply.model or 'the model'} answers")
+    return trial_check(agent, request, replace(options, permission="deny", mode="default"))

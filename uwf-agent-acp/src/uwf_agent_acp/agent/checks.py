@@ -16,17 +16,16 @@ from uwf_agent_acp.protocol.errors import AcpError, RpcError
 from uwf_core.api import (
     AgentContext,
     AgentFailure,
-    AgentRequest,
     BadRequest,
     Check,
     CheckRequest,
     CheckResult,
-    NeedsAnswer,
     NoSink,
     RunLimits,
+    trial_check,
 )
 
-_SECONDS, _TRIAL_SECONDS = 20.0, 120.0
+_SECONDS = 20.0
 
 
 def checks_of(known: KnownAgent, request: CheckRequest) -> Sequence[Check]:
@@ -54,7 +53,7 @@ def _program(known: KnownAgent, request: CheckRequest, options: AcpOptions) -> C
     try:
         argv = known.command(options)
     except BadRequest as refusal:
-        return CheckResult(state="error", message=refusal.message, hint=refusal.hint)
+        return CheckResult.of_failure(refusal)
     path = _found(known, request, options)
     if path is None:
         message = f"there is no program {argv[0]!r}"
@@ -113,26 +112,8 @@ def _described(known: KnownAgent, info: AgentInfo) -> str:
 
 def _trial(known: KnownAgent, request: CheckRequest, options: AcpOptions) -> CheckResult:
     """One tiny request to the model, in a new session."""
-    call = AgentRequest(
-        thread="check",
-        role="check",
-        step_number=0,
-        cwd=request.cwd,
-        options=replace(options, permission="deny"),
-        limits=RunLimits(seconds=_TRIAL_SECONDS, grace_seconds=2.0),
-        env=request.env,
-        trusted=request.trusted,
-        cancel=request.cancel,
-        prompt="Answer with the one word: ok",
-    )
-    try:
-        reply = known.agent(options, _context(request)).run(call, NoSink())
-    except AgentFailure as failure:
-        kind = failure.kind.word
-        return CheckResult(state="error", message=f"{kind}: {failure.message}", hint=failure.hint)
-    except NeedsAnswer as question:
-        return CheckResult(state="warning", message=question.message)
-    return CheckResult(state="ok", message=f"{reply.model or 'the model'} answers")
+    agent = known.agent(options, _context(request))
+    return trial_check(agent, request, replace(options, permission="deny"))
 
 
 def _context(request: CheckRequest) -> AgentContext:

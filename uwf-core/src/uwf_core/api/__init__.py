@@ -15,7 +15,7 @@ _HOME = {
         "Turn TurnSink Usage"
     ),
     "uwf_core.api.ask": "AskRequest",
-    "uwf_core.api.checks": "Check CheckRequest CheckResult",
+    "uwf_core.api.checks": "Check CheckRequest CheckResult trial_check",
     "uwf_core.api.environment": "is_secret_name passed_on secrets_of_environment",
     "uwf_core.api.events": (
         "StepAsked StepFailed StepFinished StepStarted ThreadEnded ThreadStarted TurnTaken"

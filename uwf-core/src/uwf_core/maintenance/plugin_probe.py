@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from uwf_core.plugins.deprecations import Deprecation
     from uwf_core.plugins.scan import EntryPoint
     from uwf_core.process.cancel import Cancel
+    from uwf_core.process.records import ProgramResult
 
 SECONDS = 20.0
 GRACE_SECONDS = 1.0
@@ -70,28 +71,19 @@ def probe(
 
     `agent` is the word that selects an agent, and "trial" if a trial was requested.
     """
-    from uwf_core.process.own_python import own_python
-    from uwf_core.process.program import End, ProcessLimits, Program, run_program
+    from uwf_core.process.program import End
 
-    program = Program(
-        argv=own_python("uwf_core.maintenance.plugin_probe", found.group, found.name, *agent),
-        cwd=engine.cwd,
-        env=engine.env,
-    )
-    limits = ProcessLimits(total_seconds=seconds, grace_seconds=GRACE_SECONDS)
-    result = run_program(program, limits, cancel=cancel)
+    result, answer = _child(engine, (found.group, found.name, *agent), seconds, cancel)
     if result.end is End.TIMED_OUT:
         return _broken(engine, found, f"it did not load within {seconds:g} s")
     if result.end is not End.EXITED:
         return _broken(engine, found, "it printed too much while loading")
-    lines = result.stdout.decode("utf-8", "replace").rstrip().split("\n")
-    try:
-        answer: Probe = json.loads(lines[-1])
-    except (IndexError, ValueError):
+    if answer is None:
         said = result.stderr.decode("utf-8", "replace").strip().splitlines()
         last = f": {said[-1]}" if said else ""
         return _broken(engine, found, f"{_end_of(result.exit_code)} while loading{last}")
-    return answer
+    found_out: Probe = answer
+    return found_out
 
 
 def _probe_together(
@@ -99,28 +91,34 @@ def _probe_together(
 ) -> "dict[EntryPoint, Probe]":
     """The results of those plugins of a distribution that one child process found to be ready.
 
-    The others are missing: only a separate process shows which plugin is to blame, and why.
+    The others are missing: only a separate process shows which plugin is to blame, and why. An
+    ended one has no answers.
     """
-    from uwf_core.process.own_python import own_python
-    from uwf_core.process.program import End, ProcessLimits, Program, run_program
+    from uwf_core.process.program import End
 
     words = [word for each in found for word in (each.group, each.name)]
-    program = Program(
-        argv=own_python("uwf_core.maintenance.plugin_probe", TOGETHER, *words),
-        cwd=engine.cwd,
-        env=engine.env,
-    )
-    limits = ProcessLimits(total_seconds=SECONDS, grace_seconds=GRACE_SECONDS)
-    result = run_program(program, limits, cancel=cancel)
-    lines = result.stdout.decode("utf-8", "replace").rstrip().split("\n")
-    try:
-        answers: list[Probe] = json.loads(lines[-1])
-    except (IndexError, ValueError):  # it was ended before its last line
-        return {}
-    if result.end is not End.EXITED or len(answers) != len(found):
+    result, answers = _child(engine, (TOGETHER, *words), SECONDS, cancel)
+    if result.end is not End.EXITED or len(answers or ()) != len(found):
         return {}
     paired = zip(found, answers, strict=True)
     return {each: answer for each, answer in paired if answer["reason"] is None}
+
+
+def _child(
+    engine: "Engine", words: Sequence[str], seconds: float, cancel: "Cancel | None"
+) -> "tuple[ProgramResult, Any]":
+    """How a child process ended, and what its last line says; None if it was ended before."""
+    from uwf_core.process.own_python import own_python
+    from uwf_core.process.program import ProcessLimits, Program, run_program
+
+    argv = own_python("uwf_core.maintenance.plugin_probe", *words)
+    limits = ProcessLimits(total_seconds=seconds, grace_seconds=GRACE_SECONDS)
+    program = Program(argv=argv, cwd=engine.cwd, env=engine.env)
+    result = run_program(program, limits, cancel=cancel)
+    try:
+        return result, json.loads(result.stdout.rstrip().rpartition(b"\n")[2])
+    except ValueError:
+        return result, None
 
 
 _AT_ONCE = 8
