@@ -16,11 +16,10 @@ from uwf_core.api.events import (
     ThreadEnded,
     TurnTaken,
 )
-from uwf_core.cli.outcome import LiveWatch
+from uwf_core.cli.outcome import LiveWatch, running_line
 from uwf_core.cli.render.colours import Screen
-from uwf_core.cli.running_step import Running
 from uwf_core.cli.session import Session
-from uwf_core.views.activity import activity_of
+from uwf_core.views.activity import Running, activity_of
 
 PLACE = {"thread": "01JD8ZK3QW7V5N2B4C6D8E0F00", "number": 2, "role": "developer"}
 EVENTS = [
@@ -82,23 +81,23 @@ def test_no_escape_of_an_agent_reaches_the_terminal():
 
 def test_the_line_says_role_agent_seconds_what_it_does_turns_and_tokens():
     running = Running("2", 1, "developer", "hermes", started=10.0, heard=10.0)
-    assert running.line(10.4) == "#2 developer · hermes · 0s"
-    assert running.line(12.0) == "#2 developer · hermes · 2s · waiting 2s for the agent"
+    assert running_line(running, 10.4) == "#2 developer · hermes · 0s"
+    assert running_line(running, 12.0) == "#2 developer · hermes · 2s · waiting 2s for the agent"
     usage = Usage(input_tokens=1000, output_tokens=200)
     running = running.after_turn(Turn(index=0, role="assistant", text="x", usage=usage), 12.0)
     call = ToolCall(id="1", name="read_file")
     running = running.after_turn(Turn(index=1, role="assistant", tool_calls=(call,)), 14.0)
-    assert running.line(20.0) == (
+    assert running_line(running, 20.0) == (
         "#2 developer · hermes · 10s · running read_file 6s · 2 turns · 1.2k tokens"
     )
     partly = ToolCall(id="1", name="read_file", result="te", started_ms=14_000)
     growing = running.after_turn(Turn(index=1, role="assistant", tool_calls=(partly,)), 16.0)
-    assert growing.line(20.0) == (
+    assert running_line(growing, 20.0) == (
         "#2 developer · hermes · 10s · running read_file 4s · 2 turns · 1.2k tokens"
     )
     done = ToolCall(id="1", name="read_file", result="text")
     running = running.after_turn(Turn(index=1, role="assistant", tool_calls=(done,)), 22.0)
-    assert running.line(100.0) == (
+    assert running_line(running, 100.0) == (
         "#2 developer · hermes · 1m30s · waiting 1m18s for the model · 2 turns · 1.2k tokens"
         " · read_file"
     )
@@ -108,9 +107,10 @@ def test_the_line_says_role_agent_seconds_what_it_does_turns_and_tokens():
 
 @pytest.mark.parametrize("agent", ["program", "workflow"])
 def test_a_program_and_a_called_thread_wait_for_no_model(agent):
-    assert Running("2", 1, "tester", agent, 10.0, 10.0).line(70.0) == f"#2 tester · {agent} · 1m00s"
+    running = Running("2", 1, "tester", agent, 10.0, 10.0)
+    assert running_line(running, 70.0) == f"#2 tester · {agent} · 1m00s"
     answered = Running("2", 1, "approver", "human", 10.0, 10.0, answers=True)
-    assert answered.line(15.0) == "#2 approver · human · a person's answer · 5s"
+    assert running_line(answered, 15.0) == "#2 approver · human · a person's answer · 5s"
 
 
 REPLY = '---\n"$status": done\nsummary: it\n---\n\n'

@@ -9,8 +9,8 @@ from cli_kit import APPROVED, ASKS, WORKFLOW, WROTE, check_golden, on_terminal
 from uwf_core.api.sums import NOTHING_USED
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.watch_screen import live_lines
-from uwf_core.views.activity import Activity, activity_of
-from uwf_core.views.following import AttemptSeen, BranchesSeen, Follower, Look
+from uwf_core.views.activity import Running, activity_of
+from uwf_core.views.following import BranchesSeen, Follower, Look
 
 TURNS = [
     {"role": "assistant", "text": "I read it.\nThen I write."},
@@ -207,8 +207,8 @@ def look(**others):
         steps=3,
     )  # fmt: skip
     used = {**NOTHING_USED, "inputTokens": 12_300, "outputTokens": 1_100, "costUsd": 0.0213}
-    attempt = AttemptSeen(
-        ROOT, "4", "reviewer", "claude-code", 2, 1_288_000, 1_296_000, 3, 1200,
+    attempt = Running(
+        "4", 2, "reviewer", "claude-code", 1_288, 1_296, 3, 1200,
         activity_of("I compare the\x1b[2J rounding of both sides", ()), False,
     )  # fmt: skip
     found = Look([], state, used, [attempt], [], ["fix-bug", "review"], True, 0)
@@ -219,12 +219,7 @@ def look(**others):
 def test_the_live_part_of_two_threads(columns):
     branches = look(
         branches=[BranchesSeen("planner/planned", {"completed": 2, "running": 1})],
-        attempts=[
-            AttemptSeen(
-                ROOT, f"2.{n}", "worker", "mock", 1, 1_290_000, 1_300_000, 0, None, Activity(), 0
-            )
-            for n in (0, 2)
-        ],
+        attempts=[Running(f"2.{n}", 1, "worker", "mock", 1_290, 1_300) for n in (0, 2)],
         stack=["map-reduce"],
     )
     shown = live_lines({ROOT: look(), ROOT[:-1] + "1": branches}, 1_300_000, Screen(columns, False))
@@ -233,7 +228,7 @@ def test_the_live_part_of_two_threads(columns):
 
 
 def test_a_small_terminal_keeps_room_for_what_stays():
-    many = [look().attempts[0]._replace(label=str(n)) for n in range(30)]
+    many = [look().attempts[0]._replace(number=str(n)) for n in range(30)]
     shown = live_lines({ROOT: look(attempts=many)}, 1_300_000, Screen(60, False, 10))
     assert len(shown) == 6 and shown[-1] == "+ 26 more"
 

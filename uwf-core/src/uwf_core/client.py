@@ -12,6 +12,8 @@ mappings with camelCase keys, times in ms since 1970. Errors are `uwf_core.error
 to one thread of a program; several clients, and the `uwf` command, can share a store.
 """
 
+# ruff: noqa: F403, F405 (for type checkers: the names of `_HOME`)
+
 from __future__ import annotations
 
 import os
@@ -29,48 +31,11 @@ from uwf_core.operations.generated import Operations
 from uwf_core.process.cancel import Cancel
 from uwf_core.views.recorded import RecordedThread, open_step, open_thread
 
-if TYPE_CHECKING:
-    from uwf_core.api.judge import Judge
-    from uwf_core.api.models import Model
-    from uwf_core.engine.engine import Engine
-    from uwf_core.engine.results import Outcome
-    from uwf_core.replay.replay import ReplayDocument
-    from uwf_core.threads.queued import QueuedThreads
-    from uwf_core.threads.rerun import StepInput
-    from uwf_core.threads.start import StartOptions
-    from uwf_core.threads.unattended import Unattended
-    from uwf_core.views.form import FormDocument, FormField, FormVariant, answer_of, form_of
-    from uwf_core.views.inbox import InboxItem
-    from uwf_core.views.step_files import StepDiffDocument
-    from uwf_core.views.thread_list import ThreadFilter
-    from uwf_core.views.workflow_diff import WorkflowDiffDocument
-    from uwf_core.views.workflows import GraphDocument, ProblemsDocument, WorkflowRow
-    from uwf_core.views.worktree import WorktreeDiffDocument
-
-    # isort: off
-    from uwf_core.engine.bundle_documents import BundleDocument, ImportDocument, SourceDocument
-    from uwf_core.engine.documents import (
-        AnswerDocument, CollectDocument, CompactedDocument, ExecDocument, RemovedDocument,
-        StartedDocument, StepDocument, StepResult, StepRow, ThreadDocument, ThreadRow,
-        TurnDocument, UsageDocument, VerifyDocument,
-    )  # fmt: skip
-    from uwf_core.engine.file_documents import FilesDocument
-    # isort: on
-
-__all__ = [
-    "AnswerDocument", "BundleDocument", "Cancel", "Client", "CollectDocument",
-    "CompactedDocument", "ExecDocument", "FilesDocument", "FormDocument", "FormField",
-    "FormVariant", "GraphDocument", "ImportDocument", "InboxItem", "Name", "NodeStore", "Outcome",
-    "ProblemsDocument", "RemovedDocument", "ReplayDocument", "StartOptions",
-    "StartedDocument",
-    "StepDiffDocument", "StepDocument", "StepInput", "StepResult", "StepRow",
-    "ThreadDocument", "ThreadFilter", "ThreadRow", "TurnDocument",
-    "UsageDocument", "VerifyDocument", "WorkflowDiffDocument", "WorkflowRow",
-    "WorktreeDiffDocument", "answer_of", "form_of",
-]  # fmt: skip
-
 _HOME = {
     "uwf_core.engine.bundle_documents": "BundleDocument ImportDocument",
+    "uwf_core.engine.documents": "AnswerDocument CollectDocument CompactedDocument ExecDocument "
+    "RemovedDocument StartedDocument StepDocument StepResult StepRow ThreadDocument ThreadRow "
+    "TurnDocument UsageDocument VerifyDocument",
     "uwf_core.engine.file_documents": "FilesDocument",
     "uwf_core.engine.results": "Outcome",
     "uwf_core.replay.replay": "ReplayDocument",
@@ -86,11 +51,34 @@ _HOME = {
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
+__all__ = ["Cancel", "Client", "Name", "NodeStore", *sorted(_MODULE_OF)]  # pyright: ignore[reportUnsupportedDunderAll]
+
+if TYPE_CHECKING:
+    from uwf_core.api.judge import Judge
+    from uwf_core.api.models import Model
+    from uwf_core.engine.bundle_documents import *
+    from uwf_core.engine.documents import *
+    from uwf_core.engine.engine import Engine
+    from uwf_core.engine.file_documents import *
+    from uwf_core.engine.results import *
+    from uwf_core.replay.replay import *
+    from uwf_core.threads.queued import QueuedThreads
+    from uwf_core.threads.rerun import *
+    from uwf_core.threads.start import *
+    from uwf_core.threads.unattended import Unattended
+    from uwf_core.views.form import *
+    from uwf_core.views.inbox import *
+    from uwf_core.views.step_files import *
+    from uwf_core.views.thread_list import *
+    from uwf_core.views.workflow_diff import *
+    from uwf_core.views.workflows import *
+    from uwf_core.views.worktree import *
+
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULE_OF.get(name, "uwf_core.engine.documents")), name)
+    return getattr(import_module(_MODULE_OF[name]), name)
 
 
 def client_of(engine: Engine, notice: Callable[[str], None]) -> Client:

@@ -5,8 +5,7 @@ import hmac
 from collections.abc import Awaitable, Callable
 from functools import partial
 from hashlib import sha256
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from starlette.applications import Starlette
@@ -23,7 +22,7 @@ from uwf_web.assets import Assets
 from uwf_web.clients import Clients, Result
 from uwf_web.forms import MOST_BYTES, PREFIX, SentForm, parse_form
 from uwf_web.guard import SAFE_METHODS, Guard
-from uwf_web.page import Page, Site, Visit
+from uwf_web.page import Page, Site, Visit, named
 from uwf_web.rendering import Rendering
 from uwf_web.routes import DOWNLOADS, PAGES
 from uwf_web.stream import Changes
@@ -128,7 +127,7 @@ class Server:
         """What answers a page's URL; the page is imported then."""
 
         def answer(request: Request) -> Response:
-            return show(_named(f"pages.{name}"), self._visit(request), request)
+            return show(named(f"uwf_web.pages.{name}"), self._visit(request), request)
 
         return self._reading(answer)
 
@@ -258,7 +257,7 @@ class Server:
         action = "start" if own == route else route.rpartition("/")[2]
         path = request.scope["path"]
         here = path if own == route else path.rpartition("/")[0]
-        page: Page = _named(f"pages.{PAGES[own]}")
+        page: Page = named(f"uwf_web.pages.{PAGES[own]}")
         visit = Visit(self.clients.get(), request.path_params, {})
         fields = {f"{PREFIX}{name}": texts for name, texts in form.fields.items()}
         site = self.site(request, page.commands_of(visit))._replace(
@@ -281,7 +280,7 @@ class Server:
 
     def _download(self, name: str, request: Request) -> Response:
         """A file, never shown in the page's own origin."""
-        found = _named(f"pages.{name}")(self._visit(request))
+        found = named(f"uwf_web.pages.{name}")(self._visit(request))
         return Response(found.content, headers=found.headers(), media_type=found.type)
 
     async def _stream(self, request: Request) -> Response:
@@ -321,9 +320,3 @@ def _known_tags(request: Request) -> set[str]:
     """The pages that the browser has; a proxy that compresses them makes their tags weak."""
     sent = request.headers.get("if-none-match", "").split(",")
     return {each.strip().removeprefix("W/") for each in sent}
-
-
-def _named(name: str) -> Any:
-    """What a table names: `module:attribute` below this package, imported now."""
-    module, _, attribute = name.partition(":")
-    return cast(Any, getattr(import_module(f"uwf_web.{module}"), attribute))

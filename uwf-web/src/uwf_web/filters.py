@@ -1,4 +1,4 @@
-"""What templates call to show a part of a document; each is imported on its first use."""
+"""What templates call to show a part of a document."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -6,20 +6,24 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from uwf_core.errors import UsageError
+from uwf_web.page import named
+
+DRAWN: Mapping[str, str] = {
+    "eval_report": "uwf_web.filters:report",
+    "markdown": "uwf_web.markdown:to_html",
+    "node_anchor": "uwf_web.graph.shape:anchor",
+    "thread_diff": "uwf_explain.comparison.page:diff_markup",
+    "thread_graph": "uwf_web.graph.box:thread_graph",
+    "value_diff": "uwf_explain.comparison.page:lines_markup",
+    "workflow_graph": "uwf_web.graph.box:workflow_graph",
+    "workflow_picture": "uwf_web.graph.box:workflow_picture",
+}
+"""The filters that make HTML, each imported on its first use."""
 
 
-def workflow_graph(workflow: Mapping[str, Any]) -> Markup:
-    """The graph of a workflow document."""
-    from uwf_web.graph.box import workflow_graph as draw
-
-    return Markup(draw(workflow))
-
-
-def workflow_picture(workflow: Mapping[str, Any]) -> Markup:
-    """The picture of a workflow alone."""
-    from uwf_web.graph.box import workflow_picture as draw
-
-    return Markup(draw(workflow))
+def drawing(target: str) -> Callable[..., Markup]:
+    """The filter that a text names."""
+    return lambda *given: Markup(named(target)(*given))
 
 
 def edges(of_role: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -41,35 +45,14 @@ def edges(of_role: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def node_anchor(role: str) -> str:
-    """The id of a role's row beside its graph."""
-    from uwf_web.graph.shape import anchor
-
-    return anchor(role)
-
-
-def thread_diff(document: Mapping[str, Any]) -> Markup:
-    """Two compared threads."""
-    from uwf_explain.comparison.page import diff_markup
-
-    return Markup(diff_markup(document))
-
-
-def value_diff(a: Any, b: Any) -> Markup:
-    """The lines of two values that differ."""
-    from uwf_explain.comparison.page import lines_markup
-
-    return Markup(lines_markup(a, b))
-
-
-def eval_report(document: Mapping[str, Any]) -> Markup:
+def report(document: Mapping[str, Any]) -> str:
     """The report of an evaluation."""
     from uwf_core.fields.records import read_record
     from uwf_eval.report.html.page import report_parts
     from uwf_eval.report.summary import Report
 
     *parts, _foot = report_parts(read_record(Report, document))
-    return Markup("".join(parts))
+    return "".join(parts)
 
 
 def versions(threads: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -140,9 +123,6 @@ def steps_of(sections: Sequence[Mapping[str, Any]]) -> frozenset[str]:
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
-    each.__name__: each
-    for each in (
-        edges, eval_report, node_anchor, step_window, steps_of, thread_diff, value_diff, versions,
-        workflow_graph, workflow_picture,
-    )
+    "edges": edges, "step_window": step_window, "steps_of": steps_of, "versions": versions,
+    **{name: drawing(target) for name, target in DRAWN.items()},
 }  # fmt: skip

@@ -1,6 +1,7 @@
 """A page: documents of commands, and the template that shows them and gets nothing else of uwf."""
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -8,6 +9,12 @@ if TYPE_CHECKING:
     from uwf_web.assets import Assets
 
 Document = Mapping[str, Any]
+
+
+def named(target: str) -> Any:
+    """What a text names, `module:attribute`, imported now."""
+    module, _, attribute = target.partition(":")
+    return getattr(import_module(module), attribute)
 
 
 class Visit(NamedTuple):

@@ -48,8 +48,8 @@ class Rendering:
         )
         self._templates.filters.update(
             ago=_ago, amount=_amount, cost=_cost, count=count, iso=_iso, json=_json, line=_line,
-            linked=_linked, markdown=_markdown, patch=_patch, short=_short, span=duration,
-            text=_text, thread_graph=_thread_graph, variants=_variants,
+            linked=_linked, patch=_patch, short=_short, span=duration, text=_text,
+            variants=_variants,
         )  # fmt: skip
         self._templates.filters["with"] = _with
         self._templates.filters.update(FILTERS)
@@ -116,12 +116,6 @@ def _with(query: Mapping[str, str], **changed: str) -> str:
     return urlencode({**query, **changed})
 
 
-def _markdown(value: str | None) -> Markup:
-    from uwf_web.markdown import to_html
-
-    return Markup(to_html(value or ""))
-
-
 def _patch(value: str) -> Markup:
     """A patch, its added and removed lines marked."""
     kinds = {"+": "ins", "-": "del", "@": "b"}
@@ -143,10 +137,3 @@ def _variants(schema: Mapping[str, Any]) -> Any:
     from uwf_core.client import form_of
 
     return form_of(schema)["variants"]
-
-
-def _thread_graph(document: Mapping[str, Any], base: str) -> Markup:
-    from uwf_web.graph.box import thread_graph
-
-    graph = thread_graph(document["workflow"], document["thread"], document["steps"], base)
-    return Markup(graph)

@@ -2,8 +2,8 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from uwf_core.cli.render.colours import is_terminal, screen_of
 from uwf_core.cli.session import Session
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from uwf_core.views.form import FormField, FormVariant
     from uwf_core.views.inbox import InboxItem
 
+Answer = TypeVar("Answer")
 _LEAVES = "Enter leaves it pending"
 _EDIT = "e"
 """What is typed to open the editor."""
@@ -40,36 +41,37 @@ def ask_person(session: Session, item: "InboxItem") -> "Input | None":
     """
     from uwf_core.threads.running import Input
 
-    screen = screen_of(session.stderr, session.env, session.color)
-    head = f"{one_line(item['role'])} asks in thread {item['thread']}:"
-    session.write_error(screen.paint(head, "warning"))
-    session.note(clean(item["message"]))
-    try:
+    def read() -> Input:
         if item["form"] is None:
-            return Input(text=_free_text(session, f"your answer ({_LEAVES}; {_EDIT}: editor)"))
+            prompt = f"your answer ({_LEAVES}; {_EDIT}: editor)"
+            return Input(text=_written(session, prompt, is_needed=True))
         return Input(answer=json.dumps(_filled_in(session, item["form"])))
-    except _LeftPending:
-        return None
-    except KeyboardInterrupt:
-        session.interrupted = False
-        session.note("")
-        return None
+
+    return _asked(session, item, "asks", read)
 
 
 def confirmed(session: Session, item: "InboxItem", what: str) -> bool:
     """Whether the person wants a thread to continue that waits for a decision alone."""
+    question = f"{_continuation(item)} (y or n)"
+    return _asked(session, item, what, lambda: _yes(session, question)) or False
+
+
+def _asked(
+    session: Session, item: "InboxItem", what: str, read: Callable[[], Answer]
+) -> Answer | None:
+    """Show an item, and read what the person decides; None if it is left pending."""
     screen = screen_of(session.stderr, session.env, session.color)
     head = f"{one_line(item['role'])} {what} in thread {item['thread']}:"
     session.write_error(screen.paint(head, "error" if item["kind"] == "failure" else "warning"))
     session.note(clean(item["message"]))
     try:
-        return _yes(session, f"{_continuation(item)} (y or n)")
+        return read()
     except _LeftPending:
-        return False
+        return None
     except KeyboardInterrupt:
         session.interrupted = False
         session.note("")
-        return False
+        return None
 
 
 def _yes(session: Session, question: str) -> bool:
@@ -131,8 +133,9 @@ def _entered(session: Session, field: "FormField") -> list[str]:
         case "choices":
             return _some_of(session, field, label)
         case "text" | "list" | "json":
-            return _texts(session, field, f"{label}; {_EDIT}: editor)")
-    given = _needed(field, _line(session, f"{label})"))
+            prompt, default = f"{label}; {_EDIT}: editor)", str(field["default"] or "")
+            return [_written(session, prompt, default, is_needed=field["required"])]
+    given = _needed(_line(session, f"{label})"), field["required"])
     return [_TRUTH.get(given.lower(), given) if field["kind"] == "boolean" else given]
 
 
@@ -150,31 +153,22 @@ def _some_of(session: Session, field: "FormField", label: str) -> list[str]:
     names = [choice_text(each) for each in field["choices"] or ()]
     for number, name in enumerate(names, 1):
         session.note(f"  {number}  {one_line(name)}")
-    words = _needed(field, _line(session, f"{label}; numbers or names, with commas)")).split(",")
-    given = [each.strip() for each in words if each.strip()]
+    words = _line(session, f"{label}; numbers or names, with commas)")
+    given = [each.strip() for each in _needed(words, field["required"]).split(",") if each.strip()]
     return [
         names[int(each) - 1] if each.isdecimal() and 0 < int(each) <= len(names) else each
         for each in given
     ]
 
 
-def _texts(session: Session, field: "FormField", prompt: str) -> list[str]:
+def _written(session: Session, prompt: str, default: str = "", *, is_needed: bool) -> str:
+    """A text, written on the line or in the editor."""
     text = _line(session, prompt)
-    if text == _EDIT:
-        text = _edited(session, str(field["default"] or ""))
-    return [_needed(field, text)]
+    return _needed(_edited(session, default) if text == _EDIT else text, is_needed)
 
 
-def _needed(field: "FormField", text: str) -> str:
-    if not text.strip() and field["required"]:
-        raise _LeftPending
-    return text
-
-
-def _free_text(session: Session, prompt: str) -> str:
-    text = _line(session, prompt)
-    text = _edited(session, "") if text == _EDIT else text
-    if not text.strip():
+def _needed(text: str, is_needed: bool) -> str:
+    if is_needed and not text.strip():
         raise _LeftPending
     return text
 

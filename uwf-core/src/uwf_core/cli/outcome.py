@@ -11,10 +11,10 @@ from typing import IO, TYPE_CHECKING, Any
 from uwf_core.api.sums import usage_payload
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen, fit, is_terminal, screen_of
-from uwf_core.cli.running_step import Running
 from uwf_core.cli.session import Session
 from uwf_core.cli.shutdown import cancel_on_signals
 from uwf_core.escape import clean, clean_document, one_line
+from uwf_core.views.activity import Running
 
 if TYPE_CHECKING:
     from uwf_core.engine.results import Outcome
@@ -25,6 +25,8 @@ _CLEAR_ABOVE = "\x1b[1A\x1b[2K"
 _LEAST_ROOM = 3
 """Lines of a terminal that live lines leave free: the last ones of what stays."""
 _REFRESH_SECONDS = 0.5
+_NO_MODEL = ("program", "workflow")
+"""What the steps of programs and calls record as their agents; neither gives signs of life."""
 
 
 class LiveWatch:
@@ -80,7 +82,7 @@ class LiveWatch:
     def _draw(self) -> None:
         """Draw a line for each running step, as many as the screen has room for."""
         now, width = monotonic(), max(self._screen.width - 1, 10)
-        texts = [each.line(now) for each in self._running.values()]
+        texts = [running_line(each, now) for each in self._running.values()]
         room = max(self._screen.height - _LEAST_ROOM, 1)
         if len(texts) > room:
             texts[room - 1 :] = [f"+ {len(texts) - room + 1} more"]
@@ -104,15 +106,13 @@ class LiveWatch:
                     self._draw()
 
     def _step_started(self, event: Any) -> None:
-        now, agent = monotonic(), one_line(event.alias or event.agent)
-        self._running[event.thread] = Running(
-            step_number(event), event.attempt, one_line(event.role), agent, now, now,
-            answers=event.answers,
-        )  # fmt: skip
+        now, agent = monotonic(), event.alias or event.agent
+        seen = Running(step_number(event), event.attempt, event.role, agent, now, now)
+        self._running[event.thread] = seen._replace(answers=event.answers)
         if not self._refresh:
             again = f", attempt {event.attempt}" if event.attempt > 1 else ""
             again = ", a person's answer" if event.answers else again
-            self._write(f"{step_name(event)}: {agent}{again}")
+            self._write(f"{step_name(event)}: {one_line(agent)}{again}")
         elif self._ticker is None:
             self._ticker = threading.Thread(target=self._tick, daemon=True)
             self._ticker.start()
@@ -153,6 +153,39 @@ _SHOW: Mapping[str, Callable[[LiveWatch, Any], None]] = {
     "StepFailed": LiveWatch._step_failed,
     "StepAsked": LiveWatch._step_asked,
 }
+
+
+def running_line(step: Running, now: float) -> str:
+    """`#3 reviewer · mock · 12s · waiting 4s for the model · 2 turns · 1.2k tokens · text`."""
+    parts = [f"#{step.number} {one_line(step.role)}", one_line(step.agent)]
+    if step.answers:
+        parts.append("a person's answer")
+    elif step.attempt > 1:
+        parts.append(f"attempt {step.attempt}")
+    parts += [_seconds(now - step.started), _doing(step, now)]
+    if step.turns:
+        parts.append(f"{step.turns} turn{'' if step.turns == 1 else 's'}")
+    if step.tokens is not None:
+        parts.append(f"{amounts.count(step.tokens)} tokens")
+    if not step.activity.in_tool:
+        parts.append(step.activity.said)
+    return " · ".join(filter(None, parts))
+
+
+def _doing(step: Running, now: float) -> str:
+    """What it does since the last sign of life."""
+    silent = now - step.heard
+    since = _seconds(silent) if silent >= 1 else ""
+    if step.activity.in_tool:
+        return f"running {step.activity.said} {since}".rstrip()
+    if not since or step.answers or step.agent in _NO_MODEL:
+        return ""
+    return f"waiting {since} for the {'model' if step.turns else 'agent'}"
+
+
+def _seconds(seconds: float) -> str:
+    """`12s`, `3m05s`."""
+    return f"{seconds:.0f}s" if seconds < 59.5 else amounts.duration(round(seconds) * 1000)
 
 
 def finished_text(event: Any, screen: Screen, *, is_answer: bool) -> str:

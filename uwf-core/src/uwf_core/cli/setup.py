@@ -1,7 +1,7 @@
 """`uwf setup`: by options, or by questions on a terminal."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,7 +9,7 @@ import click
 from uwf_core.cli.command import command
 from uwf_core.cli.model_trial import models_of, try_model
 from uwf_core.cli.params import prompt_text
-from uwf_core.cli.render.colours import Screen
+from uwf_core.cli.render.colours import Screen, is_terminal
 from uwf_core.cli.session import Session
 from uwf_core.config.keys import DEFAULT_PROTOCOL
 from uwf_core.config.providers import PRESETS
@@ -47,16 +47,7 @@ _BRINGS_A_MODEL = (
 @click.option("--model", metavar="NAME", help="The default model.")
 @click.option("--agent", metavar="NAME", help="The default agent.")
 @click.option("--no-trial", is_flag=True, help="Do not test the model with one small request.")
-def setup(
-    session: Session,
-    provider: str | None,
-    base_url: str | None,
-    protocol: str | None,
-    api_key: str | None,
-    model: str | None,
-    agent: str | None,
-    no_trial: bool,
-) -> None:
+def setup(session: Session, no_trial: bool, **given: Any) -> None:
     """Configure a provider, a model and a default agent: writes them into your configuration.
 
     Asks on a terminal if --provider is missing; --agent alone needs no provider. Known services:
@@ -68,25 +59,24 @@ def setup(
     from uwf_core.config.setup import SetupValues, setup_agent, setup_values
     from uwf_core.engine.names import check_names
 
-    if agent is not None and not any((provider, base_url, protocol, api_key, model)):
-        check_names(session.engine, [(("defaultAgent",), agent)])
-        done = setup_agent(session.engine.home, agent)
-        ready = _note_readiness(session, agent)
-        session.emit({**done.document(), "trial": None, "agentReady": ready}, _text)
-        return
-    if protocol is not None:
-        session.engine.plugins.found(MODELS, protocol)
-    if provider is None:
-        if not _can_ask(session):
+    agent, rest = given["agent"], {**given, "agent": None}
+    needs_provider = agent is None or any(rest.values())
+    if given["protocol"] is not None:
+        session.engine.plugins.found(MODELS, given["protocol"])
+    values = SetupValues(**{**given, "provider": given["provider"] or ""})
+    if needs_provider and not values.provider:
+        if not (is_terminal(sys.stdin) and is_terminal(session.stderr)):
             raise UsageError("--provider is missing", where="--provider", hint="uwf setup --help")
-        values = _ask(session, SetupValues("", base_url, api_key, model, agent, protocol))
+        values = _ask(session, values)
+    elif values.api_key == "-":
+        key = prompt_text(session, values.api_key, "--api-key")
+        values = values._replace(api_key=key.strip())
+    if agent is not None:
+        check_names(session.engine, [(("defaultAgent",), agent)])
+    if needs_provider:
+        done = setup_values(session.engine.home, session.engine.env, values)
     else:
-        if api_key == "-":
-            api_key = prompt_text(session, api_key, "--api-key").strip()
-        values = SetupValues(provider, base_url, api_key, model, agent, protocol)
-    if values.agent is not None:
-        check_names(session.engine, [(("defaultAgent",), values.agent)])
-    done = setup_values(session.engine.home, session.engine.env, values)
+        done = setup_agent(session.engine.home, agent or "")
     for notice in done.notices:
         session.note(notice)
     trial = None if no_trial or done.model is None else _try(session, done.model)
@@ -135,11 +125,6 @@ def _text(document: Mapping[str, Any], _screen: Screen) -> str:
     return "\n".join([*lines, *in_order(follow)])
 
 
-def _can_ask(session: Session) -> bool:
-    """Whether the user can answer: stdin and stderr are a terminal."""
-    return sys.stdin.isatty() and session.stderr.isatty()
-
-
 def _ask(session: Session, given: "SetupValues") -> "SetupValues":
     """Ask for what `given` lacks.
 
@@ -161,14 +146,21 @@ def _provider(session: Session) -> str:
     for number, name in enumerate(names, start=1):
         where = PRESETS[name].base_url if name in PRESETS else "any other address"
         session.note(f"  {number:2}  {name:12} {where}")
+    name = _chosen(session, "number or name", names, "openai")
+    return _prompt("a name for it") if name == _OTHER else name
+
+
+def _chosen(
+    session: Session, text: str, names: Sequence[str], default: str, what: str = "choice"
+) -> str:
+    """One of some names, or of their numbers; asked for again if it is unknown."""
     while True:
-        said = _prompt("number or name", default="openai")
-        name = names[int(said) - 1] if said.isdecimal() and 0 < int(said) <= len(names) else said
-        if name == _OTHER:
-            return _prompt("a name for it")
-        if name in names:
-            return name
-        session.note(f"unknown choice {said!r}")
+        said = _prompt(text, default=default)
+        if said in names:
+            return said
+        if said.isdecimal() and 0 < int(said) <= len(names):
+            return names[int(said) - 1]
+        session.note(f"unknown {what} {said!r}")
 
 
 def _base_url(provider: str) -> str | None:
@@ -184,11 +176,8 @@ def _protocol(session: Session, provider: str) -> str | None:
     if provider in PRESETS:
         return None
     names = sorted({each.found.name for each in session.engine.plugins.list((MODELS,))})
-    while True:
-        said = _prompt(f"its protocol ({', '.join(names)})", default=DEFAULT_PROTOCOL)
-        if said in names:
-            return said
-        session.note(f"unknown protocol {said!r}")
+    text = f"its protocol ({', '.join(names)})"
+    return _chosen(session, text, names, DEFAULT_PROTOCOL, "protocol")
 
 
 def _key(session: Session, provider: str) -> str | None:
@@ -198,13 +187,8 @@ def _key(session: Session, provider: str) -> str | None:
         return None
     if variable is not None and session.env.get(variable):
         session.note(f"the key is in {variable}; leave it empty to use that")
-    said: str = click.prompt(
-        "API key (not shown; empty for none)",
-        default="",
-        show_default=False,
-        hide_input=True,
-        err=True,
-    )
+    text = "API key (not shown; empty for none)"
+    said: str = click.prompt(text, default="", show_default=False, hide_input=True, err=True)
     return said.strip() or None
 
 
@@ -231,13 +215,14 @@ def _somewhere(session: Session, values: "SetupValues") -> "Model":
     base_url = values.base_url or (preset.base_url if preset else "")
     variable = preset.key_variable if preset else None
     key = values.api_key or (session.env.get(variable) if variable else None)
+    protocol = values.protocol or usual_protocol(values.provider)
     return Model(
         alias="",
         name="",
         provider=values.provider,
         base_url=base_url,
         api_key=key,
-        protocol=values.protocol or usual_protocol(values.provider),
+        protocol=protocol,
     )
 
 

@@ -15,7 +15,6 @@ from uwf_core.errors import ExitCode, UwfError
 from uwf_core.ids import ThreadId
 
 if TYPE_CHECKING:
-    from uwf_core.cli.watch_screen import WatchScreen
     from uwf_core.ids import ThreadId
     from uwf_core.views.following import Follower, Look
 
@@ -43,7 +42,7 @@ def watch(session: Session, thread: str | None) -> int:
         return _watch_one(session, find_thread(session.engine, thread), screen)
 
 
-def _screen(session: Session) -> "WatchScreen":
+def _screen(session: Session) -> PlainLines:
     if session.format != "text":
         return JsonLines(session)
     if not is_terminal(session.stdout) or session.env.get("TERM") == "dumb":
@@ -53,7 +52,7 @@ def _screen(session: Session) -> "WatchScreen":
     return LiveScreen(session)
 
 
-def _watch_one(session: Session, thread: "ThreadId", screen: "WatchScreen") -> int:
+def _watch_one(session: Session, thread: "ThreadId", screen: PlainLines) -> int:
     from uwf_core.threads.control import is_run, wait_thread
     from uwf_core.views.following import Follower
 
@@ -68,7 +67,7 @@ def _watch_one(session: Session, thread: "ThreadId", screen: "WatchScreen") -> i
         runs = screen.answer(thread) or is_run(session.engine, thread)
     screen.stop()
     outcome = wait_thread(session.engine, thread)
-    if session.format != "text":
+    if isinstance(screen, JsonLines):
         screen.end(outcome)
         if outcome.error is not None:
             raise outcome.error
@@ -99,7 +98,7 @@ def _note_unserved(session: Session, thread: "ThreadId", noted: str) -> str:
     return message
 
 
-def _watch_all(session: Session, screen: "WatchScreen") -> int:
+def _watch_all(session: Session, screen: PlainLines) -> int:
     """Until Ctrl-C, which is the end of it."""
     from uwf_core.threads.control import is_run
     from uwf_core.views.following import Follower, running_roots

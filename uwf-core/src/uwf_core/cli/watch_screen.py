@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from uwf_core.api.events import StepFailed, StepFinished
 from uwf_core.api.sums import usage_payload
-from uwf_core.cli.outcome import failed_text, finished_text
+from uwf_core.cli.outcome import failed_text, finished_text, running_line
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen, fit
 from uwf_core.cli.render.turns import GrowingTurns
-from uwf_core.cli.running_step import Running
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.engine.results import Outcome
 from uwf_core.escape import clean, clean_document, one_line
@@ -19,90 +18,14 @@ if TYPE_CHECKING:
     from uwf_core.views.following import Look, TurnSeen
 
 
-class WatchScreen:
-    """Shows looks at threads. `was_asked`: a question was shown that is still pending."""
+class PlainLines:
+    """Shows looks at threads as lines of text that stay: steps, and the finished lines of turns.
+    `was_asked`: a question was shown that is still pending.
+    """
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.was_asked = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def show(self, looks: "Mapping[str, Look]") -> None:
-        """Show what is new in some threads, and how they are now."""
-        raise NotImplementedError
-
-    def answer(self, thread: str) -> bool:
-        """Let the person answer what a thread asks; whether it continues now."""
-        return False
-
-    def left(self, thread: str, look: "Look") -> None:
-        """The run of one of several threads has ended."""
-
-    def end(self, outcome: Outcome) -> None:
-        """The run of the only thread has ended."""
-
-    def stop(self) -> None:
-        """Leave the terminal as it was."""
-
-
-class JsonLines(WatchScreen):
-    """A line of JSON for each step, each finished turn and each change of a status."""
-
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
-        self._status: dict[str, Any] = {}
-
-    def show(self, looks: "Mapping[str, Look]") -> None:
-        """Print what is new."""
-        for root, look in looks.items():
-            for event in look.events:
-                document = _event_document(event)
-                if document is not None:
-                    self._write({**document, "root": root})
-            status = {**status_fields(look.state), "steps": look.state.steps, "usage": look.usage}
-            if self._status.get(root) != status:
-                self._status[root] = status
-                self._write({"event": "status", "root": root, "thread": root, **status})
-
-    def end(self, outcome: Outcome) -> None:
-        """Print the document of the run."""
-        document = {**outcome.document, "exitCode": outcome.exit_code}
-        self._write({"event": "end", "root": document["thread"], **document})
-
-    def _write(self, document: Mapping[str, Any]) -> None:
-        self.session.emit_line(document, lambda *_: "")
-
-
-def _event_document(event: Any) -> dict[str, Any] | None:
-    if isinstance(event, StepFinished):
-        return {
-            "event": "step", "thread": event.thread, "label": event.label or str(event.number),
-            "number": event.number, "step": event.step, "role": event.role, "agent": event.agent,
-            "status": event.output.get("$status"), "leadsTo": event.leads_to, "back": event.back,
-            "durationMs": event.duration_ms, "usage": usage_payload(event.usage), "failure": None,
-        }  # fmt: skip
-    if isinstance(event, StepFailed):
-        return {
-            "event": "step", "thread": event.thread, "label": event.label or str(event.number),
-            "number": event.number, "step": event.step, "role": event.role, "agent": event.agent,
-            "status": None, "leadsTo": None, "back": False, "durationMs": None, "usage": None,
-            "failure": {"kind": event.kind, "message": event.message},
-        }  # fmt: skip
-    if event.is_finished:
-        return {"event": "turn", "thread": event.thread, "label": event.label, **event.turn}
-    return None
-
-
-class PlainLines(WatchScreen):
-    """Lines of text that stay: steps, and the finished lines of turns."""
-
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
         self._turns: dict[str, GrowingTurns] = {}
         self._named: set[str] = set()
 
@@ -117,8 +40,21 @@ class PlainLines(WatchScreen):
             if lines:
                 self.write("\n".join(lines))
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def answer(self, thread: str) -> bool:
+        """Let the person answer what a thread asks; whether it continues now."""
+        return False
+
+    def stop(self) -> None:
+        """Leave the terminal as it was."""
+
     def left(self, thread: str, look: "Look") -> None:
-        """Print how the run ended."""
+        """Print how the run of one of several threads ended."""
         state, screen = look.state, self.session.screen
         text = f"thread {thread} {screen.status(state.status)}"
         if state.suspension is not None:
@@ -151,6 +87,57 @@ class PlainLines(WatchScreen):
         return [] if turns is None else [line.rstrip("\n") for line in turns.end()]
 
 
+class JsonLines(PlainLines):
+    """A line of JSON for each step, each finished turn and each change of a status."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._status: dict[str, Any] = {}
+
+    def show(self, looks: "Mapping[str, Look]") -> None:
+        """Print what is new."""
+        for root, look in looks.items():
+            for event in look.events:
+                document = _event_document(event)
+                if document is not None:
+                    self._write({**document, "root": root})
+            status = {**status_fields(look.state), "steps": look.state.steps, "usage": look.usage}
+            if self._status.get(root) != status:
+                self._status[root] = status
+                self._write({"event": "status", "root": root, "thread": root, **status})
+
+    def left(self, thread: str, look: "Look") -> None:
+        """Print nothing more: the status was printed."""
+
+    def end(self, outcome: Outcome) -> None:
+        """Print the document of the run."""
+        document = {**outcome.document, "exitCode": outcome.exit_code}
+        self._write({"event": "end", "root": document["thread"], **document})
+
+    def _write(self, document: Mapping[str, Any]) -> None:
+        self.session.emit_line(document, lambda *_: "")
+
+
+def _event_document(event: Any) -> dict[str, Any] | None:
+    if isinstance(event, StepFinished):
+        return {
+            "event": "step", "thread": event.thread, "label": event.label or str(event.number),
+            "number": event.number, "step": event.step, "role": event.role, "agent": event.agent,
+            "status": event.output.get("$status"), "leadsTo": event.leads_to, "back": event.back,
+            "durationMs": event.duration_ms, "usage": usage_payload(event.usage), "failure": None,
+        }  # fmt: skip
+    if isinstance(event, StepFailed):
+        return {
+            "event": "step", "thread": event.thread, "label": event.label or str(event.number),
+            "number": event.number, "step": event.step, "role": event.role, "agent": event.agent,
+            "status": None, "leadsTo": None, "back": False, "durationMs": None, "usage": None,
+            "failure": {"kind": event.kind, "message": event.message},
+        }  # fmt: skip
+    if event.is_finished:
+        return {"event": "turn", "thread": event.thread, "label": event.label, **event.turn}
+    return None
+
+
 # -- a live screen ---------------------------------------------------------------------------------
 
 _LEAST_ROOM = 4
@@ -172,7 +159,10 @@ def live_lines(looks: "Mapping[str, Look]", now: int, screen: Screen) -> list[st
         lines.append(screen.paint(fit(_thread_line(name, look, now), screen.width), "bold"))
         lines += [
             screen.paint(fit(f"  {text}", screen.width), "running")
-            for text in (*map(_branches_line, look.branches), *_attempt_lines(look, now))
+            for text in (
+                *map(_branches_line, look.branches),
+                *(running_line(each, now / 1000) for each in look.attempts),
+            )
         ]
     room = max(screen.height - _LEAST_ROOM, 2)
     if len(lines) > room:
@@ -198,17 +188,6 @@ def _thread_line(root: str, look: "Look", now: int) -> str:
 def _branches_line(branches: Any) -> str:
     counts = ", ".join(f"{count} {status}" for status, count in sorted(branches.counts.items()))
     return f"branches of {one_line(branches.role)}: {counts}"
-
-
-def _attempt_lines(look: "Look", now: int) -> list[str]:
-    return [
-        Running(
-            each.label, each.attempt, one_line(each.role), one_line(each.agent),
-            each.started_ms / 1000, each.heard_ms / 1000, each.turns, each.tokens,
-            each.activity, each.answers,
-        ).line(now / 1000)
-        for each in look.attempts
-    ]  # fmt: skip
 
 
 def live_now(looks: "Mapping[str, Look]", screen: Screen) -> list[str]:

@@ -1,29 +1,12 @@
 """What starts, runs and ends threads."""
 
+# ruff: noqa: F403, F405 (the kinds of arguments are the words of the table)
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Unpack
 
 from uwf_core.operations.declare import Kind, Tool
-from uwf_core.operations.kinds import (
-    CLI,
-    HIDDEN,
-    LIMITS,
-    ONE_OR_MORE,
-    TEXT,
-    ZERO_OR_MORE,
-    Agent,
-    Fields,
-    Head,
-    Prompt,
-    Queue,
-    RunThread,
-    Start,
-    StartAndRun,
-    Step,
-    Tags,
-    Thread,
-    Workflow,
-)
+from uwf_core.operations.kinds import *
 from uwf_core.operations.table import operation
 
 if TYPE_CHECKING:

@@ -1,27 +1,12 @@
 """What is done with threads."""
 
+# ruff: noqa: F403, F405 (the kinds of arguments are the words of the table)
+
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 from uwf_core.operations.declare import Kind, Tool
-from uwf_core.operations.kinds import (
-    CLI,
-    MOMENT,
-    ONE_OR_MORE,
-    OUTPUT,
-    PYTHON,
-    QUOTA,
-    SPAN,
-    ZERO_OR_MORE,
-    Agent,
-    Filter,
-    Head,
-    Quota,
-    Step,
-    Thread,
-    Workflow,
-    Yes,
-)
+from uwf_core.operations.kinds import *
 from uwf_core.operations.table import command, operation
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
-"""What a step under way is doing, in a few words, from the newest turn of its agent."""
+"""A step under way, and what it is doing, in a few words from the newest turn of its agent."""
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from uwf_core.escape import one_line
 
@@ -17,6 +17,38 @@ class Activity(NamedTuple):
 
     said: str = ""
     in_tool: bool = False
+
+
+class Running(NamedTuple):
+    """A running step as seen so far: its number in the whole tree; `heard`: the last sign of life.
+    Times are in seconds of one clock.
+    """
+
+    number: str
+    attempt: int
+    role: str
+    agent: str
+    started: float
+    heard: float
+    turns: int = 0
+    tokens: int | None = None
+    activity: Activity = Activity()
+    answers: bool = False
+
+    def after_turn(self, turn: Any, now: float) -> "Running":
+        """Add a turn, or update a known one."""
+        tokens = self.tokens
+        used = turn.usage
+        if used is not None and used.output_tokens is not None:
+            tokens = (tokens or 0) + (used.input_tokens or 0) + used.output_tokens
+        tools = [
+            (each.name, is_over(each.result, each.started_ms, each.ended_ms))
+            for each in turn.tool_calls
+        ]
+        newest = activity_of(turn.text, tools)
+        activity = newest if newest.said else self.activity
+        turns = max(self.turns, turn.index + 1)
+        return self._replace(heard=now, turns=turns, tokens=tokens, activity=activity)
 
 
 def activity_of(text: str, tools: Sequence[tuple[str, bool]]) -> Activity:

@@ -15,7 +15,7 @@ from uwf_core.thread.calls import calling_heads, open_below
 from uwf_core.thread.head import read_head
 from uwf_core.thread.lock import running_threads
 from uwf_core.thread.names import attempt_name, turns_prefix
-from uwf_core.views.activity import Activity, activity_of, is_over
+from uwf_core.views.activity import Activity, Running, activity_of, is_over
 from uwf_core.views.recorded import RecordedThread
 from uwf_core.views.recorded_step import RecordedTurn
 from uwf_core.views.row import used_with_calls
@@ -45,24 +45,6 @@ class TurnSeen(NamedTuple):
     is_finished: bool
 
 
-class AttemptSeen(NamedTuple):
-    """A step under way: its number in the whole tree, what it has used so far, what it does.
-    `heard_ms`: the last sign of life. Times are ms since 1970.
-    """
-
-    thread: str
-    label: str
-    role: str
-    agent: str
-    attempt: int
-    started_ms: int
-    heard_ms: int
-    turns: int
-    tokens: int | None
-    activity: Activity
-    answers: bool
-
-
 class BranchesSeen(NamedTuple):
     """An open fan-out: its role, and how many branches have each status."""
 
@@ -83,7 +65,7 @@ class Look(NamedTuple):
     events: list[object]
     state: "ThreadState"
     usage: "UsagePayload"
-    attempts: list[AttemptSeen]
+    attempts: list[Running]
     branches: list[BranchesSeen]
     stack: list[str]
     is_running: bool
@@ -252,7 +234,7 @@ class Follower:
     def _label(self, record: RecordedThread, number: int) -> str:
         return label_of(self._engine, record.stored, number) if record.stored.caller else ""
 
-    def _attempt(self, record: RecordedThread) -> Iterator[AttemptSeen]:
+    def _attempt(self, record: RecordedThread) -> Iterator[Running]:
         opened, store = record.stored.attempt, self._engine.store
         if opened is None or record.holder is None:
             return
@@ -262,19 +244,13 @@ class Follower:
         node = store.payload(Ref(variable.value))
         rows = store.variables(turns_prefix(ThreadId(record.id), opened.name))
         turns = [RecordedTurn(store, row.value) for row in rows]
-        yield AttemptSeen(
-            record.id,
-            self._label(record, opened.number) or str(opened.number),
-            opened.role,
-            self._engine.alias_of(node["agent"]) or node["agent"],
-            opened.attempt,
-            node["startedAtMs"],
-            max([node["startedAtMs"], *(row.updated_ms for row in rows)]),
-            len(turns),
-            _tokens(turns),
-            _activity(turns),
-            node["attempt"]["answer"] is not None,
-        )
+        label = self._label(record, opened.number) or str(opened.number)
+        agent = self._engine.alias_of(node["agent"]) or node["agent"]
+        started, heard = node["startedAtMs"], max((row.updated_ms for row in rows), default=0)
+        yield Running(
+            label, opened.attempt, opened.role, agent, started / 1000, max(started, heard) / 1000,
+            len(turns), _tokens(turns), _activity(turns), node["attempt"]["answer"] is not None,
+        )  # fmt: skip
 
 
 def _leads_to(to: "NextPayload") -> str | None:

@@ -16,6 +16,7 @@ from uwf_core.views.thread_list import ThreadFilter, list_threads
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.calls import Waiting
+    from uwf_core.thread.decisions import Suspension
     from uwf_core.thread.head import Head
     from uwf_core.views.unserved import Unserved
 
@@ -88,23 +89,32 @@ def _unserved_item(engine: "Engine", row: "Unserved") -> InboxItem:
     head = read_head(engine.store, ThreadId(row.thread))
     state = head.state
     above = calling_heads(engine.store, state) if state.caller is not None else []
-    root = above[-1] if above else head
+    root = RecordedThread(engine, above[-1] if above else head)
     waits = state.suspension
     role = state.attempt.role if state.attempt else state.current_role or (waits and waits.role)
+    commands = [row.command, f"uwf thread exec {row.thread} --until-done"]
+    return _item(root, head, "worker", role or "", row.message, commands)
+
+
+def _item(
+    root: RecordedThread, head: "Head", kind: InboxKind, role: str, message: str,
+    commands: list[str], suspension: "Suspension | None" = None,
+) -> InboxItem:  # fmt: skip
+    """An item of a tree; `head` is that of the thread that takes the answer."""
     return {
-        "thread": row.thread,
-        "root": root.thread,
-        "workflowName": root.state.workflow_name,
-        "task": first_line(RecordedThread(engine, root).task),
-        "kind": "worker",
-        "role": role or "",
-        "message": row.message,
-        "failure": None,
-        "until": None,
+        "thread": head.thread,
+        "root": root.id,
+        "workflowName": root.stored.workflow_name,
+        "task": first_line(root.task),
+        "kind": kind,
+        "role": role,
+        "message": message,
+        "failure": suspension.kind if suspension and suspension.reason == "failure" else None,
+        "until": suspension and suspension.until_ms,
         "sinceMs": head.variable.updated_ms,
         "head": head.ref,
         "form": None,
-        "commands": [row.command, f"uwf thread exec {row.thread} --until-done"],
+        "commands": commands,
     }
 
 
@@ -116,36 +126,25 @@ def waiting_in(engine: "Engine", root: str) -> list[InboxItem]:
         return []
 
 
-def _items(engine: "Engine", root: ThreadId) -> Iterator[InboxItem]:
-    head = read_head(engine.store, root)
-    task = first_line(RecordedThread(engine, head).task)
+def _items(engine: "Engine", thread: ThreadId) -> Iterator[InboxItem]:
+    head = read_head(engine.store, thread)
+    root = RecordedThread(engine, head)
     waiting = asks_below(engine.store, head) or waiting_below(engine.store, head)
     limited = [each for each in waiting if each.suspension.reason == "limit"]
     if limited:
-        yield from _limits(engine, head, task, limited)
+        yield from _limits(engine, root, head, limited)
     for each in waiting:
         if each in limited:
             continue
-        shown = show_thread(engine, root if len(waiting) == 1 else each.head.thread)
-        yield {
-            "thread": each.head.thread,
-            "root": root,
-            "workflowName": head.state.workflow_name,
-            "task": task,
-            "kind": _kind(each),
-            "role": each.suspension.role,
-            "message": each.suspension.message,
-            "failure": each.suspension.kind if each.suspension.reason == "failure" else None,
-            "until": each.suspension.until_ms,
-            "sinceMs": each.head.variable.updated_ms,
-            "head": each.head.ref,
-            "form": RecordedThread(engine, each.head).form,
-            "commands": until_done(shown["next"], shown["thread"]),
-        }
+        shown = show_thread(engine, thread if len(waiting) == 1 else each.head.thread)
+        waits, commands = each.suspension, until_done(shown["next"], shown["thread"])
+        kind = _kind(each)
+        item = _item(root, each.head, kind, waits.role, waits.message, commands, waits)
+        yield {**item, "form": RecordedThread(engine, each.head).form}
 
 
 def _limits(
-    engine: "Engine", root: "Head", task: str, limited: "list[Waiting]"
+    engine: "Engine", root: RecordedThread, head: "Head", limited: "list[Waiting]"
 ) -> Iterator[InboxItem]:
     """An item for each limit that a tree has reached, wherever in it: the root grants it."""
     from uwf_core.engine.budget import newest_limit  # for threads with limits
@@ -155,23 +154,11 @@ def _limits(
     for each in limited:
         by_limit.setdefault(newest_limit(engine.store, each.head.thread)["limit"], []).append(each)
     for waiting in by_limit.values():
-        first, thread = waiting[0], root.thread
-        messages = dict.fromkeys(each.suspension.message for each in waiting)
-        yield {
-            "thread": thread,
-            "root": thread,
-            "workflowName": root.state.workflow_name,
-            "task": task,
-            "kind": "limit",
-            "role": ", ".join(dict.fromkeys(each.suspension.role for each in waiting)),
-            "message": "\n".join(messages),
-            "failure": None,
-            "until": first.suspension.until_ms,
-            "sinceMs": min(each.head.variable.updated_ms for each in waiting),
-            "head": root.ref,
-            "form": None,
-            "commands": until_done([grant_command(engine, thread, waiting)], thread),
-        }
+        roles = ", ".join(dict.fromkeys(each.suspension.role for each in waiting))
+        messages = "\n".join(dict.fromkeys(each.suspension.message for each in waiting))
+        commands = until_done([grant_command(engine, head.thread, waiting)], head.thread)
+        item = _item(root, head, "limit", roles, messages, commands, waiting[0].suspension)
+        yield {**item, "sinceMs": min(each.head.variable.updated_ms for each in waiting)}
 
 
 def _kind(waiting: "Waiting") -> InboxKind:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from uwf_core.api.store import Variable
 from uwf_core.api.sums import NOTHING_USED, UsagePayload
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import ThreadId
@@ -12,13 +13,13 @@ from uwf_core.thread.names import HEADS, TASK
 from uwf_core.thread.state import ThreadState
 
 if TYPE_CHECKING:
-    from uwf_core.api.store import Holder, Variable
+    from uwf_core.api.store import Holder
     from uwf_core.engine.documents import RunningDocument, ThreadRow
     from uwf_core.engine.engine import Engine
 
 
 def row_of(
-    variable: "Variable", state: ThreadState | ThreadSummary, holder: "Holder | None"
+    variable: Variable, state: ThreadState | ThreadSummary, holder: "Holder | None"
 ) -> "ThreadRow":
     """The row of a thread."""
     return {
@@ -45,29 +46,9 @@ def corrupt_row(thread: ThreadId, message: str) -> "ThreadRow":
     """The row of a thread of which only the id is known."""
     # A damaged id has no time of creation; 0 stands for unknown.
     started_ms = thread.created_ms if ThreadId.matches(thread) else 0
-    return {
-        "thread": thread,
-        "workflow": "",
-        "workflowName": "",
-        "cwd": "",
-        "head": "",
-        "depth": 0,
-        "parent": None,
-        "tags": {},
-        "status": "corrupt",
-        "currentRole": None,
-        "suspendedRole": None,
-        "suspendMessage": message,
-        "suspendReason": None,
-        "done": False,
-        "steps": 0,
-        "usage": NOTHING_USED,
-        "running": None,
-        "original": None,
-        "startedAtMs": started_ms,
-        "updatedAtMs": started_ms,
-        "task": None,
-    }
+    unread = ThreadSummary("corrupt", "", "", started_ms, None, 0, NOTHING_USED, None, None, 0)
+    head = Variable(HEADS + thread, "", {"cwd": ""}, started_ms, started_ms, b"")
+    return {**row_of(head, unread, None), "suspendMessage": message}
 
 
 def _running(holder: "Holder | None") -> "RunningDocument | None":

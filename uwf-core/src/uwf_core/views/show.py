@@ -1,11 +1,11 @@
 """A thread as a document. Reads without ever taking a lock."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.find import find_thread
-from uwf_core.errors import CorruptNodeError, DefinitionError, UwfError
+from uwf_core.errors import CorruptNodeError, UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import (
     Called,
@@ -32,12 +32,11 @@ if TYPE_CHECKING:
         BranchDocument,
         CalledDocument,
         FrameDocument,
-        ResultDocument,
         ThreadDocument,
         ThreadRow,
     )
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.file_documents import FileDocument
+    from uwf_core.views.form import FormField
 
 
 def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
@@ -50,18 +49,7 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
         thread = open_thread(engine, word)
     except CorruptNodeError as error:
         row = corrupt_row(find_thread(engine, word), error.message)
-        return {
-            **row,
-            **dict.fromkeys(("task", "input", "agent", "bindings", "form", "worktree")),  # type: ignore[typeddict-item]
-            "stack": [],
-            "children": [],
-            "compacted": None,
-            "result": None,
-            "files": [],
-            "notices": [],
-            "next": [],
-            "hint": _hint(row, None, None),
-        }
+        return {**row, **_unread(), "hint": _hint(row, None, None)}  # type: ignore[typeddict-item]
     row = row_of(thread.variable, thread.state, thread.holder)
     row["usage"] = used_with_calls(engine, thread.stored)
     waits = thread.state.suspension if row["status"] == "suspended" else None
@@ -70,46 +58,40 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
     own = thread.state.worktree
     return {
         **row,
-        "task": thread.task if thread.is_sound else None,
-        "input": thread.input if thread.is_sound else None,
-        "agent": thread.node["agent"] if thread.is_sound else None,
-        "bindings": thread.node["bindings"] if thread.is_sound else None,
+        **(_unread() | (_inside(thread) if thread.is_sound else {})),  # type: ignore[typeddict-item]
         "form": form,
         "worktree": own and {"folder": own.folder, "branch": own.branch, "base": own.base},
         "stack": _stack(engine.store, thread.stack),
         "children": [_called(each) for each in thread.called],
-        "compacted": thread.compacted if thread.is_sound else None,
-        "result": _result(thread) if row["status"] == "completed" else None,
-        "files": _delivered(thread) if thread.is_sound else [],
-        "notices": _notices(thread) if thread.is_sound else [],
         "next": commands,
         "hint": hint,
     }
 
 
-def _result(thread: "RecordedThread") -> "ResultDocument | None":
-    """What the newest step has said; None if there is no step."""
+def _unread() -> dict[str, Any]:
+    """What a document has beside the row, of a thread whose nodes cannot be read."""
+    unknown = dict.fromkeys(("task", "input", "agent", "bindings", "form", "worktree"))
+    return {
+        **unknown, "stack": [], "children": [], "compacted": None, "result": None, "files": [],
+        "notices": [], "next": [],
+    }  # fmt: skip
+
+
+def _inside(thread: "RecordedThread") -> dict[str, Any]:
+    """What the start of a thread says, and its newest step."""
+    found = {"task": thread.task, "input": thread.input, "compacted": thread.compacted}
+    found |= {"agent": thread.node["agent"], "bindings": thread.node["bindings"]}
     step = next(thread.newest_first("output", "body"), None)
     if step is None:
-        return None
-    output = dict(step.output)
-    return {"role": step.role, "status": step.status, "output": output, "body": step.body}
+        return found
+    if thread.status == "completed":
+        said = {"output": dict(step.output), "body": step.body}
+        found["result"] = {"role": step.role, "status": step.status, **said}
+    if step.files:
+        from uwf_core.views.steps import files_of_step  # for few threads
 
-
-def _delivered(thread: "RecordedThread") -> "list[FileDocument]":
-    """The files that the newest step delivered."""
-    newest = next(thread.newest_first(), None)
-    if newest is None or not newest.files:
-        return []
-    from uwf_core.views.steps import files_of_step
-
-    return files_of_step(newest)
-
-
-def _notices(thread: "RecordedThread") -> list[str]:
-    """The notices of the newest step."""
-    newest = next(thread.newest_first(), None)
-    return [] if newest is None else [*(newest.node["notices"] or ())]
+        found["files"] = files_of_step(step)
+    return {**found, "notices": [*(step.node["notices"] or ())]}
 
 
 def _frame(frame: Frame) -> "FrameDocument":
@@ -353,7 +335,10 @@ def _suspended_hint(suspension: Suspension, failed: str | None) -> str:
     return f"{again}; `uwf step show {failed}` shows the failed attempt" if failed else again
 
 
-_PLACEHOLDERS = {"string": "text", "integer": "number", "number": "number", "boolean": "true|false"}
+_PLACEHOLDERS = {
+    "line": "text", "text": "text", "file": "text", "integer": "number", "number": "number",
+    "boolean": "true|false",
+}  # fmt: skip
 
 
 def answer_options(form: Mapping[str, Any], option: str = "--answer") -> list[str]:
@@ -364,34 +349,23 @@ def answer_options(form: Mapping[str, Any], option: str = "--answer") -> list[st
     """
     from shlex import quote
 
-    from uwf_core.workflow.variants import STATUS, variants
+    from uwf_core.views.form import form_of
 
-    def line(first: str, properties: Mapping[str, Any], required: Iterable[str]) -> str:
-        named = [name for name in required if name != STATUS]
-        filled = [f"{quote(name)}=<{_placeholder(properties.get(name))}>" for name in named]
-        return " ".join(filter(None, [first, *(f"{option} {each}" for each in filled)]))
-
-    try:
-        ways = variants(form)
-    except DefinitionError:  # a form that an agent made need not have statuses
-        properties = form.get("properties", {})
-        return [line("", properties, form.get("required") or properties) or f"{option} <JSON>"]
-    return [
-        line(
-            f"--status {quote(way.status)}",
-            way.properties,
-            [name for name in way.properties if name in way.required],
-        )
-        for way in ways
-    ]
+    lines = []
+    for way in form_of(form)["variants"]:
+        words = [] if way["status"] is None else [f"--status {quote(way['status'])}"]
+        needed = [each for each in way["fields"] if each["required"]]
+        for each in needed if words or needed else way["fields"]:
+            name = each["name"] and f"{quote(each['name'])}="
+            words.append(f"{option} {name}<{_placeholder(each)}>")
+        lines.append(" ".join(words))
+    return lines
 
 
-def _placeholder(schema: Any) -> str:
-    from uwf_core.workflow.deliverable import flattened, main_type
+def _placeholder(field: "FormField") -> str:
     from uwf_core.workflow.variants import NAME
 
-    flat = flattened(schema)
-    choices = flat.get("enum", ())
-    if choices and all(isinstance(each, str) and NAME.match(each) for each in choices):
-        return "|".join(choices)
-    return _PLACEHOLDERS.get(main_type(flat), "JSON")
+    choices = field["choices"] if field["kind"] == "choice" else None
+    if not choices or not all(isinstance(each, str) for each in choices):
+        return _PLACEHOLDERS.get(field["kind"], "JSON")
+    return "|".join(choices) if all(map(NAME.match, choices)) else "text"

@@ -1,7 +1,7 @@
 """Steps as documents: those of a thread as rows, and one whole step."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.thread.decisions import call_of
@@ -85,41 +85,28 @@ def delivered_file(step: "RecordedStep", path: str) -> bytes:
 
 
 def _start_row(thread: "RecordedThread") -> "StepRow":
+    nothing = dict.fromkeys(("completedAtMs", "durationMs", "usage", "childThread", "branches"))
     return {
-        "step": thread.start,
-        "number": 0,
-        "role": "$START",
-        "agent": thread.node["agent"],
-        "alias": thread.alias,
-        "status": None,
-        "startedAtMs": thread.node["startedAtMs"],
-        "completedAtMs": None,
-        "durationMs": None,
-        "usage": None,
-        "denials": [],
-        "attempts": 0,
-        "answered": False,
-        "childThread": None,
-        "branches": None,
-    }
+        "step": thread.start, "number": 0, "role": "$START", "agent": thread.node["agent"],
+        "alias": thread.alias, "status": None, "startedAtMs": thread.node["startedAtMs"],
+        **nothing,  # type: ignore[typeddict-item]
+        "denials": [], "attempts": 0, "answered": False,
+    }  # fmt: skip
 
 
 def _row(step: "RecordedStep") -> "StepRow":
-    node = step.node
+    node: Any = step.node
     return {
         "step": step.ref,
-        "number": step.number,
-        "role": step.role,
-        "agent": node["agent"],
+        **{key: node[key] for key in _OF_NODE},  # type: ignore[typeddict-item]
         "alias": step.alias,
         "status": step.status,
-        "startedAtMs": node["startedAtMs"],
-        "completedAtMs": node["completedAtMs"],
         "durationMs": step.duration_ms,
-        "usage": node["usage"],
-        "denials": node["denials"],
         "attempts": len(node["previousAttempts"]) + 1,
         "answered": step.is_answer,
         "childThread": step.child,
         "branches": call_of(node)["branches"],
     }
+
+
+_OF_NODE = ("number", "role", "agent", "startedAtMs", "completedAtMs", "usage", "denials")
