@@ -33,12 +33,13 @@ from uwf_core.cli.session import Session, working_folder
 from uwf_core.cli.shutdown import cancel_on_signals, end_process
 from uwf_core.cli.thread_list import thread_filter
 from uwf_core.escape import clean, clean_document
+from uwf_core.maintenance.replaced_file import replaced_file
 from uwf_core.operations.rows import Noun, Row
 
 __all__ = [
     "EXIT_CODES", "Column", "Command", "Group", "Moment", "Noun", "Row", "Screen", "Session",
     "TableGroup", "ago", "cancel_on_signals", "changed_lines", "clean", "clean_document", "command",
     "count", "document_text", "duration", "end_process", "error_document", "fields", "file_or_text",
-    "is_terminal", "main", "moment", "problem_lines", "process", "screen_of", "table",
-    "thread_filter", "usage", "working_folder", "write_examples", "write_lines",
+    "is_terminal", "main", "moment", "problem_lines", "process", "replaced_file", "screen_of",
+    "table", "thread_filter", "usage", "working_folder", "write_examples", "write_lines",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from uwf_core.commands import Screen, clean, fields
 from uwf_core.fields.records import read_record
 from uwf_eval.calibration.records import Calibration, Figure
 from uwf_eval.report.numbers import NONE, cost_of, percent, score, tokens_of
-from uwf_eval.report.tables import Heading, Row, Table, table_text
+from uwf_eval.report.tables import Columns, Heading, table_of, table_text
 
 _WORDS: Final = {
     "reached": "reached",
@@ -16,14 +16,6 @@ _WORDS: Final = {
     "cannot_tell": "cannot tell",
     "not_measured": "not measured",
 }
-_HEADINGS: Final = (
-    Heading("Figure", least=10),
-    Heading("Value", "number"),
-    Heading("95%", "number", rank=1),
-    Heading("Bar", "number", rank=2),
-    Heading("Items", "number", rank=3),
-    Heading("Verdict", least=8),
-)
 _OWN: Final = ("task", "name", "set", "weight", "ref")
 
 
@@ -53,8 +45,7 @@ def _one(document: Mapping[str, Any], screen: Screen) -> str:
             ],
             screen,
         ),
-        table_text(Table("Figures", _HEADINGS, [Row(_figure(each)) for each in found.figures]),
-                   screen),
+        table_text(table_of("Figures", _FIGURES, found.figures), screen),
         _verdict(found, document["weight"], screen),
     ]  # fmt: skip
     return "\n\n".join(parts)
@@ -73,17 +64,23 @@ def _used(usage: Usage) -> str | None:
     return None if usage.tokens is None else f"{tokens_of(usage)} tokens, {cost_of(usage)}"
 
 
-def _figure(each: Figure) -> tuple[str, ...]:
-    least = each.name in ("agreement", "kappa")
+def _interval(each: Figure) -> str:
     low, high = each.low, each.high
-    return (
-        each.name,
-        score(each.value),
-        NONE if low is None or high is None else f"{low:.2f} … {high:.2f}",
-        f"{'≥' if least else '≤'} {each.bar:g}",
-        str(each.items) if each.items else NONE,
-        _WORDS[each.verdict],
-    )
+    return NONE if low is None or high is None else f"{low:.2f} … {high:.2f}"
+
+
+def _bar(each: Figure) -> str:
+    return f"{'≥' if each.name in ('agreement', 'kappa') else '≤'} {each.bar:g}"
+
+
+_FIGURES: Final[Columns] = (
+    (Heading("Figure", least=10), lambda each: each.name),
+    (Heading("Value", "number"), lambda each: score(each.value)),
+    (Heading("95%", "number", rank=1), _interval),
+    (Heading("Bar", "number", rank=2), _bar),
+    (Heading("Items", "number", rank=3), lambda each: str(each.items) if each.items else NONE),
+    (Heading("Verdict", least=8), lambda each: _WORDS[each.verdict]),
+)
 
 
 def _verdict(found: Calibration, weight: float, screen: Screen) -> str:

@@ -1,11 +1,9 @@
 """`uwf eval report`."""
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from uwf_core.commands import Screen, Session
-from uwf_core.errors import ExitCode, UsageError
+from uwf_core.errors import ExitCode
 from uwf_core.fields.records import write_record
 from uwf_eval.cli.results import results_of
 from uwf_eval.records import Trial
@@ -36,9 +34,9 @@ def report(
         every = results.trials(found.run)
         summary = summarise(found, every, trials)
     if html is not None:
-        write_file(session, html, _form(session, "html", summary, every))
+        _write_file(session, html, _form(session, "html", summary, every))
     if output is not None:
-        write_file(session, output, _form(session, wanted or session.format, summary, every))
+        _write_file(session, output, _form(session, wanted or session.format, summary, every))
     elif wanted in FORMATS:
         session.write(_form(session, wanted, summary, every))
     else:
@@ -69,24 +67,6 @@ def _enough(session: Session, summary: Report, least: float | None) -> int:
     return ExitCode.FAILED
 
 
-def write_file(session: Session, name: str, text: str) -> None:
-    """Write a text into a file atomically, and report it on stderr.
-
-    Raises:
-        UsageError: it cannot be written; an existing file is unchanged.
-    """
-    target = Path(name)
-    draft = target.with_name(f".{target.name}.{os.getpid()}.new")
-    try:
-        try:
-            draft.write_text(text, encoding="utf-8", errors="backslashreplace")
-            draft.replace(target)
-        finally:
-            draft.unlink(missing_ok=True)
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            f"cannot write the report: {getattr(error, 'strerror', None) or error}",
-            where=name,
-            hint="choose a writable folder on a disk with free space",
-        ) from error
+def _write_file(session: Session, name: str, text: str) -> None:
+    session.write_file(name, "the report", text.encode("utf-8", "backslashreplace"))
     session.note(f"written: {name} ({len(text):,} characters)")

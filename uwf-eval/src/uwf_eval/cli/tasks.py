@@ -1,7 +1,7 @@
 """`uwf eval new`."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,53 +17,45 @@ from uwf_eval.task.whole_thread import read_fields, write_thread_task
 def new(session: Session, task: str, expect: Sequence[str], **options: Any) -> None:
     """Create a task."""
     folder = Path(os.path.normpath(Path(working_folder(), task)))
+    document: dict[str, Any] = {"name": folder.name, "folder": str(folder)}
     if len(options["from_thread"]) == 1 and not (options["role"] or options["from_step"]):
-        _write_thread(session, folder, task, expect, options)
-        return
-    if expect:
+        document["expected"] = _write_thread(session, folder, expect, options)
+    elif expect:
         raise UsageError("--expect needs --from-thread without --role", hint="name one thread")
-    wanted = selection_of((task,), options)
-    if wanted.is_empty:
+    elif (wanted := selection_of((task,), options)).is_empty:
         write_starter(folder)
     else:
         _write_recorded(session, folder, wanted)
-    document = {
-        "name": folder.name,
-        "folder": str(folder),
-        "hint": f"uwf eval run {task} --repeat 3",
-    }
+    document["hint"] = f"uwf eval run {task} --repeat 3"
     session.emit(document, lambda each, _: f"{each['folder']}\nnext: {each['hint']}")
 
 
 def _write_thread(
-    session: Session, folder: Path, task: str, expect: Sequence[str], options: dict[str, Any]
-) -> None:
-    files = None if options["files"] is None else Path(working_folder(), options["files"])
+    session: Session, folder: Path, expect: Sequence[str], options: Mapping[str, Any]
+) -> Mapping[str, Any]:
     [thread] = options["from_thread"]
     with Client.open(env=session.env, cwd=working_folder()) as client:
+        files = _files(options["files"])
         written = write_thread_task(client, thread, folder, files, read_fields(expect))
     if written.without_files:
         session.note(f"note: no files: {written.without_files}; --files DIR adds them")
     if not expect:
         session.note("note: expected.json has the recorded answer; correct it")
-    document = {
-        "name": folder.name,
-        "folder": str(folder),
-        "expected": written.expected,
-        "hint": f"uwf eval run {task} --repeat 3",
-    }
-    session.emit(document, lambda each, _: f"{each['folder']}\nnext: {each['hint']}")
+    return written.expected
 
 
 def _write_recorded(session: Session, folder: Path, wanted: Selection) -> None:
     check_new(folder)
-    files = None if wanted.files is None else Path(working_folder(), wanted.files)
     with Client.open(env=session.env, cwd=working_folder()) as client:
         steps = selected(session, client, wanted).steps
     try:
-        write_task(folder, folder.name, steps, files)
+        write_task(folder, folder.name, steps, _files(wanted.files))
     except OSError as error:
         raise UsageError(
             f"cannot write the task: {error.strerror}", where=str(folder),
             hint="choose a writable folder",
         ) from error  # fmt: skip
+
+
+def _files(word: str | None) -> Path | None:
+    return None if word is None else Path(working_folder(), word)

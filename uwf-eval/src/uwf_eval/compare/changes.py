@@ -9,7 +9,7 @@ from uwf_eval.report.configurations import Configurations
 from uwf_eval.report.groups import by_task, groups_of
 from uwf_eval.report.numbers import NONE, percent, plural, score
 from uwf_eval.report.summary import line_of
-from uwf_eval.report.tables import Heading, Row, Table
+from uwf_eval.report.tables import Columns, Heading, Table, table_of
 
 _SAME: Final = 1e-9
 _Position = tuple[str, str, int, Hashable]
@@ -201,27 +201,12 @@ def _fixtures(trials: Iterable[Trial]) -> Mapping[str, str]:
 
 def tables_of(found: Changes) -> Sequence[Table]:
     """The changed settings, tasks and trials."""
-    settings = (Heading("Setting", least=8), Heading("A", least=8), Heading("B", least=8))
-    tasks = (
-        Heading("Task", least=12),
-        Heading("A", "number"),
-        Heading("B", "number"),
-        Heading("Score", "number"),
-        Heading("Passed A", "number", rank=1),
-        Heading("Passed B", "number", rank=1),
-    )
-    trials = (
-        Heading("Trial", least=12),
-        Heading("A", least=8),
-        Heading("B", least=8),
-        Heading("Configuration", least=10, rank=1),
-    )
     more = found.changed - len(found.trials)
     left_out = f"{plural(more, 'trial')} more changed" if more else ""
     return (
-        Table("Settings", settings, [Row((x.what, x.a, x.b)) for x in found.settings]),
-        Table("Tasks", tasks, [*map(_task_row, found.tasks)]),
-        Table("Trials", trials, [*map(_trial_row, found.trials)], left_out=left_out),
+        table_of("Settings", _SETTINGS, found.settings),
+        table_of("Tasks", _TASKS, found.tasks),
+        table_of("Trials", _TRIALS, found.trials, left_out=left_out),
     )
 
 
@@ -230,20 +215,17 @@ def tally(found: Changes) -> str:
     return f"{plural(found.changed, 'trial')} changed, {found.same:,} unchanged"
 
 
-def _task_row(each: TaskChange) -> Row:
+def _score_change(each: TaskChange) -> str:
     known = [side.score for side in (each.a, each.b) if side and side.score is not None]
-    change = f"{known[1] - known[0]:+.2f}" if len(known) == 2 else NONE
-    shares = (NONE if side is None else percent(side.passed) for side in (each.a, each.b))
-    return Row((each.task, _mean(each.a), _mean(each.b), change, *shares))
+    return f"{known[1] - known[0]:+.2f}" if len(known) == 2 else NONE
+
+
+def _passed(side: TaskResult | None) -> str:
+    return NONE if side is None else percent(side.passed)
 
 
 def _mean(side: TaskResult | None) -> str:
     return NONE if side is None else f"{score(side.score)} (n {side.trials:,})"
-
-
-def _trial_row(each: TrialChange) -> Row:
-    name = " ".join(filter(None, (each.task, each.case, f"#{each.repeat}")))
-    return Row((name, _ended(each.a), _ended(each.b), each.configuration))
 
 
 def _ended(end: TrialEnd | None) -> str:
@@ -252,3 +234,27 @@ def _ended(end: TrialEnd | None) -> str:
     if end.state == "scored":
         return f"{score(end.score)}{' passed' if end.passed else ''}"
     return end.state.replace("_", " ")
+
+
+_SETTINGS: Final[Columns] = (
+    (Heading("Setting", least=8), lambda each: each.what),
+    (Heading("A", least=8), lambda each: each.a),
+    (Heading("B", least=8), lambda each: each.b),
+)
+_TASKS: Final[Columns] = (
+    (Heading("Task", least=12), lambda each: each.task),
+    (Heading("A", "number"), lambda each: _mean(each.a)),
+    (Heading("B", "number"), lambda each: _mean(each.b)),
+    (Heading("Score", "number"), _score_change),
+    (Heading("Passed A", "number", rank=1), lambda each: _passed(each.a)),
+    (Heading("Passed B", "number", rank=1), lambda each: _passed(each.b)),
+)
+_TRIALS: Final[Columns] = (
+    (
+        Heading("Trial", least=12),
+        lambda each: " ".join(filter(None, (each.task, each.case, f"#{each.repeat}"))),
+    ),
+    (Heading("A", least=8), lambda each: _ended(each.a)),
+    (Heading("B", least=8), lambda each: _ended(each.b)),
+    (Heading("Configuration", least=10, rank=1), lambda each: each.configuration),
+)

@@ -7,7 +7,7 @@ from uwf_eval.compare.measure import is_bounded
 from uwf_eval.compare.records import Comparison, LeftOut, Measured, Metric, Plan
 from uwf_eval.compare.verdict import shown_p
 from uwf_eval.report.numbers import NONE, dollars, elapsed, percent, plural, score, tokens
-from uwf_eval.report.tables import Heading, Row, Table, Value
+from uwf_eval.report.tables import Columns, Heading, Table, Value, table_of
 from uwf_eval.statistics.intervals import Estimate, Interval
 
 _PLACES_SHOWN: Final = 5
@@ -43,28 +43,25 @@ def figures(comparison: Comparison, beside: str = "") -> Table:
     Args:
         beside: the heading of the columns for the intervals of the means; "" omits them.
     """
-    headings = (
-        Heading("Metric"),
-        Heading("A", "number", beside=beside),
-        Heading("B", "number", beside=beside),
-        Heading("B - A", "number", beside="range"),
-        Heading("Change", "number", rank=3),
-        Heading("Verdict", least=11, rank=2),
+    columns: Columns = (
+        (Heading("Metric"), lambda each: name_of(each.metric)),
+        (Heading("A", "number", beside=beside), lambda each: _side(each.metric, each.a)),
+        (Heading("B", "number", beside=beside), lambda each: _side(each.metric, each.b)),
+        (Heading("B - A", "number", beside="range"), _difference),
+        (Heading("Change", "number", rank=3), relative),
+        (Heading("Verdict", least=11, rank=2), lambda each: verdict_of(each) or "not tested"),
     )
     every = (*comparison.tested, *comparison.beside)
-    return Table("Figures", headings, [_figures(each) for each in every if each.tasks])
+    return table_of("Figures", columns, (each for each in every if each.tasks))
 
 
-def _figures(measured: Measured) -> Row:
-    metric, a, b = measured.metric, measured.a, measured.b
-    return Row((
-        name_of(metric),
-        Value(figure(metric, a.mean if a else None), (mean_range(metric, a),)),
-        Value(figure(metric, b.mean if b else None), (mean_range(metric, b),)),
-        Value(change(metric, measured.difference), (change_range(metric, measured.interval),)),
-        relative(measured),
-        verdict_of(measured) or "not tested",
-    ))  # fmt: skip
+def _side(metric: Metric, side: Estimate | None) -> Value:
+    return Value(figure(metric, side.mean if side else None), (mean_range(metric, side),))
+
+
+def _difference(measured: Measured) -> Value:
+    metric = measured.metric
+    return Value(change(metric, measured.difference), (change_range(metric, measured.interval),))
 
 
 def name_of(metric: Metric) -> str:

@@ -6,14 +6,14 @@ the threads that it called, in their order. Source: inspect.aisi.org.uk/eval-log
 """
 
 import json
-import os
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from uwf_core.api import RecordedThread, Usage, date_text
-from uwf_core.errors import CorruptNodeError, UnknownIdError, UsageError
+from uwf_core.commands import replaced_file
+from uwf_core.errors import CorruptNodeError, UnknownIdError
 from uwf_core.fields.records import write_record
 from uwf_eval.inspect_log.messages import Messages
 from uwf_eval.records import JudgeResult, Run, Trial
@@ -252,17 +252,6 @@ def export_inspect_log(
         except (UnknownIdError, CorruptNodeError):  # removed since; the scores are there
             return None
 
-    draft = target.with_name(f".{target.name}.{os.getpid()}.new")
-    try:
-        try:
-            with draft.open("xb") as file:
-                samples = write_inspect_log(file, run, trials, thread_of)
-            draft.replace(target)
-        finally:
-            draft.unlink(missing_ok=True)
-    except OSError as error:
-        raise UsageError(
-            f"cannot write the log: {error.strerror}", where=str(target),
-            hint="choose a writable folder on a disk with free space",
-        ) from error  # fmt: skip
+    with replaced_file(target, "the log") as file:
+        samples = write_inspect_log(file, run, trials, thread_of)
     return {"run": run.run, "format": "inspect", "samples": samples, "file": str(target)}

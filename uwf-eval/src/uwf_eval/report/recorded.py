@@ -8,8 +8,7 @@ from uwf_eval.records import StepTrial, Trial
 from uwf_eval.report.configurations import Configurations
 from uwf_eval.report.estimates import Rate, rate_of
 from uwf_eval.report.groups import COUNTED
-from uwf_eval.report.numbers import percent, rate_range
-from uwf_eval.report.tables import Content, Heading, Row, Strip, Table, Value
+from uwf_eval.report.tables import Columns, Heading, Table, rate_value, table_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,69 +98,55 @@ def recorded_tables(shares: Sequence[RecordedShare]) -> list[Table]:
 
 
 def _results(shares: Sequence[RecordedShare]) -> Table:
-    headings = (
-        Heading("Recorded steps", least=16),
-        Heading("Trials", "number"),
-        Heading("Valid output", "number", beside="95%"),
-        Heading("Same status", "number", beside="95%", drawn="Share with the recorded status"),
-        Heading("Corrections", "number", rank=1),
+    columns: Columns = (
+        (Heading("Recorded steps", least=16), lambda each: each.configuration),
+        (Heading("Trials", "number"), lambda each: f"{each.trials:,}"),
+        (Heading("Valid output", "number", beside="95%"), lambda each: rate_value(each.valid)),
+        (
+            Heading("Same status", "number", beside="95%", drawn="Share with the recorded status"),
+            lambda each: rate_value(each.status, shares.index(each)),
+        ),
+        (Heading("Corrections", "number", rank=1), lambda each: f"{each.corrections:,}"),
     )
-    rows = [
-        Row((
-            each.configuration,
-            f"{each.trials:,}",
-            _value(each.valid),
-            _value(each.status, n, f"{each.configuration}, share with the recorded status"),
-            f"{each.corrections:,}",
-        ))
-        for n, each in enumerate(shares)
-    ]  # fmt: skip
     note = (
         "Each trial makes one recorded step again. The record is what happened, which can be "
         "wrong: a role that does better differs from it, too."
     )
-    return Table("Recorded steps", headings, rows, note)
+    return table_of("Recorded steps", columns, shares, note=note)
 
 
 def _fields(shares: Sequence[RecordedShare]) -> Table:
-    headings = (
-        Heading("Field", least=10),
-        Heading("Configuration", least=14, rank=1),
-        Heading("Trials", "number"),
-        Heading("Equal", "number", beside="95%", drawn="Share equal to the record"),
-    )
     several = len(shares) > 1
-    rows = [
-        Row((
-            field.name,
-            each.configuration if several else "",
-            f"{field.equal.trials:,}",
-            _value(field.equal, n, f"{field.name}, share equal to the record"),
-        ))
-        for n, each in enumerate(shares)
-        for field in each.fields
-    ]  # fmt: skip
+    columns: Columns = (
+        (Heading("Field", least=10), lambda each: each[2].name),
+        (
+            Heading("Configuration", least=14, rank=1),
+            lambda each: each[1].configuration if several else "",
+        ),
+        (Heading("Trials", "number"), lambda each: f"{each[2].equal.trials:,}"),
+        (
+            Heading("Equal", "number", beside="95%", drawn="Share equal to the record"),
+            lambda each: rate_value(each[2].equal, each[0]),
+        ),
+    )
     note = "A field that the output lacks is not equal. Free text is rarely equal in two replies."
-    return Table("Fields", headings, rows, note)
+    fields = [(n, each, field) for n, each in enumerate(shares) for field in each.fields]
+    return table_of("Fields", columns, fields, note=note)
 
 
 def _inputs(shares: Sequence[RecordedShare]) -> Table:
-    headings = (
-        Heading("Inputs", least=16),
-        Heading("Prompt", "words", least=12),
-        Heading("Session", "words", least=12),
-        Heading("Files", "words", least=12),
+    columns: Columns = (
+        (Heading("Inputs", least=16), lambda each: each.configuration),
+        (Heading("Prompt", "words", least=12), _prompts),
+        (Heading("Session", "words", least=12), lambda each: _counts(each.sessions)),
+        (Heading("Files", "words", least=12), lambda each: _counts(each.files)),
     )
-    rows = [
-        Row((each.configuration, _prompts(each), _counts(each.sessions), _counts(each.files)))
-        for each in shares
-    ]
     note = (
         "Prompt: as recorded, but for the id and folder of the thread. Session: new as in the "
         "record; forked as it was before the recorded step; or fresh, with the prompt of a new "
         "session, where the recorded one could not be forked."
     )
-    return Table("Inputs", headings, rows, note)
+    return table_of("Inputs", columns, shares, note=note)
 
 
 def _prompts(each: RecordedShare) -> str:
@@ -173,9 +158,3 @@ def _prompts(each: RecordedShare) -> str:
 
 def _counts(numbers: Mapping[str, int]) -> str:
     return ", ".join(f"{number:,} {word}" for word, number in sorted(numbers.items()))
-
-
-def _value(rate: Rate, number: int | None = None, described: str = "") -> Content:
-    drawn = None if number is None else Strip(number, rate.value, rate.low, rate.high)
-    counts = f"{rate.passed:,} of {rate.trials:,}"
-    return Value(percent(rate.value), (rate_range(rate), counts), drawn, described)

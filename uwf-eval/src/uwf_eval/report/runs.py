@@ -7,19 +7,11 @@ from uwf_core.commands import Screen
 from uwf_core.fields.records import camel
 from uwf_eval.records import Run
 from uwf_eval.report.numbers import utc
-from uwf_eval.report.tables import Heading, Row, Table, table_text
+from uwf_eval.report.tables import Columns, Heading, table_of, table_text
 
 if TYPE_CHECKING:
     from uwf_eval.documents import RunRow
 
-_HEADINGS = (
-    Heading("Run"),
-    Heading("Name", least=8),
-    Heading("Started", rank=2),
-    Heading("Trials", "number"),
-    Heading("States", least=12, rank=1),
-    Heading("Tasks", least=8, rank=3),
-)
 _STATES = ("scored", "failed", "infra_error", "tampered", "not_run")
 _SHOWN = 3
 
@@ -48,20 +40,27 @@ def run_row(run: Run, counts: Mapping[str, int]) -> "RunRow":
 
 
 def runs_text(document: Mapping[str, Any], screen: Screen) -> str:
-    """The text of `list`."""
-    rows = [_row(each) for each in document["runs"]]
-    return table_text(Table("Runs", _HEADINGS, rows), screen) or "no runs\nnext: uwf eval run TASK"
+    """The runs as a table."""
+    shown = table_of("Runs", _COLUMNS, document["runs"])
+    return table_text(shown, screen) or "no runs\nnext: uwf eval run TASK"
 
 
-def _row(each: Mapping[str, Any]) -> Row:
-    tasks: Sequence[str] = each["tasks"]
+def _states(row: Mapping[str, Any]) -> str:
+    states = [(row["states"][camel(state)], state.replace("_", " ")) for state in _STATES]
+    return ", ".join(f"{number:,} {word}" for number, word in states if number)
+
+
+def _tasks(row: Mapping[str, Any]) -> str:
+    tasks: Sequence[str] = row["tasks"]
     more = f" +{len(tasks) - _SHOWN}" if len(tasks) > _SHOWN else ""
-    states = [(each["states"][camel(state)], state.replace("_", " ")) for state in _STATES]
-    return Row((
-        each["run"],
-        each["name"],
-        utc(each["startedAtMs"]).removesuffix(" UTC"),
-        f"{each['trials']:,}",
-        ", ".join(f"{number:,} {word}" for number, word in states if number),
-        ", ".join(tasks[:_SHOWN]) + more,
-    ))  # fmt: skip
+    return ", ".join(tasks[:_SHOWN]) + more
+
+
+_COLUMNS: Columns = (
+    (Heading("Run"), lambda row: row["run"]),
+    (Heading("Name", least=8), lambda row: row["name"]),
+    (Heading("Started", rank=2), lambda row: utc(row["startedAtMs"]).removesuffix(" UTC")),
+    (Heading("Trials", "number"), lambda row: f"{row['trials']:,}"),
+    (Heading("States", least=12, rank=1), _states),
+    (Heading("Tasks", least=8, rank=3), _tasks),
+)

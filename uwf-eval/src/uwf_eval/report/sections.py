@@ -25,7 +25,19 @@ from uwf_eval.report.numbers import (
 from uwf_eval.report.recorded import recorded_tables
 from uwf_eval.report.shares import FailureShare, JudgeShare, RoleShare, RouteShare, reason_of
 from uwf_eval.report.summary import Line, Report, TaskLine, trials_in
-from uwf_eval.report.tables import Bar, Content, Fact, Heading, Row, Strip, Table, Value
+from uwf_eval.report.tables import (
+    Bar,
+    Columns,
+    Content,
+    Fact,
+    Heading,
+    Row,
+    Table,
+    Value,
+    mean_value,
+    rate_value,
+    table_of,
+)
 
 STATES: Final[Mapping[TrialState, tuple[str, str]]] = {
     "scored": ("scored", "judged"),
@@ -154,46 +166,53 @@ def _lowest_first(task: TaskLine) -> tuple[bool, float]:
 
 
 def _line(label: str, line: Line, number: int | None, *, inner: bool = False) -> Row:
-    rate, mean = line.success, line.score
-    passed = f"{rate.passed:,} of {rate.trials:,}" if rate.trials else "no trial counts"
     cells: Sequence[Content] = (
         label,
         f"{line.states.counted:,}",
-        Value(percent(rate.value), (rate_range(rate), passed),
-              Strip(number, rate.value, rate.low, rate.high), f"{label}, share that passed"),
-        Value(score(mean.value), (mean_range(mean), f"n = {mean.trials:,}"),
-              Strip(number, mean.value, mean.low, mean.high), f"{label}, mean score"),
+        rate_value(line.success, number),
+        mean_value(line.score, number),
         dollars(line.cost.mean),
         tokens(line.tokens.mean),
         elapsed(line.duration.median),
         _not_counted(line),
-    )  # fmt: skip
+    )
     return Row(cells, inner)
 
 
 def _judges(report: Report) -> Table:
-    headings: tuple[Heading, ...] = (
-        Heading("Judge", least=8),
-        Heading("Weight", "number", rank=2, page=False),
-        Heading("Score", "number", beside="95%", drawn="Mean score"),
-        Heading("N", "number", page=False),
-        Heading("Failed", "number"),
-        Heading("Agreement", "number", rank=1),
-        Heading("Cost", "number", rank=3),
-    )
+    columns: Columns = (
+        (Heading("Judge", least=8), lambda each: Value(each.name, (each.judge, _weight(each)))),
+        (Heading("Weight", "number", rank=2, page=False),
+         lambda each: _weight(each).removeprefix("weight ")),
+        (Heading("Score", "number", beside="95%", drawn="Mean score"),
+         lambda each: mean_value(each.score, 0)),
+        (Heading("N", "number", page=False), lambda each: f"{each.score.trials:,}"),
+        (Heading("Failed", "number"), lambda each: Value(f"{each.failed:,}", (each.error or "",))),
+        (Heading("Agreement", "number", rank=1),
+         lambda each: Value(score(each.agreement), (_asked(each),))),
+        (Heading("Cost", "number", rank=3),
+         lambda each: at_least(each.cost, dollars(each.cost.total))),
+    )  # fmt: skip
     note = (
         "A failed judge gives no score; it does not lower the mean. Agreement is 1 minus the mean "
         "difference between repetitions of one judgement. A judge with low agreement cannot "
         "distinguish workflows."
     )
-    rows = [_judge(each) for each in report.overall.judges]
     known = _calibrated(report.run)
     if known:
-        headings = (*headings, Heading("Calibrated", least=8, rank=2))
+        heading = Heading("Calibrated", least=8, rank=2)
+        columns = (*columns, (heading, lambda each: known.get((each.name, each.judge), NONE)))
         note += " A judge with a calibration set counts only if it has reached its bar."
-        cells = [known.get((each.name, each.judge), NONE) for each in report.overall.judges]
-        rows = [(*row, cell) for row, cell in zip(rows, cells, strict=True)]
-    return Table("Judges", headings, list(map(Row, rows)), note, "No judge has given a score yet.")
+    empty = "No judge has given a score yet."
+    return table_of("Judges", columns, report.overall.judges, note=note, empty=empty)
+
+
+def _weight(each: JudgeShare) -> str:
+    return f"weight {each.weight:g}" if each.weight else "informational"
+
+
+def _asked(each: JudgeShare) -> str:
+    return f"in {plural(each.repeated, 'trial')}" if each.repeated else "asked once each"
 
 
 def _calibrated(run: Run) -> Mapping[tuple[str, str], Value]:
@@ -208,76 +227,57 @@ def _calibrated(run: Run) -> Mapping[tuple[str, str], Value]:
     }
 
 
-def _judge(each: JudgeShare) -> Sequence[Content]:
-    mean = each.score
-    weight = f"{each.weight:g}" if each.weight else "informational"
-    asked = f"in {plural(each.repeated, 'trial')}" if each.repeated else "asked once each"
-    return (
-        Value(each.name, (each.judge, f"weight {weight}" if each.weight else weight)),
-        weight,
-        Value(score(mean.value), (mean_range(mean), f"n = {mean.trials:,}"),
-              Strip(0, mean.value, mean.low, mean.high), f"{each.name}, mean score"),
-        f"{mean.trials:,}",
-        Value(f"{each.failed:,}", (each.error or "",)),
-        Value(score(each.agreement), (asked,)),
-        at_least(each.cost, dollars(each.cost.total)),
-    )  # fmt: skip
-
-
 def _roles(roles: Sequence[RoleShare]) -> Table:
-    headings = (
-        Heading("Role", least=12),
-        Heading("Steps", "number"),
-        Heading("Time", "number", beside="Share", drawn="Share of time"),
-        Heading("Tokens", "number", drawn="Share of tokens"),
-        Heading("Cost", "number", rank=1),
-        Heading("Corrections", "number", rank=2),
-        Heading("Failed attempts", "number", rank=3),
-    )
     spent = sum(each.duration_ms for each in roles) or 1
     used = sum(each.tokens.total or 0 for each in roles) or 1
-    rows = [Row(_role(each, each.duration_ms / spent, (each.tokens.total or 0) / used))
-            for each in roles]  # fmt: skip
+
+    def time(each: RoleShare) -> Value:
+        share = each.duration_ms / spent
+        said = f"{each.role}: {percent(share)} of the time"
+        below = (percent(share),)
+        return Value(duration(each.duration_ms), below, Bar([(share, "tone0")]), said)
+
+    def taken(each: RoleShare) -> Value:
+        share = (each.tokens.total or 0) / used
+        said = f"{each.role}: {percent(share)} of the tokens"
+        text = at_least(each.tokens, tokens(each.tokens.total))
+        below = (known(each.tokens) or percent(share),)
+        return Value(text, below, Bar([(share, "tone3")]), said)
+
+    columns: Columns = (
+        (Heading("Role", least=12), lambda each: each.role),
+        (Heading("Steps", "number"), lambda each: f"{each.steps:,}"),
+        (Heading("Time", "number", beside="Share", drawn="Share of time"), time),
+        (Heading("Tokens", "number", drawn="Share of tokens"), taken),
+        (Heading("Cost", "number", rank=1),
+         lambda each: Value(at_least(each.cost, dollars(each.cost.total)), (known(each.cost),))),
+        (Heading("Corrections", "number", rank=2), lambda each: f"{each.corrections:,}"),
+        (Heading("Failed attempts", "number", rank=3), lambda each: f"{each.attempts:,}"),
+    )  # fmt: skip
     note = (
         "All steps of agents and programs, by role; in a called thread the role is a path "
         "(work/writer). Tokens include cached tokens."
     )
-    return Table("Roles", headings, rows, note, "No trial has run a step.")
-
-
-def _role(each: RoleShare, of_time: float, of_tokens: float) -> Sequence[Content]:
-    return (
-        each.role,
-        f"{each.steps:,}",
-        Value(duration(each.duration_ms), (percent(of_time),), Bar([(of_time, "tone0")]),
-              f"{each.role}: {percent(of_time)} of the time"),
-        Value(at_least(each.tokens, tokens(each.tokens.total)),
-              (known(each.tokens) or percent(of_tokens),), Bar([(of_tokens, "tone3")]),
-              f"{each.role}: {percent(of_tokens)} of the tokens"),
-        Value(at_least(each.cost, dollars(each.cost.total)), (known(each.cost),)),
-        f"{each.corrections:,}",
-        f"{each.attempts:,}",
-    )  # fmt: skip
+    return table_of("Roles", columns, roles, note=note, empty="No trial has run a step.")
 
 
 def _routes(routes: Sequence[RouteShare]) -> Table:
-    headings = (
-        Heading("Route", least=16),
-        Heading("Trials", "number", drawn="Trials, passed first"),
-        Heading("Passed", "number"),
-        Heading("Score", "number"),
-    )
     most = max((each.trials for each in routes), default=1)
-    rows = []
-    for each in routes:
+
+    def trials(each: RouteShare) -> Value:
         other = each.trials - each.passed
         bar = Bar([(each.passed / most, "passed"), (other / most, "other")])
         said = f"{each.passed:,} passed, {other:,} did not pass or are not counted"
-        passed = f"{each.passed:,} of {each.counted:,}"
-        trials = Value(f"{each.trials:,}", (), bar, said)
-        rows.append(Row((_route(each), trials, passed, score(each.score))))
+        return Value(f"{each.trials:,}", (), bar, said)
+
+    columns: Columns = (
+        (Heading("Route", least=16), _route),
+        (Heading("Trials", "number", drawn="Trials, passed first"), trials),
+        (Heading("Passed", "number"), lambda each: f"{each.passed:,} of {each.counted:,}"),
+        (Heading("Score", "number"), lambda each: score(each.score)),
+    )
     note = "The roles of a trial from its first step to its last. The green part of a bar passed."
-    return Table("Routes", headings, rows, note, "No trial has run a step.")
+    return table_of("Routes", columns, routes, note=note, empty="No trial has run a step.")
 
 
 def _route(each: RouteShare) -> str:
@@ -289,68 +289,65 @@ def _route(each: RouteShare) -> str:
 
 
 def _failures(failures: Sequence[FailureShare]) -> Table:
-    headings = (
-        Heading("Kind", least=8),
-        Heading("Trials", "number", drawn="Trials, to scale"),
-        Heading("State"),
-        Heading("Example", "words", least=12, rank=1),
-    )
     most = max((each.trials for each in failures), default=1)
-    rows = []
-    for each in failures:
+
+    def trials(each: FailureShare) -> Value:
         bar = Bar([(each.trials / most, f"state-{each.state}")])
+        said = f"{each.kind}: {plural(each.trials, 'trial')}"
+        return Value(f"{each.trials:,}", (f"in {plural(each.tasks, 'task')}",), bar, said)
+
+    def example(each: FailureShare) -> Value:
         first = ", ".join(str(number) for number in each.numbers)
         more = " …" if each.trials > len(each.numbers) else ""
-        word, meaning = STATES[each.state]
-        rows.append(Row((
-            each.kind,
-            Value(f"{each.trials:,}", (f"in {plural(each.tasks, 'task')}",), bar,
-                  f"{each.kind}: {plural(each.trials, 'trial')}"),
-            Value(word, (meaning,)),
-            Value(each.message or NONE, (f"trial{'s' * (each.trials > 1)} {first}{more}",)),
-        )))  # fmt: skip
+        return Value(each.message or NONE, (f"trial{'s' * (each.trials > 1)} {first}{more}",))
+
+    columns: Columns = (
+        (Heading("Kind", least=8), lambda each: each.kind),
+        (Heading("Trials", "number", drawn="Trials, to scale"), trials),
+        (Heading("State"), lambda each: Value(STATES[each.state][0], (STATES[each.state][1],))),
+        (Heading("Example", "words", least=12, rank=1), example),
+    )
     note = "Why trials did not finish or were not judged. A low score is not a failure."
-    return Table("Failures", headings, rows, note, "None.")
+    return table_of("Failures", columns, failures, note=note, empty="None.")
 
 
 def trials(report: Report) -> Table:
     """The listed trials."""
-    headings = (
-        Heading("Trial"),
-        Heading("Task"),
-        Heading("Configuration"),
-        Heading("State"),
-        Heading("Score", "number"),
-        Heading("Cost", "number"),
-        Heading("Tokens", "number"),
-        Heading("Time", "number"),
-        Heading("Reason", "words"),
-    )
     several = len(report.configurations) > 1
-    rows = [_trial(each, report.label_of(each.cell) if several else "") for each in report.trials]
+    columns: Columns = (
+        (Heading("Trial"), lambda each: f"{each.number}"),
+        (Heading("Task"), lambda each: Value(_place(each), (f"repeat {each.cell.repeat}",))),
+        (Heading("Configuration"), lambda each: report.label_of(each.cell) if several else ""),
+        (Heading("State"), _state),
+        (Heading("Score", "number"), lambda each: score(each.score)),
+        (Heading("Cost", "number"), lambda each: cost_of(each.usage)),
+        (Heading("Tokens", "number"), lambda each: tokens_of(each.usage)),
+        (Heading("Time", "number"),
+         lambda each: NONE if each.started_at_ms is None else duration(each.duration_ms)),
+        (Heading("Reason", "words"), lambda each: clip(_reason(each), _REASON)),
+    )  # fmt: skip
     more = f"{plural(report.left_out, 'trial')} more are not listed; those that passed go first."
     note = "`uwf eval show RUN/NUMBER` prints one trial in full."
-    return Table("Trials", headings, rows, note, left_out=more if report.left_out else "")
+    left_out = more if report.left_out else ""
+    return table_of("Trials", columns, report.trials, note=note, left_out=left_out)
 
 
-def _trial(trial: Trial, configuration: str) -> Row:
+def _place(trial: Trial) -> str:
     cell = trial.cell
-    reason = reason_of(trial)
-    if not reason and trial.passed is False:
-        low = [each for each in trial.judges if each.weight and (each.score or 0.0) < 1]
-        reason = ", ".join(f"{each.name} {score(each.score)}" for each in low)
-    swatch = "passed" if trial.passed else f"state-{trial.state}"
-    return Row((
-        f"{trial.number}",
-        Value(f"{cell.task} / {cell.case}" if cell.case else cell.task, (f"repeat {cell.repeat}",)),
-        configuration,
-        Value("passed" if trial.passed else STATES[trial.state][0], mark=swatch),
-        score(trial.score),
-        cost_of(trial.usage),
-        tokens_of(trial.usage),
-        NONE if trial.started_at_ms is None else duration(trial.duration_ms),
-        clip(reason, _REASON),
-    ))  # fmt: skip
+    return f"{cell.task} / {cell.case}" if cell.case else cell.task
+
+
+def _state(trial: Trial) -> Value:
+    if trial.passed:
+        return Value("passed", mark="passed")
+    return Value(STATES[trial.state][0], mark=f"state-{trial.state}")
+
+
+def _reason(trial: Trial) -> str:
+    if (reason := reason_of(trial)) or trial.passed is not False:
+        return reason
+    low = [each for each in trial.judges if each.weight and (each.score or 0.0) < 1]
+    return ", ".join(f"{each.name} {score(each.score)}" for each in low)
 
 
 def settings(run: Run) -> list[tuple[str, str]]:
@@ -369,18 +366,14 @@ def settings(run: Run) -> list[tuple[str, str]]:
 
 def run_tasks(run: Run) -> Table:
     """The tasks of a run."""
-    headings = (
-        Heading("Task"),
-        Heading("Description", "words"),
-        Heading("Tags"),
-        Heading("Passing score", "number"),
-        Heading("Digest"),
+    columns: Columns = (
+        (Heading("Task"), lambda task: task.name),
+        (Heading("Description", "words"), lambda task: task.description),
+        (Heading("Tags"), lambda task: ", ".join(task.tags)),
+        (Heading("Passing score", "number"), lambda task: f"{task.pass_:g}"),
+        (Heading("Digest"), lambda task: task.digest[:12]),
     )
-    rows = [
-        Row((task.name, task.description, ", ".join(task.tags), f"{task.pass_:g}",
-             task.digest[:12]))
-        for task in run.tasks[:_TASKS]
-    ]  # fmt: skip
     more = len(run.tasks) - _TASKS
-    note = "The digest covers all files of a task."
-    return Table("Run", headings, rows, note, left_out=f"{more:,} tasks more." if more > 0 else "")
+    note, left_out = "The digest covers all files of a task.", f"{more:,} tasks more."
+    return table_of("Run", columns, run.tasks[:_TASKS], note=note,
+                    left_out=left_out if more > 0 else "")  # fmt: skip

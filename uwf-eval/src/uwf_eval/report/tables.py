@@ -4,12 +4,13 @@ The page shows drawings and small print; text and Markdown show small print only
 have a separate heading for it (`beside`).
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from uwf_core.commands import Column, Screen, clean
 from uwf_core.commands import table as columns_text
-from uwf_eval.report.numbers import NONE
+from uwf_eval.report.estimates import Mean, Rate
+from uwf_eval.report.numbers import NONE, mean_range, percent, rate_range, score
 
 Kind = Literal["text", "number", "words"]
 
@@ -34,7 +35,8 @@ class Value(NamedTuple):
 
     Attributes:
         text: the value. below: its small print.
-        drawn: the drawing on the page; described: its description.
+        drawn: the drawing on the page; described: the description of a bar. A strip is described by
+            its row, its column and its values.
         mark: on the page before the text: a configuration's symbol, or a swatch of this class.
     """
 
@@ -89,6 +91,29 @@ class Table(NamedTuple):
     note: str = ""
     empty: str = ""
     left_out: str = ""
+
+
+Columns: TypeAlias = Sequence[tuple[Heading, Callable[[Any], Content]]]
+"""Each heading with its cell of an item, which a row is about."""
+
+
+def table_of(title: str, columns: Columns, items: Iterable[Any], **more: str) -> Table:
+    """A table with a row for each item. `more`: as in `Table`."""
+    rows = [Row([cell(each) for _, cell in columns]) for each in items]
+    return Table(title, [heading for heading, _ in columns], rows, **more)
+
+
+def rate_value(rate: Rate, number: int | None = None) -> Value:
+    """A share with its interval and counts; `number`: of the configuration, for its colour."""
+    counts = f"{rate.passed:,} of {rate.trials:,}" if rate.trials else "no trial counts"
+    drawn = Strip(number, rate.value, rate.low, rate.high)
+    return Value(percent(rate.value), (rate_range(rate), counts), drawn)
+
+
+def mean_value(mean: Mean, number: int | None = None) -> Value:
+    """A mean score with its interval and the number of trials."""
+    drawn = Strip(number, mean.value, mean.low, mean.high)
+    return Value(score(mean.value), (mean_range(mean), f"n = {mean.trials:,}"), drawn)
 
 
 class Fact(NamedTuple):

@@ -5,18 +5,18 @@ import json
 from uwf_core.commands import Screen, clean, duration, fields
 from uwf_eval.records import JudgeResult, Trial
 from uwf_eval.report.numbers import NONE, cost_of, score, tokens_of, utc
-from uwf_eval.report.tables import Heading, Row, Table, table_text
+from uwf_eval.report.tables import Columns, Heading, table_of, table_text
 
-_STEPS = (
-    Heading("#", "number"),
-    Heading("Role", least=8),
-    Heading("Status", least=6),
-    Heading("Agent", least=5, rank=3),
-    Heading("Time", "number"),
-    Heading("Tokens", "number", rank=1),
-    Heading("Cost", "number", rank=2),
-    Heading("Corrections", "number", rank=4),
-    Heading("Failed attempts", "number", rank=5),
+_STEPS: Columns = (
+    (Heading("#", "number"), lambda each: str(each[0])),
+    (Heading("Role", least=8), lambda each: each[1].role),
+    (Heading("Status", least=6), lambda each: each[1].status or NONE),
+    (Heading("Agent", least=5, rank=3), lambda each: each[1].agent),
+    (Heading("Time", "number"), lambda each: duration(each[1].duration_ms)),
+    (Heading("Tokens", "number", rank=1), lambda each: tokens_of(each[1].usage)),
+    (Heading("Cost", "number", rank=2), lambda each: cost_of(each[1].usage)),
+    (Heading("Corrections", "number", rank=4), lambda each: str(each[1].corrections or "")),
+    (Heading("Failed attempts", "number", rank=5), lambda each: str(each[1].attempts or "")),
 )
 _DATA = 2000
 
@@ -55,7 +55,8 @@ def trial_text(trial: Trial, screen: Screen) -> str:
         screen,
     )
     judges = [_judge(each, screen) for each in trial.judges]
-    parts = [head, table_text(_steps(trial), screen), *judges, _onward(trial, screen)]
+    steps = table_of("Steps", _STEPS, enumerate(trial.steps, 1))
+    parts = [head, table_text(steps, screen), *judges, _onward(trial, screen)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -92,24 +93,6 @@ def _used(trial: Trial) -> str | None:
     parts = [f"{tokens_of(usage)} tokens"] if usage.tokens is not None else []
     parts += [cost_of(usage)] if usage.cost_usd is not None else []
     return ", ".join(parts) or None
-
-
-def _steps(trial: Trial) -> Table:
-    rows = [
-        Row((
-            str(number),
-            step.role,
-            step.status or NONE,
-            step.agent,
-            duration(step.duration_ms),
-            tokens_of(step.usage),
-            cost_of(step.usage),
-            str(step.corrections or ""),
-            str(step.attempts or ""),
-        ))
-        for number, step in enumerate(trial.steps, 1)
-    ]  # fmt: skip
-    return Table("Steps", _STEPS, rows)
 
 
 def _judge(each: JudgeResult, screen: Screen) -> str:

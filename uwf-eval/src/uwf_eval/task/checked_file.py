@@ -1,6 +1,6 @@
 """Read a YAML file with all its problems."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
@@ -11,10 +11,26 @@ from uwf_core.definitions import (
     as_definition_error,
     error_at,
     load_file,
+    place_at,
 )
 from uwf_core.errors import DefinitionError
 
 Value = TypeVar("Value")
+
+
+class Wrong(NamedTuple):
+    """An error in the value at `keys`."""
+
+    keys: tuple[str | int, ...]
+    code: str
+    message: str
+    hint: str = ""
+
+
+def placed(root: YamlMapping, found: Iterable[Problem | Wrong]) -> Iterator[Problem]:
+    """The errors with their places in the file; those of other files have theirs."""
+    for each in found:
+        yield each if isinstance(each, Problem) else error_at(place_at(root, each[0]), *each[1:])
 
 
 class Checked(NamedTuple, Generic[Value]):

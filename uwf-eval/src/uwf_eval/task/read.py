@@ -6,21 +6,14 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from uwf_core.client import Client
-from uwf_core.definitions import (
-    Problem,
-    YamlMapping,
-    check_comments,
-    error_at,
-    node_at,
-    place_at,
-    read_shape,
-)
+from uwf_core.definitions import Problem, YamlMapping, check_comments, node_at, read_shape
 from uwf_eval.task.check import task_problems
-from uwf_eval.task.checked_file import Checked, read_checked
+from uwf_eval.task.checked_file import Checked, Wrong, placed, read_checked
 from uwf_eval.task.model import Case, Source, Task, TaskFile
 from uwf_eval.task.original import with_own_forms
 
 TASK_FILE: Final = "task.yaml"
+_KEEP: Final = "keep one of them"
 
 
 class Origin(NamedTuple):
@@ -41,55 +34,53 @@ def read_task(origin: Origin, client: Client | None = None) -> Checked[Task]:
         root, problems = with_own_forms(root, origin.folder)
         file, wrong = read_shape(TaskFile, root, extensions=True)
         task = _task(file, origin)
-        problems += [*wrong, *check_comments(root), *_shape_problems(root)]
-        return task, problems + ([] if client is None else [*task_problems(task, root, client)])
+        found: list[Problem | Wrong] = [*_shape_problems(root)]
+        found += [] if client is None else task_problems(task, root.values.keys(), client)
+        return task, [*problems, *wrong, *check_comments(root), *placed(root, found)]
 
     hint = "`uwf eval new NAME` creates an example task"
     return read_checked(origin.folder / TASK_FILE, read, "a task", hint)
 
 
-def _shape_problems(root: YamlMapping) -> Iterator[Problem]:
+def _shape_problems(root: YamlMapping) -> Iterator[Wrong]:
     """Keys that depend on each other."""
     there = root.values.keys() & {"prompt", "cases"}
     if len(there) == 2:
-        place = place_at(root, ("cases",))
-        yield error_at(place, "prompt-and-cases", "prompt and cases exclude each other",
-                       "keep one of them")  # fmt: skip
+        yield Wrong(("cases",), "prompt-and-cases", "prompt and cases exclude each other", _KEEP)
     elif not there:
-        yield error_at(root.place, "missing-key", "the key 'prompt' is missing",
-                       "add `prompt:` or `cases:`")  # fmt: skip
+        yield Wrong((), "missing-key", "the key 'prompt' is missing", "add `prompt:` or `cases:`")
     yield from _case_problems(root)
-    judges, _ = node_at(root, ("judges",))
-    for index, judge in enumerate(getattr(judges, "items", ())):
-        if not isinstance(judge, YamlMapping):
-            continue
+    for index, judge in _mappings(root, "judges"):
         which = [key for key in ("builtin", "entry", "plugin") if key in judge.values]
         if len(which) != 1:
             given = " and ".join(which) or "none"
-            yield error_at(
-                judge.place, "judge-kind",
+            yield Wrong(
+                ("judges", index), "judge-kind",
                 f"judges.{index} needs one of builtin, entry and plugin, and has {given}",
                 "`builtin: NAME`, `entry: FILE` or `plugin: NAME`",
             )  # fmt: skip
 
 
-def _case_problems(root: YamlMapping) -> Iterator[Problem]:
-    """Each case has a prompt or a recorded step; with a prompt the task needs more."""
-    found, _ = node_at(root, ("cases",))
-    cases = [each for each in getattr(found, "items", ()) if isinstance(each, YamlMapping)]
-    for case in cases:
-        there = case.values.keys() & {"prompt", "step"}
+def _case_problems(root: YamlMapping) -> Iterator[Wrong]:
+    cases = list(_mappings(root, "cases"))
+    for index, case in cases:
+        keys, there = ("cases", index), case.values.keys() & {"prompt", "step"}
         if len(there) == 2:
-            yield error_at(case.place, "prompt-and-step", "prompt and step exclude each other",
-                           "keep one of them")  # fmt: skip
+            yield Wrong(keys, "prompt-and-step", "prompt and step exclude each other", _KEEP)
         elif not there:
-            yield error_at(case.place, "missing-key", "a case needs the key 'prompt' or 'step'",
-                           "add `prompt:`, or `step:` for a recorded step")  # fmt: skip
-    if cases and all("step" in each.values for each in cases):
-        return
-    for key in ("workflow", "judges"):
-        if key not in root.values:
-            yield error_at(root.place, "missing-key", f"missing key {key!r}", f"add `{key}:`")
+            yield Wrong(keys, "missing-key", "a case needs the key 'prompt' or 'step'",
+                        "add `prompt:`, or `step:` for a recorded step")  # fmt: skip
+    if not cases or not all("step" in each.values for _, each in cases):
+        for key in ("workflow", "judges"):
+            if key not in root.values:
+                yield Wrong((), "missing-key", f"missing key {key!r}", f"add `{key}:`")
+
+
+def _mappings(root: YamlMapping, key: str) -> Iterator[tuple[int, YamlMapping]]:
+    found, _ = node_at(root, (key,))
+    for index, each in enumerate(getattr(found, "items", ())):
+        if isinstance(each, YamlMapping):
+            yield index, each
 
 
 def _task(file: TaskFile, origin: Origin) -> Task:

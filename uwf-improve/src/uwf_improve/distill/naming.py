@@ -8,10 +8,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from uwf_core.client import Client
+from uwf_core.client import Cancel, Client
 from uwf_core.errors import UwfError
 from uwf_improve.distill.draft import ROLES, RoleText
 from uwf_improve.distill.phases import Course, Kind
+from uwf_improve.reflect.ask import ask
 
 _MOST_TEXT: Final = 600
 _MOST_PHASES: Final = 60
@@ -51,7 +52,7 @@ def named_texts(
     """The words of all roles, those of the kinds in `course` by the agent.
 
     Raises:
-        NamingError: the agent failed, or its names are not unique.
+        UwfError: the agent failed. NamingError: its names are not unique.
     """
     kinds = list(dict.fromkeys(phase.kind for phase in course.phases))
     with (
@@ -60,22 +61,9 @@ def named_texts(
     ):
         file = Path(folder, "name-roles.json")
         file.write_text(json.dumps(_workflow(kinds)), encoding="utf-8")
-        thread = client.start(str(file), question_of(course), agent=agent)["thread"]
-        outcome = client.exec(thread, until_done=True)
-        if outcome.document["status"] != "completed":
-            why = outcome.document.get("suspendMessage") or outcome.document["status"]
-            raise NamingError(f"the agent named no roles: {why}", where=f"thread/{thread}",
-                              hint=f"uwf thread show {thread}")  # fmt: skip
-        return _read(client.steps(thread)[-1]["step"], client, kinds)
-
-
-def _read(step: str | None, client: Client, kinds: Sequence[Kind]) -> Mapping[Kind, RoleText]:
-    if step is None:
-        raise NamingError("the agent named no roles")
-    output = client.step(step)["output"] or {}
-    texts = dict(ROLES)
-    for kind in kinds:
-        texts[kind] = RoleText(**output[kind])
+        question = question_of(course)
+        said = ask(client, "distill", question, agent=agent, cancel=Cancel(), file=file)
+    texts = {**ROLES, **{kind: RoleText(**said["output"][kind]) for kind in kinds}}
     names = [texts[kind].name for kind in kinds]
     if len(set(names)) < len(names):
         raise NamingError(f"two roles have one name: {', '.join(names)}", hint="run it again")

@@ -2,10 +2,10 @@
 
 import os
 from pathlib import Path
-from tempfile import mkstemp
 
 from uwf_core.client import Client
-from uwf_core.errors import UsageError, WrongStateError
+from uwf_core.commands import replaced_file
+from uwf_core.errors import WrongStateError
 from uwf_improve.edit.catalog import Edits
 from uwf_improve.edit.files import read_text
 from uwf_improve.edit.records import FileChange, WorkflowEdit
@@ -47,14 +47,6 @@ def _check(folder: Path, change: FileChange) -> bool:
 
 def _write(place: Path, text: str) -> None:
     """Replace a file as a whole, with its permissions."""
-    handle, part = mkstemp(prefix=f".{place.name}.", dir=place.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(part).chmod(place.stat().st_mode & 0o777)
-        Path(part).replace(place)
-    except OSError as error:
-        Path(part).unlink(missing_ok=True)
-        raise UsageError(f"cannot write the file: {error.strerror}", where=str(place)) from error
+    with replaced_file(place, "the file") as file:
+        os.fchmod(file.fileno(), place.stat().st_mode & 0o777)
+        file.write(text.encode())

@@ -22,8 +22,10 @@ def ask(
     agent: str | None,
     cancel: Cancel,
     tags: Mapping[str, str] = MappingProxyType({}),
+    file: Path | None = None,
 ) -> dict[str, Any]:
-    """The output of the one role of the workflow `improve-<name>`, with `body` and `thread`.
+    """The output of the one role of a workflow (`improve-<name>`, unless it has a file), with
+    `body` and `thread`.
 
     The agent works in an empty folder, so that it sees no files of tasks by chance.
 
@@ -32,7 +34,7 @@ def ask(
     """
     with TemporaryDirectory(prefix="uwf-improve-") as folder:
         started = client.start(
-            str(_WORKFLOWS / f"improve-{name}.yaml"), prompt, cwd=folder, agent=agent,
+            str(file or _WORKFLOWS / f"improve-{name}.yaml"), prompt, cwd=folder, agent=agent,
             tags={**tags, "improve": name},
         )  # fmt: skip
         thread = started["thread"]

@@ -7,7 +7,6 @@ record. The chain in the store shows a record that was taken out of its middle, 
 newest ones were deleted: what is left is a whole chain. The anchor names the end that was there.
 """
 
-import os
 import re
 import time
 from collections.abc import Iterator, Sequence
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from uwf_core.api import read_regular
 from uwf_core.client import Client
+from uwf_core.commands import replaced_file
 from uwf_core.errors import StoreError, UnknownIdError, UsageError
 from uwf_core.fields.records import payload_schema, read_payload, write_record
 from uwf_eval.run.folder import locked
@@ -37,12 +37,8 @@ def _write_anchor(folder: Path, number: int, ref: str) -> None:
     if known is not None and known[0] >= number:
         return
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = folder / f".{_ANCHOR}.{os.getpid()}"
-    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as stream:
-        stream.write(f"{number} {ref}\n")
-        stream.flush()
-        os.fsync(stream.fileno())
-    draft.replace(folder / _ANCHOR)
+    with replaced_file(folder / _ANCHOR, "the end of a set's records") as file:
+        file.write(f"{number} {ref}\n".encode())
 
 
 def _check_anchor(folder: Path, name: str, refs: dict[int, str]) -> None:

@@ -9,7 +9,7 @@ from uwf_eval.report.html.marks import at, picture, symbol, tone
 from uwf_eval.report.html.table import section, table
 from uwf_eval.report.numbers import NONE, dollars, known, mean_range, score
 from uwf_eval.report.summary import Line, Report
-from uwf_eval.report.tables import Heading, Row, Table, Value
+from uwf_eval.report.tables import Columns, Heading, Value, table_of
 
 SHOWN: Final = 40
 FAINT: Final = 300
@@ -64,7 +64,9 @@ def cost_section(report: Report) -> Markup:
     note += " Faint points are single tasks." if len(report.configurations) > 1 else ""
     note += " The scale of costs is logarithmic." if axis.logarithmic else ""
     note += f" The plot omits {left_out:,} more." if left_out else ""
-    return section(_TITLE, note, _plot(shown, faint, axis), table(_table(shown)))
+    return section(
+        _TITLE, note, _plot(shown, faint, axis), table(table_of(_TITLE, _COLUMNS, shown))
+    )
 
 
 def _of_tasks(report: Report) -> Sequence[Point]:
@@ -156,23 +158,14 @@ def _described(points: Sequence[Point]) -> str:
     return "; ".join(said) + more + ". The table below has the same figures."
 
 
-def _table(points: Sequence[Point]) -> Table:
-    headings = (
-        Heading("Point"),
-        Heading("Cost of a trial", "number"),
-        Heading("Score", "number"),
-        Heading("Cost of a trial that passed", "number"),
-    )
-    rows = [
-        Row((
-            Value(each.label, mark=each.number),
-            Value(dollars(each.line.cost.mean), (known(each.line.cost),)),
-            Value(score(each.line.score.value), (mean_range(each.line.score),)),
-            _of_passed(each.line),
-        ))
-        for each in points
-    ]  # fmt: skip
-    return Table(_TITLE, headings, rows)
+_COLUMNS: Final[Columns] = (
+    (Heading("Point"), lambda point: Value(point.label, mark=point.number)),
+    (Heading("Cost of a trial", "number"),
+     lambda point: Value(dollars(point.line.cost.mean), (known(point.line.cost),))),
+    (Heading("Score", "number"),
+     lambda point: Value(score(point.line.score.value), (mean_range(point.line.score),))),
+    (Heading("Cost of a trial that passed", "number"), lambda point: _of_passed(point.line)),
+)  # fmt: skip
 
 
 def _of_passed(line: Line) -> str:

@@ -49,15 +49,15 @@ def _cells(heading: Heading, row: Row, n: int) -> Iterator[Markup]:
         yield tag("th", shown, scope="row")
         return
     if heading.drawn:
-        yield tag("td", _drawing(cell), class_="plot", data_label=heading.drawn)
+        yield tag("td", _drawing(cell, heading, row), class_="plot", data_label=heading.drawn)
     yield tag("td", shown, class_=_class(heading), data_label=heading.name)
 
 
-def _drawing(cell: Value) -> Markup | None:
+def _drawing(cell: Value, heading: Heading, row: Row) -> Markup | None:
     match cell.drawn:
         case Strip(number, middle, low, high):
-            said = ", ".join((cell.described, cell.text, *cell.below))
-            return strip(number, middle, low, high, said)
+            what = f"{value(row.cells[0]).text}, {heading.drawn.lower()}"
+            return strip(number, middle, low, high, ", ".join((what, cell.text, *cell.below)))
         case Bar(parts):
             return bar(parts, cell.described)
     return None
