@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from uwf_core.errors import ExitCode, RoutingFailed
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import Transition, apply_edge, apply_start_edge
-from uwf_core.workflow.definition import Definition, Edge, Limits, Role
+from uwf_core.workflow.definition import Definition, Edge, Limits, Role, Workflow
 
 
 def role(name: str) -> Role:
@@ -18,7 +18,8 @@ def role(name: str) -> Role:
 
 def workflow(roles: str, graph: dict[str, dict[str, Edge]]) -> Definition:
     named = {name: role(name) for name in roles.split()}
-    return Definition(Ref("0000000000000"), "example", "", named, graph, Limits(), str)
+    empty = Workflow("example", {}, {})
+    return Definition(Ref("0000000000000"), "example", "", named, graph, Limits(), str, empty)
 
 
 def edge(target: str, prompt: str, location: str | None = None) -> Edge:

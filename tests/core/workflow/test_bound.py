@@ -8,15 +8,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.core.workflow.fan_outs import FAN
-from tests.core.workflow.walks import DEPTH, every_walk, random_walk, workflows
+from tests.core.workflow.walks import bound, every_walk, random_walk, workflows
 
-from uwf_core.workflow.bound import Bound, bound_of
+from uwf_core.workflow.bound import Bound
 from uwf_core.workflow.check import check_text
 from uwf_core.workflow.yaml_source import parse_yaml
-
-
-def bound(workflow: dict[str, Any], depth: int = DEPTH) -> Bound:
-    return bound_of(workflow, lambda ref: {}[ref], depth)
 
 
 @given(workflow=workflows(), seeds=st.lists(st.integers(0, 2**32), min_size=20, max_size=20))
@@ -113,20 +109,19 @@ def test_steps_of_persons_are_no_agent_calls() -> None:
 
 
 def test_a_called_workflow_counts_in_each_call_and_a_call_has_limits() -> None:
-    """A reference is read, and a cycle below is named with the roles that lead to it."""
+    """A cycle below is named with the roles that lead to it."""
     parent, child = loop({"developer": {"maxVisits": 2}}), loop({})
-    parent["roles"]["developer"]["workflow"] = "REF"
-    read = {"REF": child}.__getitem__
-    assert bound_of(parent, read, 3).cycle == ("developer/reviewer", "developer/developer")
+    parent["roles"]["developer"]["workflow"] = child
+    assert bound(parent).cycle == ("developer/reviewer", "developer/developer")
     parent["graph"]["$START"]["new"]["limits"] = {"maxSteps": 4}
-    assert bound_of(parent, read, 3).agent_calls is None  # the edge of the reviewer has none
+    assert bound(parent).agent_calls is None  # the edge of the reviewer has none
     parent["graph"]["reviewer"]["bad"]["limits"] = {"maxSteps": 6}
     # The result of the child has another status than the edge: the first call suspends.
-    assert bound_of(parent, read, 3).agent_calls == 6
+    assert bound(parent).agent_calls == 6
     parent["graph"]["developer"] = {"good": {"role": "reviewer", "limits": None}}
-    assert bound_of(parent, read, 3).agent_calls == 2 * 6 + 2
+    assert bound(parent).agent_calls == 2 * 6 + 2
     child["limits"] = {"maxSteps": 5}
-    assert bound_of(parent, read, 3).agent_calls == 5 + 2
+    assert bound(parent).agent_calls == 5 + 2
 
 
 def test_a_workflow_calls_itself_as_deep_as_the_configuration_allows() -> None:

@@ -7,7 +7,20 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from uwf_core.workflow.fan_out import most_items
+from uwf_core.ids import Ref
+from uwf_core.workflow.bound import Bound, bound_of
+from uwf_core.workflow.definition import (
+    Branch,
+    Definition,
+    Edge,
+    JoinEdge,
+    Limits,
+    Role,
+    RoleLimits,
+    RoleProgram,
+    Workflow,
+)
+from uwf_core.workflow.fan_out import flat_graph, most_items
 
 DEPTH = 3
 Choose = Callable[[int], int]
@@ -268,3 +281,69 @@ def _one_role(name: str, role: dict[str, Any]) -> dict[str, Any]:
     ends = {status: _edge("$END", None) for status in ("a", "b")}
     roles = {name: {**role, "limits": None}}
     return {"limits": {"maxSteps": None}, "roles": roles, "graph": {"$START": start, name: ends}}
+
+
+def bound(workflow: dict[str, Any], depth: int = DEPTH) -> Bound:
+    """The bound of a workflow as drawn here, of which only what counts is filled in."""
+    made: dict[Ref, Definition] = {}
+    refs: dict[int, Ref] = {}
+
+    def called(word: Any) -> str | None:
+        if not isinstance(word, dict):
+            return str(word) if word else None
+        if id(word) not in refs:
+            ref = refs[id(word)] = Ref(f"{len(refs) + 1:013d}")
+            made[ref] = definition(ref, word)
+        return refs[id(word)]
+
+    def branch(each: dict[str, Any]) -> Branch:
+        return Branch(each["role"], "", None, limits(each), called(each["workflow"]))
+
+    def edge(each: dict[str, Any]) -> Edge:
+        if not each.get("then"):
+            return Edge(each["role"], "", None, limits(each))
+        then = {
+            name: JoinEdge(to["role"], "", None, limits(to)) for name, to in each["then"].items()
+        }
+        if each["parallel"]:
+            named = {name: branch(one) for name, one in each["parallel"].items()}
+            return Edge(parallel=named, then=then)
+        one = branch(each)
+        return Edge(
+            *one[:4],
+            for_each=each["forEach"],
+            then=then,
+            frontmatter=each["frontmatter"],
+            workflow=one.workflow,
+        )
+
+    def definition(ref: Ref, whole: dict[str, Any]) -> Definition:
+        written = {
+            name: {status: edge(each) for status, each in edges.items()}
+            for name, edges in whole["graph"].items()
+        }
+        graph, fan_outs = flat_graph(written)
+        fixed = ("", "", (), "", "", ref)
+        roles = {}
+        for name, role in whole["roles"].items():
+            most, program = role["limits"], RoleProgram(("true",), {})
+            roles[name] = Role(
+                *(name, *fixed, {}, None, None),
+                workflow=called(role["workflow"]),
+                program=program if role["program"] else None,
+                human=role["human"],
+                limits=most and RoleLimits(most["maxSteps"], max_visits=most["maxVisits"]),
+            )
+        roles |= {
+            name: Role(name, *fixed, each.frontmatter or {}, None, None, fan_out=each)
+            for name, each in fan_outs.items()
+        }
+        top, empty = Limits(whole["limits"]["maxSteps"]), Workflow("example", {}, {})
+        return Definition(ref, "example", "", roles, graph, top, str, empty)
+
+    first = Ref(str(called(workflow)))
+    return bound_of(made[first], made.__getitem__, depth)
+
+
+def limits(edge: dict[str, Any]) -> Limits | None:
+    return Limits(edge["limits"]["maxSteps"]) if edge["limits"] else None

@@ -4,14 +4,14 @@
 # ruff: noqa: PTH112, PTH113, PTH118
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import UsageError
 from uwf_core.ids import Ref
 from uwf_core.workflow.content import reference_of
-from uwf_core.workflow.definition import is_workflow
+from uwf_core.workflow.definition import is_workflow, read_definition
 from uwf_core.workflow.discover import ResolveContext, Resolved, file_named, is_path, resolve
 from uwf_core.workflow.registry import StoreRegistry, register
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from uwf_core.workflow.bound import Bound
     from uwf_core.workflow.callees import Callees
     from uwf_core.workflow.check import Checked
+    from uwf_core.workflow.definition import Definition
     from uwf_core.workflow.problem import Problem
 
 
@@ -108,19 +109,39 @@ def _callees(engine: "Engine", notice: Callable[[str], None]) -> "Callees":
     return Callees(lambda: _context(engine), engine.definition, notice, lacks, homes)
 
 
-def bound_of_workflow(engine: "Engine", workflow: Mapping[str, Any]) -> "Bound":
+def drafted(
+    engine: "Engine", workflow: "Ref | dict[str, Any]"
+) -> "tuple[Definition, Callable[[Ref], Definition]]":
+    """The definition of a published workflow, or of a checked one as if it were published, and
+    what reads those that it calls. Stores nothing.
+
+    Raises:
+        StoreError: the workflow is missing or damaged.
+    """
+    if not isinstance(workflow, dict):
+        return engine.definition(workflow), engine.definition
+    from uwf_core.cas.store import Store
+    from uwf_core.stores.memory import MemoryBackend
+    from uwf_core.workflow.publish import publish
+
+    draft = Store(MemoryBackend(), engine.now_ms)
+    ref = publish(draft, workflow)
+
+    def read(ref: Ref) -> "Definition":
+        return read_definition(draft, ref) if draft.has(ref) else engine.definition(ref)
+
+    return read(ref), read
+
+
+def bound_of_workflow(engine: "Engine", workflow: "Ref | dict[str, Any]") -> "Bound":
     """How many agent calls a checked or published workflow makes at most, with all that it calls.
 
     Raises:
         StoreError: a workflow that it calls is missing or damaged.
     """
     from uwf_core.workflow.bound import bound_of
-    from uwf_core.workflow.shown import mapping_of
 
-    def read(word: str) -> dict[str, Any]:
-        return mapping_of(engine.definition(Ref(word)))
-
-    return bound_of(workflow, read, engine.settings.limits.depth)
+    return bound_of(*drafted(engine, workflow), engine.settings.limits.depth)
 
 
 def trusting(engine: "Engine") -> Callable[[str], bool]:

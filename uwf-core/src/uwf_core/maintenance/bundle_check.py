@@ -41,7 +41,6 @@ from uwf_core.thread.types import EVENTS as KINDS_OF_EVENTS
 from uwf_core.thread.types import NODES
 from uwf_core.workflow.definition import END, START, SUSPEND, WORKFLOW_TYPES, read_definition
 from uwf_core.workflow.deliverable import WORDING, deliverable_of, ways_of
-from uwf_core.workflow.fan_out import graph_as_written
 from uwf_core.workflow.registry import PREFIX as REGISTRY
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ class CheckedBundle:
 
     def _check_deliverables(self, definition: "Definition") -> None:
         """Check that what agents read of the form of a reply is what the schema and graph give."""
-        graph = graph_as_written(definition)
+        graph = definition.written.graph
         for name, role in definition.roles.items():
             if role.calls or role.program is not None:
                 continue

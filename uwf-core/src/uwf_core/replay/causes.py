@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.errors import DefinitionError, UsageError
 from uwf_core.workflow.definition import SELF, Edge
-from uwf_core.workflow.fan_out import graph_as_written
 from uwf_core.workflow.file_name import SUFFIXES
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar
 
@@ -105,7 +104,7 @@ def in_file(keys: Keys) -> Keys:
 
 
 def _parts(workflow: "Definition") -> dict[str, Any]:
-    return {"roles": workflow.roles, "graph": graph_as_written(workflow)}
+    return {"roles": workflow.roles, "graph": workflow.written.graph}
 
 
 def _at(parts: Mapping[str, Any], keys: Keys) -> Any:

@@ -2,11 +2,9 @@
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from uwf_core.engine.workflows import read_workflow
+from uwf_core.engine.workflows import drafted, read_workflow
 from uwf_core.errors import UnknownIdError
-from uwf_core.fields.records import read_payload
-from uwf_core.ids import Ref
-from uwf_core.workflow.definition import Workflow
+from uwf_core.workflow.definition import Definition, Workflow
 from uwf_core.workflow.diff.changes import Verdict, WorkflowChange
 from uwf_core.workflow.diff.compare import compare_workflows
 from uwf_core.workflow.registry import registered
@@ -84,34 +82,20 @@ def _registered(engine: "Engine", name: str) -> str:
 
 def _read(engine: "Engine", word: str, watch: "Watch") -> tuple[Workflow, ComparedWorkflow]:
     found = read_workflow(engine, word, watch)
-    if isinstance(found, dict):
-        new: Workflow = read_payload(Workflow, _with_references(engine, found))
-        return new, {"workflow": None, "workflowName": new.name}
-    workflow = _with_texts(engine, as_in_file(engine.definition(found)))
-    return workflow, {"workflow": found, "workflowName": workflow.name}
+    definition, _ = drafted(engine, found)
+    ref = None if isinstance(found, dict) else found
+    return _with_texts(definition), {"workflow": ref, "workflowName": definition.name}
 
 
-def _with_texts(engine: "Engine", workflow: Workflow) -> Workflow:
-    """A published workflow with the texts of its skills, as that of a file has them."""
+def _with_texts(definition: Definition) -> Workflow:
+    """A workflow in the shape of its file, with the texts of its skills."""
+    workflow = as_in_file(definition)
     roles = dict(workflow.roles)
     for name, role in roles.items():
         if role.skill_texts:
-            texts = {key: engine.store.text(Ref(ref)) for key, ref in role.skill_texts.items()}
+            texts = {key: definition.text(ref) for key, ref in role.skill_texts.items()}
             roles[name] = role._replace(skill_texts=texts)
     return workflow._replace(roles=roles)
-
-
-def _with_references(engine: "Engine", workflow: dict[str, Any]) -> dict[str, Any]:
-    """A workflow of a file with the references of the files that it calls; stores nothing."""
-    from uwf_core.cas.store import Store
-    from uwf_core.stores.memory import MemoryBackend
-    from uwf_core.workflow.publish import publish
-
-    draft, roles = Store(MemoryBackend(), engine.now_ms), dict(workflow["roles"])
-    for name, role in roles.items():
-        if isinstance(role["workflow"], dict):
-            roles[name] = {**role, "workflow": publish(draft, role["workflow"])}
-    return {**workflow, "roles": roles}
 
 
 def _document(change: WorkflowChange) -> ChangeDocument:

@@ -124,20 +124,24 @@ def show_workflow(
         UsageError: it is unknown. DefinitionError: the file has errors.
     """
     from uwf_core.engine.workflows import bound_of_workflow
-    from uwf_core.workflow.shown import shown_workflow
+    from uwf_core.workflow.shown import mapping_of, shown_workflow
 
-    definition = _definition(engine, word, notice)
-    bound = write_record(bound_of_workflow(engine, definition))
-    return {"workflow": definition["workflow"], "bound": bound, **shown_workflow(definition)}
+    found = _found(engine, word, notice)
+    bound = write_record(bound_of_workflow(engine, found))
+    ref = None if isinstance(found, dict) else found
+    mapping = found if isinstance(found, dict) else mapping_of(engine.definition(found))
+    return {"workflow": ref, "bound": bound, **shown_workflow(mapping)}
 
 
 def draw_workflow(engine: "Engine", word: str, notice: Callable[[str], None]) -> GraphDocument:
     """The graph of the workflow that a word names. Raises as `show_workflow`."""
+    from uwf_core.engine.workflows import drafted
     from uwf_core.workflow.shown import graph
 
-    drawn = _definition(engine, word, notice)
-    text = graph(drawn, engine.definition)
-    return {"workflow": drawn["workflow"], "workflowName": drawn["name"], "graph": text}
+    found = _found(engine, word, notice)
+    definition, read = drafted(engine, found)
+    ref = None if isinstance(found, dict) else found
+    return {"workflow": ref, "workflowName": definition.name, "graph": graph(definition, read)}
 
 
 def check_document(checked: "Sequence[Checked]") -> CheckedFiles:
@@ -161,16 +165,12 @@ def unquoted_document(checked: "Checked") -> ProblemsDocument:
     return document
 
 
-def _definition(engine: "Engine", word: str, notice: Callable[[str], None]) -> dict[str, Any]:
-    """The definition that a word selects, in the form of a checked file."""
+def _found(engine: "Engine", word: str, notice: Callable[[str], None]) -> "Ref | dict[str, Any]":
+    """What a word selects: a published workflow, or what a file defines, checked."""
     from uwf_core.engine.workflows import check_workflow, resolve_workflow
-    from uwf_core.workflow.shown import mapping_of
 
     meant = resolve_workflow(engine, word)
     for text in meant.notices[:-1]:
         notice(text)
     ref = meant.ref or published(engine, meant.file or word)
-    if ref is not None:
-        return {"workflow": ref, **mapping_of(engine.definition(ref))}
-    checked = check_workflow(engine, meant.file or word, notice)
-    return {"workflow": None, **checked.require()}
+    return ref or check_workflow(engine, meant.file or word, notice).require()

@@ -7,24 +7,25 @@ calls the bound is exact; elsewhere it may be too high, but never too low.
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from uwf_core.workflow.definition import END, SELF, START
+from uwf_core.ids import Ref
+from uwf_core.workflow.definition import END, SELF, START, Definition, Edge, Role
 from uwf_core.workflow.variants import JOINED
 from uwf_core.workflow.walk_graph import (
     RESUMED,
     UNLIMITED,
+    Called,
     Count,
-    FlatGraph,
     Visit,
     WalkGraph,
     add,
-    branches,
+    called_by,
     components,
     discovered,
-    flattened,
     laps,
-    limit_in,
+    max_steps,
+    max_visits,
     multiply,
     shortest_cycle,
 )
@@ -63,18 +64,16 @@ class Bound(NamedTuple):
         return f"{calls} ({self.steps} step{'' if self.steps == 1 else 's'})"
 
 
-def bound_of(
-    workflow: Mapping[str, Any], read: Callable[[str], Mapping[str, Any]], depth: int
-) -> Bound:
+def bound_of(workflow: Definition, read: Callable[[Ref], Definition], depth: int) -> Bound:
     """The bound of a workflow.
 
     Args:
-        workflow: its completed mapping (`Checked.workflow`). read: the same of a reference.
+        workflow: it. read: reads a called one.
         depth: how deep calls may go; a deeper one suspends the thread.
     """
-    once = cache(read)  # one mapping for each reference: they are compared by identity
+    once = cache(read)
     steps = _Counter(once, lambda _: True, None)
-    agents = _Counter(once, lambda role: role["program"] is None and not role["human"], steps)
+    agents = _Counter(once, lambda role: role.program is None and not role.human, steps)
     run = _Entered(workflow, depth)
     most = steps.walks(run).most
     calls = agents.walks(run).most
@@ -92,7 +91,7 @@ class _Entered(NamedTuple):
     often it is resumed after an end.
     """
 
-    workflow: Mapping[str, Any]
+    workflow: Definition
     depth: int
     entry: Literal["new", "resume"] = "new"
     again: Count = 0
@@ -129,19 +128,18 @@ class _Counter:
 
     def __init__(
         self,
-        read: Callable[[str], Mapping[str, Any]],
-        counts: Callable[[Mapping[str, Any]], bool],
+        read: Callable[[Ref], Definition],
+        counts: Callable[[Role], bool],
         steps: "_Counter | None",
     ) -> None:
         self._read = read
         self._counts = counts
         self._steps = steps or self
-        self._known: dict[tuple[int, int, str, Count], _Walks] = {}
-        self._flat: dict[int, FlatGraph] = {}
+        self._known: dict[tuple[Ref, int, str, Count], _Walks] = {}
 
     def walks(self, run: _Entered) -> _Walks:
         """The longest walks of a thread."""
-        key = (id(run.workflow), *run[1:])
+        key = (run.workflow.ref, *run[1:])
         if key not in self._known:
             self._known[key] = self._walked(run)
         return self._known[key]
@@ -178,7 +176,7 @@ class _Counter:
                 if target == END:
                     ending[status] = max(ending.get(status, 0), count)
                 arrived[target] = max(arrived.get(target, 0), count)
-        ceiling = limit_in(run.workflow["limits"], "maxSteps")
+        ceiling = max_steps(run.workflow.limits)
         return _Walks(min(most, ceiling), {key: min(each, ceiling) for key, each in ending.items()})
 
     def _through(
@@ -195,13 +193,12 @@ class _Counter:
         return inside, ((name, each, inside) for name in members for each in graph.edges[name])
 
     def _graph(self, run: _Entered) -> WalkGraph:
-        graph, fan_outs = self._flat_graph(run.workflow)
-        first = graph[START][run.entry]["role"]
-        names = (*run.workflow["roles"], *fan_outs)
-        visits = {name: self._visit(run, name, often=True) for name in names}
+        graph = run.workflow.graph
+        first = graph[START][run.entry].role
+        visits = {name: self._visit(run, name, often=True) for name in run.workflow.roles}
         edges = {
             name: {
-                status: edge["role"]
+                status: edge.role
                 for status, edge in graph.get(name, {}).items()
                 if status in visit.ending
             }
@@ -213,21 +210,21 @@ class _Counter:
                 name: {status: START if to == END else to for status, to in each.items()}
                 for name, each in edges.items()
             }
-            edges[START] = {"resume": graph[START]["resume"]["role"]}
+            edges[START] = {"resume": graph[START]["resume"].role}
         after = {name: [to for to in each.values() if to in edges] for name, each in edges.items()}
         return WalkGraph(first, visits, edges, after)
 
     def _visit(self, run: _Entered, name: str, *, often: bool) -> Visit:
         if name == START:
             return RESUMED
-        if name in self._flat_graph(run.workflow).fan_outs:
-            return self._fan_out(run, name, often=often)
-        role = run.workflow["roles"][name]
-        steps = limit_in(role["limits"], "maxSteps")
-        runs = min(steps, limit_in(role["limits"], "maxVisits"))
-        if role["workflow"] is None:
+        role = run.workflow.roles[name]
+        if role.fan_out is not None:
+            return self._fan_out(run, role, role.fan_out, often=often)
+        steps = max_steps(role.limits)
+        runs = min(steps, max_visits(role.limits))
+        if role.workflow is None:
             each: Count = 1 if self._counts(role) else 0
-            statuses = self._flat_graph(run.workflow).graph.get(name, ())
+            statuses = run.workflow.graph.get(name, ())
             return Visit(each, dict.fromkeys(statuses, each), runs, multiply(runs, each))
         if run.depth == 0:  # the call suspends the thread
             return Visit(0, {}, 1, 0)
@@ -243,22 +240,22 @@ class _Counter:
         # Each call takes a step, so a thread that cannot take more of them ends the calls.
         return Visit(most, ending, min(runs, self._steps.walks(whole).most), total)
 
-    def _fan_out(self, run: _Entered, name: str, *, often: bool) -> Visit:
+    def _fan_out(self, run: _Entered, fan_out: Role, edge: Edge, *, often: bool) -> Visit:
         """A visit of a fan-out: that of all its branches."""
         if run.depth == 0:  # the calls suspend the thread
             return Visit(0, {}, 1, 0)
-        edge, roles = self._flat_graph(run.workflow).fan_outs[name], run.workflow["roles"]
+        roles, then = run.workflow.roles, edge.then or {}
         # With a list that is empty, it can run as often as the walk comes here.
-        can_be_empty = EMPTY in edge["then"]
+        can_be_empty = EMPTY in then
         played, runs, total = dict[str, list[_Walks]](), UNLIMITED, 0.0
-        for branch in branches(edge):
-            walks = self._branch(run, branch, often=often and branch["again"])
-            played.setdefault(branch["role"], []).append(walks)
+        for called in called_by(edge, fan_out.schema):
+            walks = self._branch(run, called, often=often and called.again)
+            played.setdefault(called.branch.role, []).append(walks)
         for role in played:
-            steps = limit_in(roles[role]["limits"], "maxSteps")
+            steps = max_steps(roles[role].limits)
             total = add(total, steps)
             if not can_be_empty:
-                runs = min(runs, steps, limit_in(roles[role]["limits"], "maxVisits"))
+                runs = min(runs, steps, max_visits(roles[role].limits))
 
         def together(count: Callable[[_Walks], Count]) -> Count:
             """Of all branches; the steps of a role have a limit for all its branches."""
@@ -267,23 +264,24 @@ class _Counter:
                 own: Count = 0
                 for walks in each:
                     own = add(own, count(walks))
-                result = add(result, min(own, limit_in(roles[role]["limits"], "maxSteps")))
+                result = add(result, min(own, max_steps(roles[role].limits)))
             return result
 
         most = together(lambda walks: walks.most)
         ending = {
             status: together(lambda walks, status=status: walks.ending[status])  # type: ignore[misc]
-            for status in edge["then"]
+            for status in then
             if all(status in walks.ending for each in played.values() for walks in each)
         }
         # A branch that is cancelled may have taken any of its steps.
         ending |= {MIXED: most, **({EMPTY: 0} if can_be_empty else {})}
         return Visit(most, ending, runs, min(total, multiply(runs, most)))
 
-    def _branch(self, run: _Entered, branch: Mapping[str, Any], *, often: bool) -> _Walks:
+    def _branch(self, run: _Entered, called: Called, *, often: bool) -> _Walks:
         """The longest walks of a branch, for a list of all its items."""
-        ceiling, times = limit_in(branch["limits"], "maxSteps"), branch["times"]
-        calls = [*_called_again(self._called(run, branch["workflow"], branch["role"]))]
+        branch, times = called.branch, called.times
+        ceiling = max_steps(branch.limits)
+        calls = [*_called_again(self._called(run, str(branch.workflow), branch.role))]
         walks = [self.walks(each.thread) for each in calls[: 2 if often else 1]]
         ending: dict[str, Count] = {}
         for status, count in (item for each in walks for item in each.ending.items()):
@@ -295,35 +293,25 @@ class _Counter:
         """The first call of a role that a workflow plays, and a later one; those of the branches of
         a fan-out.
         """
-        fan_outs = self._flat_graph(run.workflow).fan_outs
-        if name in fan_outs:
-            for branch in branches(fan_outs[name]):
-                first = self._called(run, branch["workflow"], branch["role"])
-                yield from _called_again(first) if branch["again"] else (first,)
-            return
-        word = run.workflow["roles"][name]["workflow"]
-        if word is not None:
-            yield from _called_again(self._called(run, word, name))
+        role = run.workflow.roles[name]
+        if role.fan_out is not None:
+            for each in called_by(role.fan_out, role.schema):
+                first = self._called(run, str(each.branch.workflow), each.branch.role)
+                yield from _called_again(first) if each.again else (first,)
+        elif role.workflow is not None:
+            yield from _called_again(self._called(run, role.workflow, name))
 
-    def _called(self, run: _Entered, word: Any, role: str) -> _Called:
-        called = word
-        if isinstance(word, str):
-            called = run.workflow if word == SELF else self._read(word)
+    def _called(self, run: _Entered, word: str, role: str) -> _Called:
+        called = run.workflow if word == SELF else self._read(Ref(word))
         return _Called(role, _Entered(called, run.depth - 1))
-
-    def _flat_graph(self, workflow: Mapping[str, Any]) -> FlatGraph:
-        found = self._flat.get(id(workflow))
-        if found is None:
-            found = self._flat[id(workflow)] = flattened(workflow["graph"])
-        return found
 
     def _limit_of_calls(self, run: _Entered, role: str) -> Count:
         """The largest limit on an edge to a role."""
-        graph = self._flat_graph(run.workflow).graph
+        graph = run.workflow.graph
         entries = {run.entry, "resume"} if run.again else {run.entry}
         edges = [edge for name in graph if name != START for edge in graph[name].values()]
         edges += [graph[START][entry] for entry in entries]
-        limits = (limit_in(edge["limits"], "maxSteps") for edge in edges if edge["role"] == role)
+        limits = (max_steps(edge.limits) for edge in edges if edge.role == role)
         return max(limits, default=UNLIMITED)
 
 

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from uwf_core.cas.bounds import Budget
 from uwf_core.errors import DefinitionError, UwfError
+from uwf_core.fields.records import read_payload
 from uwf_core.ids import Ref
 from uwf_core.process.path_walk import PathOutside
 from uwf_core.workflow.check import Checked, check_loaded, rejected
-from uwf_core.workflow.definition import SELF, Definition
+from uwf_core.workflow.definition import SELF, Definition, Edge
 from uwf_core.workflow.discover import ResolveContext, resolve
+from uwf_core.workflow.fan_out import flat_graph
 from uwf_core.workflow.file_name import SUFFIXES
 from uwf_core.workflow.load import Loaded, load_beside, load_file
 from uwf_core.workflow.problem import Problem
 from uwf_core.workflow.source_file import reason
-from uwf_core.workflow.variants import graph_edges, mapped_fan_outs, result_schema, variants
+from uwf_core.workflow.variants import result_schema, variants
 
 if TYPE_CHECKING:
     from uwf_core.workflow.joins import JointWork
@@ -210,27 +212,32 @@ def _too_many(word: str) -> CalleeError:
 
 
 def _published(found: Definition) -> Callee:
-    outputs = {
-        name: variants(role.schema) for name, role in found.roles.items() if role.workflow != SELF
-    }
-    edges = graph_edges(found.graph, lambda edge: edge.role)
-    result = result_schema(edges, outputs)
+    roles = {name: (role.workflow, role.schema) for name, role in found.roles.items()}
+    result = _result(found.graph, roles)
     return Callee(found.ref, result, found.input, found.workspace is not None)
 
 
 def _unpublished(workflow: dict[str, Any]) -> Callee:
-    outputs = {
-        name: variants(role["frontmatter"])
-        for name, role in workflow["roles"].items()
-        if role["workflow"] != SELF
+    graph, fan_outs = flat_graph(
+        {
+            name: {status: read_payload(Edge, edge) for status, edge in edges.items()}
+            for name, edges in workflow["graph"].items()
+        }
+    )
+    roles = {
+        name: (role["workflow"], role["frontmatter"]) for name, role in workflow["roles"].items()
     }
-    edges = [*graph_edges(workflow["graph"], _target)]
-    for name, edge in mapped_fan_outs(workflow["graph"]):
-        outputs[name] = variants(edge["frontmatter"])
-        edges += graph_edges({name: edge["then"]}, _target)
-    result = result_schema(edges, outputs)
+    roles |= {name: (None, edge.frontmatter) for name, edge in fan_outs.items()}
+    result = _result(graph, roles)
     return Callee(workflow, result, workflow["input"], workflow["workspace"] is not None)
 
 
-def _target(edge: dict[str, Any]) -> str:
-    return str(edge["role"])
+def _result(
+    graph: Mapping[str, Mapping[str, Edge]], roles: Mapping[str, tuple[Any, Any]]
+) -> dict[str, Any] | None:
+    """The type of the result, from the workflow that plays each role and its schema."""
+    outputs = {name: variants(schema) for name, (word, schema) in roles.items() if word != SELF}
+    edges = (
+        (name, status, edge.role) for name, each in graph.items() for status, edge in each.items()
+    )
+    return result_schema(edges, outputs)

@@ -328,6 +328,7 @@ class Definition(NamedTuple):
             to the role of the fan-out, whose edges are those of `then`.
         limits: of a thread and of all that it calls.
         text: reads a text that it refers to.
+        written: as its node says: as its file, with the references of schemas and texts.
         input: the schema of its typed input; None without one.
         workspace: `worktree` if each thread works in a separate git worktree.
         record: whether the files of the workspace are recorded.
@@ -341,6 +342,7 @@ class Definition(NamedTuple):
     graph: dict[str, dict[str, Edge]]
     limits: Limits
     text: Callable[[str], str]
+    written: Workflow
     input: Mapping[str, Any] | None = None
     workspace: Literal["worktree"] | None = None
     record: bool = False
@@ -395,6 +397,7 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
         graph={name: graph[name] for name in order},
         limits=found.limits,
         text=store.text,
+        written=found,
         input=None if found.input is None else as_listed(store.schema(Ref(str(found.input)))),
         workspace=found.workspace,
         record=found.record,

@@ -7,7 +7,7 @@ Pure.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from uwf_core.workflow.definition import Branch, Definition, Edge
+from uwf_core.workflow.definition import Branch, Edge
 from uwf_core.workflow.variants import (
     BODY,
     INDEX,
@@ -62,22 +62,6 @@ def flat_graph(
                 flat[source][status] = Edge(name)
                 flat[name] = {key: Edge(*each) for key, each in edge.then.items()}
     return flat, found
-
-
-def graph_as_written(definition: Definition) -> dict[str, dict[str, Edge]]:
-    """The graph of a published workflow as in its file; derived schemas are in full."""
-    fan_outs = {name: role for name, role in definition.roles.items() if role.fan_out is not None}
-    written: dict[str, dict[str, Edge]] = {}
-    for source, edges in definition.graph.items():
-        if source in fan_outs:
-            continue
-        written[source] = dict(edges)
-        for status, edge in edges.items():
-            if edge.role in fan_outs:
-                role = fan_outs[edge.role]
-                assert role.fan_out is not None
-                written[source][status] = role.fan_out._replace(frontmatter=dict(role.schema))
-    return written
 
 
 class NamedBranch(NamedTuple):

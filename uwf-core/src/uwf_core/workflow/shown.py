@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from uwf_core.fields.records import write_record
 from uwf_core.ids import Ref
-from uwf_core.workflow.definition import END, START, SUSPEND, Definition, RoleText, Workflow
+from uwf_core.workflow.definition import END, START, SUSPEND, Definition, Edge, Role, Workflow
+from uwf_core.workflow.fan_out import branches_of, fan_out_name
 from uwf_core.workflow.structure import DERIVED_IN_ROLE
-from uwf_core.workflow.variants import mapped_fan_outs
 
 
 def shown_workflow(workflow: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,28 +56,28 @@ def _set(part: Mapping[str, Any]) -> dict[str, Any]:
 
 def as_in_file(definition: Definition) -> Workflow:
     """A published workflow in the shape of its file, where each role contains its schema."""
-    texts = [field for field in RoleText._fields if field != "frontmatter"]
-    graph = definition.graph
-    if any(role.fan_out for role in definition.roles.values()):
-        from uwf_core.workflow.fan_out import graph_as_written  # not for every workflow
+    roles, written = definition.roles, definition.written
 
-        graph = graph_as_written(definition)
-    return Workflow(
-        name=definition.name,
+    def edge_of(source: str, status: str, edge: Edge) -> Edge:
+        if edge.then is None:
+            return edge
+        return edge._replace(frontmatter=dict(roles[fan_out_name(source, status)].schema))
+
+    return written._replace(
         roles={
-            name: RoleText(
-                frontmatter=dict(role.schema), **{field: getattr(role, field) for field in texts}
-            )
-            for name, role in definition.roles.items()
+            name: written.roles[name]._replace(frontmatter=dict(role.schema))
+            for name, role in roles.items()
             if role.fan_out is None
         },
-        graph=graph,
-        description=definition.description,
-        limits=definition.limits,
+        graph={
+            source: {
+                status: edge_of(source, status, edge)
+                for status, edge in written.graph[source].items()
+            }
+            for source in definition.graph
+            if source in written.graph
+        },
         input=None if definition.input is None else dict(definition.input),
-        workspace=definition.workspace,
-        record=definition.record,
-        branch=definition.branch,
     )
 
 
@@ -98,11 +98,8 @@ class _Arrow(NamedTuple):
     branch: bool = False
 
 
-def graph(
-    workflow: Definition | Mapping[str, Any],
-    definition_of: Callable[[Ref], Definition] | None = None,
-) -> str:
-    """The flow chart of a published workflow, or of a checked one (`Checked.workflow`).
+def graph(workflow: Definition, definition_of: Callable[[Ref], Definition]) -> str:
+    """The flow chart of a workflow.
 
     A role has the shape of who plays it: a box for an agent, a box with double sides for another
     workflow (with its name), a hexagon for a program, a trapezium for a person. An edge to branches
@@ -110,43 +107,27 @@ def graph(
     arrows to where the joint result leads.
 
     Args:
-        workflow: the workflow.
-        definition_of: reads a called workflow; without it, its reference is shown.
+        workflow: the workflow. definition_of: reads a called one.
     """
-    if isinstance(workflow, Definition):
-        workflow = mapping_of(workflow)
-    roles, fan_outs = workflow["roles"], dict(mapped_fan_outs(workflow["graph"]))
-    arrows = [*_arrows(workflow["graph"])]
+    arrows = [*_arrows(workflow)]
     used = [arrow.source for arrow in arrows] + [arrow.target for arrow in arrows]
-    nodes = [START, *roles, *fan_outs, *(name for name in (END, SUSPEND) if name in used)]
+    nodes = [START, *workflow.roles, *(name for name in (END, SUSPEND) if name in used)]
     ids = {name: f"n{number}" for number, name in enumerate(nodes)}
     lines = ["flowchart TD"]
     for name in nodes:
-        shape = _PSEUDO.get(name)
-        if shape is None and name in fan_outs:
-            shape = _fan_out_shape(name, fan_outs[name])
-        lines.append(f"    {ids[name]}{shape or _shape(name, roles[name], definition_of)}")
+        shape = _PSEUDO.get(name) or _shape(workflow.roles[name], definition_of)
+        lines.append(f"    {ids[name]}{shape}")
     lines += [_line(arrow, ids) for arrow in arrows]
     return "\n".join(lines) + "\n"
 
 
-def _arrows(graph: Mapping[str, Mapping[str, Any]]) -> Iterator[_Arrow]:
-    for source, edges in graph.items():
+def _arrows(workflow: Definition) -> Iterator[_Arrow]:
+    for source, edges in workflow.graph.items():
+        fan_out = workflow.roles[source].fan_out if source in workflow.roles else None
+        for each in branches_of(fan_out) if fan_out is not None else ():
+            yield _Arrow(source, each.name or "", each.branch.role, branch=True)
         for status, edge in edges.items():
-            if edge.get("then") is None:
-                yield _Arrow(source, status, edge["role"])
-            else:
-                yield from _fan_out_arrows(source, status, edge)
-
-
-def _fan_out_arrows(source: str, status: str, edge: Mapping[str, Any]) -> Iterator[_Arrow]:
-    name = f"{source}/{status}"
-    yield _Arrow(source, status, name)
-    parallel = edge["parallel"] or {"": {"role": edge["role"], "place": 0}}
-    for branch, each in sorted(parallel.items(), key=lambda item: int(item[1]["place"])):
-        yield _Arrow(name, branch, each["role"], branch=True)
-    for joint, each in edge["then"].items():
-        yield _Arrow(name, joint, each["role"])
+            yield _Arrow(source, status, edge.role)
 
 
 def _line(arrow: _Arrow, ids: Mapping[str, str]) -> str:
@@ -155,23 +136,20 @@ def _line(arrow: _Arrow, ids: Mapping[str, str]) -> str:
     return f"    {ids[arrow.source]} {kind}{label} {ids[arrow.target]}"
 
 
-def _fan_out_shape(name: str, edge: Mapping[str, Any]) -> str:
-    listed = edge["forEach"]
-    words = "parallel" if listed is None else f"for each of {listed}"
-    return f'("{_escaped(name)} ({_escaped(words)})")'
-
-
-def _shape(name: str, role: Any, definition_of: Callable[[Ref], Definition] | None) -> str:
+def _shape(role: Role, definition_of: Callable[[Ref], Definition]) -> str:
     """The shape of a role; its text is the name, and that of the workflow that plays it."""
-    called, shown = role.get("workflow"), _escaped(name)
-    if called is not None:
-        callee = called["name"] if isinstance(called, Mapping) else called
-        if definition_of is not None and Ref.matches(callee):
-            callee = definition_of(Ref(callee)).name
+    shown = _escaped(role.name)
+    if role.fan_out is not None:
+        listed = role.fan_out.for_each
+        words = "parallel" if listed is None else f"for each of {listed}"
+        return f'("{shown} ({_escaped(words)})")'
+    if role.workflow is not None:
+        is_ref = Ref.matches(role.workflow)
+        callee = definition_of(Ref(role.workflow)).name if is_ref else role.workflow
         return f'[["{shown} (workflow {_escaped(callee)})"]]'
-    if role.get("program") is not None:
+    if role.program is not None:
         return f'{{{{"{shown}"}}}}'
-    return f'[/"{shown}"\\]' if role.get("human") else f'["{shown}"]'
+    return f'[/"{shown}"\\]' if role.human else f'["{shown}"]'
 
 
 def _escaped(text: str) -> str:

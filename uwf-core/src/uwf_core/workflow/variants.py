@@ -6,7 +6,7 @@ require `$status` and fix it by a text `const`.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -377,20 +377,3 @@ def _ending(edges: Edges, variants: Mapping[str, Sequence[Variant]]) -> Iterator
             for each in variants.get(role, ()):
                 if each.status == status:
                     yield from each.schema.get("anyOf") or [each.schema]
-
-
-def mapped_fan_outs(
-    graph: Mapping[str, Mapping[str, Mapping[str, Any]]],
-) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The edges to branches in the graph of a completed mapping, each with the name of its role."""
-    for source, edges in graph.items():
-        for status, edge in edges.items():
-            if edge.get("then") is not None:
-                yield f"{source}/{status}", edge
-
-
-def graph_edges(graph: Mapping[str, Mapping[str, Any]], role: Callable[[Any], str]) -> Edges:
-    """The edges of a graph; `role` gives the target of an edge."""
-    for source, targets in graph.items():
-        for status, edge in targets.items():
-            yield source, status, role(edge)

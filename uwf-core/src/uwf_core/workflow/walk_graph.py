@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from uwf_core.cas.walk import reached
-from uwf_core.workflow.variants import mapped_fan_outs
+from uwf_core.workflow.definition import Branch, Edge, Limits, RoleLimits
+from uwf_core.workflow.fan_out import branches_of, most_items
 
 Targets = Mapping[str, Sequence[str]]
 """The targets of each node."""
@@ -29,13 +30,6 @@ class Visit(NamedTuple):
 RESUMED: Final = Visit(0, {"resume": 0}, UNLIMITED, 0)
 
 
-class FlatGraph(NamedTuple):
-    """A workflow's graph in which each fan-out is a node, and the edges to branches by that."""
-
-    graph: Mapping[str, Mapping[str, Mapping[str, Any]]]
-    fan_outs: Mapping[str, Mapping[str, Any]]
-
-
 class WalkGraph(NamedTuple):
     """The part of a workflow's graph that can be followed. `$START` is a resume after an end."""
 
@@ -45,33 +39,23 @@ class WalkGraph(NamedTuple):
     after: Targets
 
 
-def flattened(graph: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> FlatGraph:
-    """The graph of a completed mapping, flat."""
-    fan_outs = dict(mapped_fan_outs(graph))
-    if not fan_outs:
-        return FlatGraph(graph, {})
-    flat: dict[str, dict[str, Mapping[str, Any]]] = {
-        source: {
-            status: {"role": f"{source}/{status}", "limits": None}
-            if f"{source}/{status}" in fan_outs
-            else edge
-            for status, edge in edges.items()
-        }
-        for source, edges in graph.items()
-    }
-    return FlatGraph(flat | {name: edge["then"] for name, edge in fan_outs.items()}, fan_outs)
-
-
-def branches(edge: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The branches of a fan-out, each with how often it runs at most in one visit (`times`), and
-    whether a later visit calls the same thread again.
+class Called(NamedTuple):
+    """A branch of a fan-out: `times` is how often it runs at most in one visit, `again` whether a
+    later visit calls the same thread again.
     """
-    if edge["parallel"] is not None:
-        return [{**branch, "times": 1, "again": True} for branch in edge["parallel"].values()]
-    from uwf_core.workflow.fan_out import most_items  # not for every workflow
 
-    most = most_items(edge["frontmatter"])
-    return [{**edge, "times": UNLIMITED if most is None else most, "again": False}]
+    branch: Branch
+    times: Count
+    again: bool
+
+
+def called_by(edge: Edge, schema: Mapping[str, Any]) -> list[Called]:
+    """The branches of a fan-out, whose joint result has this schema."""
+    if edge.parallel is not None:
+        return [Called(each.branch, 1, again=True) for each in branches_of(edge)]
+    most = most_items(schema)
+    times = UNLIMITED if most is None else most
+    return [Called(each.branch, times, again=False) for each in branches_of(edge)]
 
 
 def laps(graph: WalkGraph, members: list[str], arrived: Mapping[str, Count]) -> Iterator[Count]:
@@ -101,10 +85,16 @@ def laps(graph: WalkGraph, members: list[str], arrived: Mapping[str, Count]) -> 
         yield total
 
 
-def limit_in(limits: Mapping[str, Any] | None, name: str) -> Count:
-    """A limit of a completed mapping."""
-    value: Count | None = None if limits is None else limits[name]
-    return UNLIMITED if value is None else value
+def max_steps(limits: Limits | RoleLimits | None) -> Count:
+    """The limit of steps."""
+    found = None if limits is None else limits.max_steps
+    return UNLIMITED if found is None else found
+
+
+def max_visits(limits: RoleLimits | None) -> Count:
+    """How often a role may run."""
+    found = None if limits is None else limits.max_visits
+    return UNLIMITED if found is None else found
 
 
 def add(one: Count, other: Count) -> Count:
