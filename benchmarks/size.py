@@ -23,6 +23,7 @@ from benchmarks.figures import Figure, table
 
 ROOT = Path(__file__).resolve().parents[1]
 SHORT = 20
+_MANY_FIELDS = 9
 
 SUM = ROOT / "benchmarks" / "sum.json"
 TARGETS: Mapping[str, tuple[int, str]] = {
@@ -152,8 +153,9 @@ class Module:
                 yield node.name
 
     def records(self) -> Iterator[str]:
-        """The names of its classes that carry values: named tuples, dataclasses and classes with
-        `__slots__`. Shapes of JSON documents (`TypedDict`) are not counted.
+        """The names of its classes that carry values: named tuples, dataclasses, and classes with
+        `__slots__` or many annotated attributes. Shapes of JSON documents (`TypedDict`) are not
+        counted.
         """
         for node in self.nodes:
             if isinstance(node, ast.ClassDef):
@@ -162,6 +164,8 @@ class Module:
                     isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "__slots__"
                     for each in node.body
                 )
+                fields = [each for each in node.body if isinstance(each, ast.AnnAssign)]
+                slots = slots or (not node.bases and len(fields) > _MANY_FIELDS)
                 if slots or any(mark.startswith(("NamedTuple", "dataclass")) for mark in marks):
                     yield node.name
 

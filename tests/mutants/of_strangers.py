@@ -34,8 +34,8 @@ STRANGERS = (
         "redaction",
         "turns are kept as they were said",
         "engine/progress.py",
-        "return replace(turn, text=clean(turn.text), ",
-        "return replace(turn, text=turn.text, ",
+        'return replace(turn, **clean(turn, "text", "reasoning"), ',
+        'return replace(turn, **clean(turn, "reasoning"), ',
         "row: secrets --share 0.1",
     ),
     Mutant(

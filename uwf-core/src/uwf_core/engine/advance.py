@@ -10,7 +10,7 @@ from uwf_core.api.sums import NOTHING_USED, usage_payload
 from uwf_core.engine.attempt import end_attempt, forget_attempt, record_files, save_end
 from uwf_core.engine.context import Attempt
 from uwf_core.engine.events import save_event
-from uwf_core.engine.labels import attempt_label, note
+from uwf_core.engine.labels import event_fields, note
 from uwf_core.engine.record import decision_of, denials_of, message_of, save_failed_step
 from uwf_core.errors import (
     AgentFailure,
@@ -161,14 +161,7 @@ def save_question(run: "Run", attempt: Attempt, question: NeedsAnswer) -> Attemp
         )
     run.watch.event(
         StepAsked(
-            thread=given["thread"],
-            number=given["number"],
-            attempt=given["attempt"]["number"],
-            role=given["role"],
-            agent=given["agent"],
-            message=message,
-            at_ms=attempt.ended_ms,
-            label=attempt_label(engine, attempt),
+            attempt=given["attempt"]["number"], message=message, **event_fields(engine, attempt)
         )
     )
     return attempt
@@ -190,19 +183,14 @@ def finished_event(engine: "Engine", attempt: Attempt) -> StepFinished:
     definition, next_role = engine.definition(Ref(state.workflow)), state.current_role
     assert attempt.step is not None
     return StepFinished(
-        thread=payload["thread"],
-        number=payload["number"],
         step=attempt.step.ref,
-        role=payload["role"],
-        agent=payload["agent"],
         output=dict(attempt.output or {}),
         usage=attempt.total_usage(),
         duration_ms=attempt.ended_ms - payload["startedAtMs"],
-        at_ms=attempt.ended_ms,
         denials=tuple(denials_of(engine, attempt)),
         leads_to=_leads_to(state),
         back=next_role is not None and is_back(definition, payload["role"], next_role),
-        label=attempt_label(engine, attempt),
+        **event_fields(engine, attempt),
     )
 
 
@@ -215,19 +203,13 @@ def _leads_to(state: ThreadState) -> str | None:
 
 def failed_event(engine: "Engine", attempt: Attempt, failure: AgentFailure) -> StepFailed:
     """The event of a failed attempt that is stored."""
-    payload = attempt.payload
     assert attempt.step is not None
     return StepFailed(
-        thread=payload["thread"],
-        number=payload["number"],
-        attempt=payload["attempt"]["number"],
+        attempt=attempt.payload["attempt"]["number"],
         step=attempt.step.ref,
-        role=payload["role"],
-        agent=payload["agent"],
         kind=failure.kind.word,
         message=message_of(engine, failure),
-        at_ms=attempt.ended_ms,
-        label=attempt_label(engine, attempt),
+        **event_fields(engine, attempt),
     )
 
 

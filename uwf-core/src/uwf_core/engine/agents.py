@@ -1,6 +1,7 @@
 """The agent of a step: chosen by the usual order, and the limits of its run."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.agents.choose import (
     STEP_AGENT,
@@ -57,8 +58,7 @@ def agent_for(run: "Run", task: "Task") -> Choice:
             catalog,
             definition.name,
             player,
-            thread=run.head.state.agent,
-            bound=(engine.start(run.head.state.start)["bindings"] or {}).get(task.role),
+            engine.start(run.head.state.start),
             flag=run.options.agent,
         )
         is_free = player.kind == "agent" and run.options.agent is None
@@ -79,13 +79,12 @@ def usual_agent(
     catalog: AgentCatalog,
     workflow: str,
     player: RolePlayer,
+    start: Mapping[str, Any],
     *,
-    thread: str | None,
-    bound: str | None = None,
     flag: str | None = None,
 ) -> Choice:
-    """The agent of a role by the usual order: flag, binding of the role, thread, overrides,
-    suggestion, default.
+    """The agent of a role by the usual order: flag, binding of the role, thread (both in its
+    `start`), overrides, suggestion, default.
 
     A suggestion that the user cannot use does not count; `check_run` has reported it.
     """
@@ -94,8 +93,8 @@ def usual_agent(
         suggested = None
     preferences = AgentPreferences(
         flag=flag,
-        bound=bound,
-        thread=thread,
+        bound=(start["bindings"] or {}).get(player.role),
+        thread=start["agent"],
         overrides=engine.settings.agent_overrides,
         suggested=suggested,
         default=engine.settings.default_agent,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.events import StepStarted, ThreadStarted
 from uwf_core.engine.context import Attempt
-from uwf_core.engine.labels import attempt_label, callers_of
+from uwf_core.engine.labels import callers_of, event_fields
 from uwf_core.engine.results import forget_run
 from uwf_core.ids import Ref
 from uwf_core.process import crash_points
@@ -155,16 +155,11 @@ def _announce(run: "Run", attempt: Attempt) -> None:
         )
     run.watch.event(
         StepStarted(
-            thread=payload["thread"],
-            number=payload["number"],
             attempt=payload["attempt"]["number"],
-            role=payload["role"],
-            agent=payload["agent"],
-            at_ms=payload["startedAtMs"],
             answers=payload["attempt"]["answer"] is not None,
             alias=attempt.choice.alias,
-            label=attempt_label(run.engine, attempt),
             callers=callers_of(run.engine, state),
+            **event_fields(run.engine, attempt),
         )
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.agents.bindings import Bindings, branch_bindings, child_bindings
 from uwf_core.cas.schemas import violations
 from uwf_core.engine.budget import ledger_of, save_limit
-from uwf_core.engine.events import create_thread, save_event
+from uwf_core.engine.events import create_thread, save_call
 from uwf_core.engine.fork import fork_at
 from uwf_core.engine.location import lasting_folder
 from uwf_core.engine.plan import HeadPosition
@@ -102,12 +102,11 @@ def _begin(run: "Run", task: "Task", new: NewCall, thread: ThreadId) -> OpenCall
         child = _new_thread(run, new, thread, given)
     crash_points.reach("call")
     entry = "resume" if child.state.steps else "new"
-    head = save_event(
+    head, variable = save_call(
         engine,
+        run.head,
         child,
-        "called",
-        parent=run.head.thread,
-        parentHead=run.head.ref,
+        call_name(run.head.thread, task.number, thread),
         number=task.number,
         role=task.role,
         plays=new.plays,
@@ -127,11 +126,7 @@ def _begin(run: "Run", task: "Task", new: NewCall, thread: ThreadId) -> OpenCall
         next=runs(new.definition.graph[START][entry].role),
     )
     if run.head.is_queued:
-        head = queue_head(store, head)
-    caller = head.state.caller
-    assert caller is not None
-    name = call_name(run.head.thread, task.number, thread)
-    variable = store.set_variable(name, caller.event, {}, None)
+        queue_head(store, head)
     branch = new.place or 0, new.name
     return OpenCall(variable, task.number, task.role, thread, None, *branch)
 

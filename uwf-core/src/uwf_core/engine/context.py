@@ -62,8 +62,8 @@ class Task(NamedTuple):
     cwd: str
     purpose: str
     prev: str | None
-    replaces: str | None
     number: int
+    replaces: str | None = None
     agent: str | None = None
     alias: str | None = None
     said: str | None = None
@@ -193,49 +193,39 @@ class Attempt:
         error: the error after which the run cannot continue.
     """
 
-    __slots__ = (
-        "artifacts", "body", "by_person", "call", "choice", "continuation", "corrections",
-        "ended_ms", "error", "extractor", "failure", "files", "guidance", "head", "known", "loose",
-        "mark", "may_call", "notices", "output", "outside", "payload", "progress", "reply",
-        "request", "session", "step", "task", "turns", "usage", "variable",
-    )  # fmt: skip
-
     task: Task
     choice: "Choice"
     payload: "AttemptPayload"
     progress: "CallProgress"
-    reply: "AgentReply | None"
-    output: "Mapping[str, Any] | None"
-    error: "UwfError | None"
+    known: "RoleSession | None" = None
+    guidance: "Sequence[Guidance]" = ()
+    request: "AgentRequest | None" = None
+    variable: "Variable | None" = None
+    reply: "AgentReply | None" = None
+    session: str | None = None
+    mark: str | None = None
+    continuation = "new"
+    usage: "Usage | None" = None
+    corrections: "tuple[CorrectionPayload, ...]" = ()
+    output: "Mapping[str, Any] | None" = None
+    artifacts: dict[str, str] | None = None
+    body = ""
+    extractor: str | None = None
+    loose: "Sequence[Variable]" = ()
+    ended_ms = 0
+    step: "Event | None" = None
+    files: "tuple[Ref, dict[str, str]] | None" = None
+    failure: "AgentFailure | None" = None
+    call: "CallPayload | None" = None
+    may_call = False
+    outside: "OutsideState | None" = None
+    error: "UwfError | None" = None
 
     def __init__(self, head: "Head", *, by_person: bool = False) -> None:
         self.head = head
         self.by_person = by_person
-        self.known: RoleSession | None = None
-        self.guidance: Sequence[Guidance] = ()
-        self.request: AgentRequest | None = None
-        self.variable: Variable | None = None
-        self.reply = None
-        self.session: str | None = None
-        self.mark: str | None = None
-        self.continuation = "new"
-        self.usage: Usage | None = None
-        self.corrections: tuple[CorrectionPayload, ...] = ()
-        self.output = None
-        self.artifacts: dict[str, str] | None = None
-        self.body = ""
-        self.extractor: str | None = None
         self.turns: list[Ref] = []
-        self.loose: Sequence[Variable] = ()
-        self.ended_ms = 0
-        self.step: Event | None = None
-        self.files: tuple[Ref, dict[str, str]] | None = None
-        self.failure: AgentFailure | None = None
-        self.call: CallPayload | None = None
-        self.may_call = False
         self.notices: list[str] = []
-        self.outside: OutsideState | None = None
-        self.error = None
 
     @property
     def opened(self) -> OpenAttempt:

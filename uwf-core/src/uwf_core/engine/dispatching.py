@@ -199,15 +199,8 @@ def agent_label(engine: "Engine", state: "ThreadState", role: "Role") -> str:
 
 
 def _player(engine: "Engine", state: "ThreadState", role: "Role") -> "Choice":
-    bound = (engine.start(state.start)["bindings"] or {}).get(role.name)
-    return usual_agent(
-        engine,
-        engine.agent_catalog(state.cwd),
-        state.workflow_name,
-        player_of(role.name, role),
-        thread=state.agent,
-        bound=bound,
-    )
+    catalog, player = engine.agent_catalog(state.cwd), player_of(role.name, role)
+    return usual_agent(engine, catalog, state.workflow_name, player, engine.start(state.start))
 
 
 def _group(engine: "Engine", state: "ThreadState") -> tuple[str | None, int]:

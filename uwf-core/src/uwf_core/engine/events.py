@@ -11,6 +11,7 @@ from uwf_core.thread.state import begin, fold
 from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:
+    from uwf_core.api.store import Variable
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.types import StartPayload
     from uwf_core.workflow.definition import Definition
@@ -44,6 +45,21 @@ def save_event(engine: "Engine", head: Head, kind: str, **fields: Any) -> Head:
     """Store an event and move the head to the state after it. Within a transaction."""
     event = _put_event(engine, head.thread, head.state.seq, kind, fields)
     return move_head(engine.store, head, head.ref, fold(head.state, event))
+
+
+def save_call(
+    engine: "Engine", caller: Head, child: Head, name: str, **fields: Any
+) -> tuple[Head, "Variable"]:
+    """Store that a step of a thread calls another thread: the event of that, and its name in the
+    calling one. `fields`: of the event, besides those of a plain call. Within a transaction.
+    """
+    parent = {"parent": caller.thread, "parentHead": caller.ref, "ledger": child.state.ledger}
+    head = save_event(engine, child, "called", **{**_PLAIN_CALL, **parent, **fields})
+    assert head.state.caller is not None
+    return head, engine.store.set_variable(name, head.state.caller.event, {}, None)
+
+
+_PLAIN_CALL = dict.fromkeys(("index", "branch", "replaces", "said", "input", "base", "limits"))
 
 
 def save_worktree(engine: "Engine", head: Head, own: Worktree, repository: str, cwd: str) -> Head:

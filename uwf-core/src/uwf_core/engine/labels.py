@@ -2,7 +2,7 @@
 and the calls that lead to it.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.ids import Ref
 from uwf_core.thread.calls import STARTED, caller_of
@@ -52,15 +52,25 @@ def _calls(engine: "Engine", state: "ThreadState") -> "Iterator[tuple[str, Calle
         state = above.state
 
 
-def attempt_label(engine: "Engine", attempt: "Attempt") -> str:
-    """The number of an attempt in the whole tree; empty in a thread that was not called."""
-    state = attempt.head.state
-    return "" if state.caller is None else label_of(engine, state, attempt.payload["number"])
+def event_fields(engine: "Engine", attempt: "Attempt") -> dict[str, Any]:
+    """What every event of an attempt names. Its time is that of its end, if it has ended; `label`
+    is its number in the whole tree, empty in a thread that was not called.
+    """
+    payload, caller = attempt.payload, attempt.head.state.caller
+    number = payload["number"]
+    return {
+        "thread": payload["thread"],
+        "number": number,
+        "role": payload["role"],
+        "agent": payload["agent"],
+        "at_ms": attempt.ended_ms or payload["startedAtMs"],
+        "label": "" if caller is None else label_of(engine, attempt.head.state, number),
+    }
 
 
 def note(run: "Run", attempt: "Attempt", text: str) -> None:
     """Keep a notice with the step, and report it now."""
     if text not in attempt.notices:
         attempt.notices.append(text)
-        number = attempt_label(run.engine, attempt) or attempt.payload["number"]
+        number = event_fields(run.engine, attempt)["label"] or attempt.payload["number"]
         run.watch.notice(f"#{number} {attempt.payload['role']}: {text}")

@@ -10,7 +10,7 @@ from uwf_core.config.keys import Path, key_text
 from uwf_core.config.trust import is_command_line
 from uwf_core.engine.models import callable_model
 from uwf_core.errors import ConfigError, PluginBroken, PluginError, UsageError
-from uwf_core.plugins.scan import AGENTS, EXTRACTORS, MODELS, OBSERVERS
+from uwf_core.plugins.scan import EXTRACTORS, MODELS, OBSERVERS
 
 if TYPE_CHECKING:
     from uwf_core.engine.context import Run
@@ -52,19 +52,14 @@ def check_change(engine: "Engine", path: Path, value: Any) -> None:
 
 def _check_options(engine: "Engine", word: str, alias: Any) -> None:
     from uwf_core.agents.choose import Choice
-    from uwf_core.agents.open import check_options
+    from uwf_core.engine.open_plugins import check_agent
 
     match alias:  # another form is rejected with the whole file
         case {"use": str(use), "options": dict(options)}:
             where = f"agents -> {word}"
             choice = Choice("plugin", word, "agents", use, use, options=options, where=where)
-            plugins = engine.plugins
-            with plugins.guard, suppress(PluginBroken, PluginError):  # the failure of a step
-                check_options(
-                    choice,
-                    lambda name: plugins.record(AGENTS, name),
-                    lambda name, target: plugins.attribute(AGENTS, name, target),
-                )
+            with suppress(PluginError):  # the failure of a step
+                check_agent(engine, choice)
 
 
 def wrong_names(engine: "Engine", values: Values) -> Iterator[ConfigError]:
@@ -150,15 +145,15 @@ def _names(path: Path, value: Any) -> Iterator[tuple[_Check, str]]:
         return
     match path:
         case ("defaultAgent",) | ("agentOverrides", _, _):
-            yield _check_agent, value
+            yield lambda engine, word: engine.check_agent(word, engine.cwd), value
         case ("agents", _, "use"):
-            yield _check_plugin, value
+            yield lambda engine, name: engine.check_plugin(name), value
         case ("defaultModel",) | ("modelOverrides", _):
-            yield _check_model, value
+            yield callable_model, value
         case ("providers", _, "protocol"):
-            yield _check_protocol, value
+            yield _found(MODELS), value
         case ("extractors",):
-            yield from ((_check_extractor, name) for name in _texts(value))
+            yield from ((_found(EXTRACTORS), name) for name in _texts(value))
         case ("store",) if isinstance(value, str) and ":" in value:
             yield _check_store, value
         case ("plugins", "order"):
@@ -171,26 +166,12 @@ def _texts(names: Any) -> list[str]:
     return [name for name in listed if isinstance(name, str)]
 
 
-def _check_agent(engine: "Engine", word: str) -> None:
-    engine.check_agent(word, engine.cwd)
+def _found(group: str) -> _Check:
+    def check(engine: "Engine", name: str) -> None:
+        with suppress(PluginBroken):  # that is the failure of a step
+            engine.plugins.found(group, name)
 
-
-def _check_plugin(engine: "Engine", name: str) -> None:
-    engine.check_plugin(name)
-
-
-def _check_model(engine: "Engine", name: str) -> None:
-    callable_model(engine, name)
-
-
-def _check_protocol(engine: "Engine", name: str) -> None:
-    with suppress(PluginBroken):  # that is the failure of a step
-        engine.plugins.found(MODELS, name)
-
-
-def _check_extractor(engine: "Engine", name: str) -> None:
-    with suppress(PluginBroken):  # that is the failure of a step
-        engine.plugins.found(EXTRACTORS, name)
+    return check
 
 
 def _check_store(engine: "Engine", url: str) -> None:

@@ -51,24 +51,48 @@ class Position(Protocol):
     state: "ThreadState"
     prev: str | None
     given: Any
+    store: "Store"
+
+    def transition(self) -> Transition:
+        """Where the newest step, or the start, leads."""
+        if self.prev is None:
+            return apply_start_edge(self.definition, "new", self.given)
+        if not self.state.is_entered:
+            return self.route()
+        to = apply_start_edge(self.definition, "resume", self.given)
+        return to._replace(prompt=with_text(to.prompt, self.called_with()))
+
+    def call(self) -> tuple[str, str] | None:
+        """The calling thread and the task of the root; None for a root."""
+        caller = self.state.caller
+        return caller and (caller.thread, root_task(self.store, self.state.start))
+
+    def step(self, ref: str) -> Step:
+        """A step of the thread."""
+        return read_step(self.store, Ref(ref))
+
+    def sayings(self, step: Step) -> list[Saying]:
+        """What persons said for a step."""
+        return sayings(self.store, step)
+
+    def markdown(self, step: Step) -> str:
+        """A step as the history of a prompt shows it."""
+        return markdown_of(self.store, step, self.sayings(step))
 
     def last(self) -> Task:
         """The task of the newest step; there is one."""
 
-    def transition(self) -> Transition:
-        """Where the newest step, or the start, leads."""
+    def route(self) -> Transition:
+        """Where the newest step leads; there is one."""
+
+    def called_with(self) -> str:
+        """The instruction of the newest call; there is one."""
 
     def pending(self) -> Task | None:
         """The task of the newest attempt at the next step that ended without one."""
 
     def task_text(self) -> str:
         """The task of the whole thread."""
-
-    def call(self) -> tuple[str, str] | None:
-        """The calling thread and the task of the root; None for a root."""
-
-    def step(self, ref: str) -> Step:
-        """A step of the thread."""
 
     def steps_before(self, task: Task) -> Iterable[Step]:
         """The steps before that of the task, newest first."""
@@ -81,50 +105,42 @@ class Position(Protocol):
     def tries(self) -> Iterable[Step]:
         """The failed attempts at the next step, oldest first."""
 
-    def markdown(self, step: Step) -> str:
-        """A step as the history of a prompt shows it."""
 
-    def sayings(self, step: Step) -> list[Saying]:
-        """What persons said for a step."""
-
-
-class HeadPosition:
+class HeadPosition(Position):
     """The position of a run at the head of its thread."""
 
     def __init__(self, run: "Run", head: "Head") -> None:
         self._run = run
-        self._store = run.engine.store
+        self.store = run.engine.store
         self._head = head
         self._takes_answer = run.options.agent is None
         self.definition = run.definition
         self.state = head.state
         self.prev = None if head.at_start else str(head.ref)
         has_input = self.definition.input is not None
-        self.given = read_input(self._store, self.state) if has_input else None
+        self.given = read_input(self.store, self.state) if has_input else None
 
     def last(self) -> Task:
         """The task of the head step; its instruction is not needed again."""
-        return _recorded_task(self._store, read_step(self._store, self._head.ref).payload)
+        return _recorded_task(self.store, read_step(self.store, self._head.ref).payload)
 
-    def transition(self) -> Transition:
-        """Where the head leads."""
-        if self.prev is None:
-            return apply_start_edge(self.definition, "new", self.given)
-        caller, store = self.state.caller, self._store
-        if caller is not None and self.state.is_entered:
-            to = apply_start_edge(self.definition, "resume", self.given)
-            called = store.text(store.payload(caller.event)["prompt"])
-            return to._replace(prompt=with_text(to.prompt, called))
-        step = read_step(store, self._head.ref)
-        role, output = step.payload["role"], output_of(store, step)
-        return apply_edge(self.definition, role, output, body_of(store, step), self.given)
+    def route(self) -> Transition:
+        """Where the head step leads."""
+        step = read_step(self.store, self._head.ref)
+        role, output = step.payload["role"], output_of(self.store, step)
+        return apply_edge(self.definition, role, output, body_of(self.store, step), self.given)
+
+    def called_with(self) -> str:
+        """The instruction of the newest call."""
+        assert self.state.caller is not None
+        return self.store.text(self.store.payload(self.state.caller.event)["prompt"])
 
     def pending(self) -> Task | None:
         """The task of the newest attempt at the pending step, read from its record."""
-        variable = last_attempt(self._store, self._head)
+        variable = last_attempt(self.store, self._head)
         if variable is None:
             return None
-        store, attempt = self._store, self._store.get(Ref(variable.value)).payload
+        store, attempt = self.store, self.store.get(Ref(variable.value)).payload
         question, asked = attempt["question"], attempt["attempt"]
         given = text_at(store, asked["answer"])
         return _recorded_task(store, attempt)._replace(
@@ -139,20 +155,15 @@ class HeadPosition:
 
     def task_text(self) -> str:
         """The task of the whole thread."""
-        return self._store.text(Ref(self._run.engine.start(self.state.start)["prompt"]))
+        return self.store.text(Ref(self._run.engine.start(self.state.start)["prompt"]))
 
     def call(self) -> tuple[str, str] | None:
         """The calling thread and the task of the root."""
-        caller, given = self.state.caller, self._run.options.call
-        return (caller.thread, root_task(self._store, self.state.start)) if caller else given
-
-    def step(self, ref: str) -> Step:
-        """A step of the thread."""
-        return read_step(self._store, Ref(ref))
+        return super().call() or self._run.options.call
 
     def steps_before(self, task: Task) -> Iterable[Step]:
         """The steps before that of the task, read as they are used."""
-        return () if task.prev is None else newest_first(self._store, Ref(task.prev), Ref(""))
+        return () if task.prev is None else newest_first(self.store, Ref(task.prev), Ref(""))
 
     def summary(self, task: Task) -> tuple[int, str] | None:
         """What was stored in place of steps before the task."""
@@ -160,20 +171,12 @@ class HeadPosition:
             return None
         from uwf_core.thread.summaries import compactions, summary_text  # not for every step
 
-        events = compactions(self._store, self.state.compacted)
-        return summary_text(self._store, events, task.prev)
+        events = compactions(self.store, self.state.compacted)
+        return summary_text(self.store, events, task.prev)
 
     def tries(self) -> Iterable[Step]:
         """The failed attempts at the pending step."""
-        return (read_step(self._store, ref) for ref in failed_steps(self._store, self._head))
-
-    def markdown(self, step: Step) -> str:
-        """A step as the history of a prompt shows it."""
-        return markdown_of(self._store, step, sayings(self._store, step))
-
-    def sayings(self, step: Step) -> list[Saying]:
-        """What persons said for a step."""
-        return sayings(self._store, step)
+        return (read_step(self.store, ref) for ref in failed_steps(self.store, self._head))
 
 
 def _recorded_task(store: "Store", node: "StepPayload | AttemptPayload") -> Task:
@@ -251,7 +254,6 @@ def _task_of_edge(position: Position, to: Transition, intent: Intent, purpose: s
         cwd=folder_of_edge(state.cwd, to.location),
         purpose=purpose,
         prev=position.prev,
-        replaces=None,
         number=state.steps + 1,
     )
 
@@ -272,7 +274,6 @@ def _task_after_suspension(position: Position, suspension: "Suspension", intent:
         cwd=last.cwd if last is not None and last.role == suspension.role else state.cwd,
         purpose="resume",
         prev=position.prev,
-        replaces=None,
         number=state.steps + 1,
     )
 

@@ -181,17 +181,12 @@ def save_turn(engine: "Engine", index: int, turn: "Turn") -> Ref:
 
 
 def _redacted(turn: "Turn", redactor: "Redactor") -> "Turn":
-    def clean(text: str | None) -> Any:
-        return None if text is None else redactor.partial(text)
+    def clean(record: Any, *names: str) -> dict[str, Any]:
+        return {
+            name: None if (text := getattr(record, name)) is None else redactor.partial(text)
+            for name in names
+        }
 
-    calls = tuple(
-        replace(
-            call,
-            id=clean(call.id),
-            name=clean(call.name),
-            arguments=clean(call.arguments),
-            result=clean(call.result),
-        )
-        for call in turn.tool_calls
-    )
-    return replace(turn, text=clean(turn.text), reasoning=clean(turn.reasoning), tool_calls=calls)
+    own = ("id", "name", "arguments", "result")
+    calls = tuple([replace(call, **clean(call, *own)) for call in turn.tool_calls])
+    return replace(turn, **clean(turn, "text", "reasoning"), tool_calls=calls)

@@ -89,7 +89,5 @@ def _check_agent(engine: "Engine", found: "ReplayDocument", agent: str | None) -
     begun = read_start(engine.store, Ref(found["start"]))
     catalog, first = engine.agent_catalog(begun["cwd"]), _own_first(found)
     player = RolePlayer("" if first is None else first["role"])
-    bound = (begun["bindings"] or {}).get(player.role)
-    name, own = found["workflowName"], begun["agent"]
-    choice = usual_agent(engine, catalog, name, player, thread=own, bound=bound, flag=agent)
+    choice = usual_agent(engine, catalog, found["workflowName"], player, begun, flag=agent)
     engine.check_plugin(choice.plugin)

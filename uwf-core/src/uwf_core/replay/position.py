@@ -5,17 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.context import Task
-from uwf_core.engine.plan import markdown_of, question_text, with_text
+from uwf_core.engine.plan import Position, question_text
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.moderator.next import Transition, apply_start_edge
+from uwf_core.moderator.next import Transition
 from uwf_core.thread.decisions import Caller, Event, failure_kind, runs
 from uwf_core.thread.history import (
-    Saying,
     Step,
     read_start,
-    read_step,
-    root_task,
-    sayings,
     text_at,
 )
 from uwf_core.thread.state import ThreadState, after_step, decided
@@ -29,8 +25,8 @@ if TYPE_CHECKING:
     from uwf_core.workflow.definition import Definition
 
 
-class ReplayPosition:
-    """A `Position` that moves along the recorded attempts.
+class ReplayPosition(Position):
+    """A position that moves along the recorded attempts.
 
     Attributes:
         definition: the workflow of the next attempt.
@@ -40,7 +36,7 @@ class ReplayPosition:
     """
 
     def __init__(self, store: "Store", chain: "Chain", definition: "Definition") -> None:
-        self._store = store
+        self.store = store
         self._chain = chain
         start = read_start(store, Ref(chain.start))
         self._task_text = store.text(Ref(start["prompt"]))
@@ -105,7 +101,7 @@ class ReplayPosition:
             self._tries = [*self._tries, Step(Ref(attempt.ref), payload)]  # type: ignore[arg-type]
 
     def _task_again(self, attempt: "Recorded", task: Task) -> Task:
-        payload, store = attempt.payload, self._store
+        payload, store = attempt.payload, self.store
         given = text_at(store, payload["attempt"]["answer"])
         is_asked = attempt.kind == "asked"
         return task._replace(
@@ -120,15 +116,14 @@ class ReplayPosition:
         assert self._last is not None
         return self._last
 
-    def transition(self) -> Transition:
-        """Where the newest step, or the start, leads."""
-        if self.prev is None:
-            return apply_start_edge(self.definition, "new", self.given)
-        if self.state.is_entered:
-            to = apply_start_edge(self.definition, "resume", self.given)
-            return to._replace(prompt=with_text(to.prompt, self._instruction))
+    def route(self) -> Transition:
+        """Where the newest step leads."""
         assert self._route is not None
         return self._route
+
+    def called_with(self) -> str:
+        """The instruction of the newest call."""
+        return self._instruction
 
     def pending(self) -> Task | None:
         """The task of the newest attempt at the next step that ended without one."""
@@ -143,15 +138,6 @@ class ReplayPosition:
         """The task of the whole thread."""
         return self._task_text
 
-    def call(self) -> tuple[str, str] | None:
-        """The calling thread and the task of the root."""
-        caller = self.state.caller
-        return caller and (caller.thread, root_task(self._store, self._chain.start))
-
-    def step(self, ref: str) -> Step:
-        """A step of the thread."""
-        return read_step(self._store, Ref(ref))
-
     def steps_before(self, task: Task) -> Iterable[Step]:
         """The steps before that of the task, newest first."""
         return self._chain.steps[: task.number - 1][::-1]
@@ -163,7 +149,7 @@ class ReplayPosition:
             for each in self._chain.compactions
             if each.payload["thread"] == self.state.thread and each.payload["seq"] < self._seq
         )
-        return summary_text(self._store, found, task.prev)
+        return summary_text(self.store, found, task.prev)
 
     def tries(self) -> Sequence[Step]:
         """The failed attempts at the next step."""
@@ -172,12 +158,8 @@ class ReplayPosition:
     def markdown(self, step: Step) -> str:
         """A step as the history of a prompt shows it; written once, read by many prompts."""
         if step.ref not in self._texts:
-            self._texts[step.ref] = markdown_of(self._store, step, self.sayings(step))
+            self._texts[step.ref] = super().markdown(step)
         return self._texts[step.ref]
-
-    def sayings(self, step: Step) -> list[Saying]:
-        """What persons said for a step."""
-        return sayings(self._store, step)
 
 
 def _at_start(chain: "Chain", start: Mapping[str, Any], definition: "Definition") -> ThreadState:

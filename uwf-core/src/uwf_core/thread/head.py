@@ -1,10 +1,10 @@
 """Stage 11: the head of a thread, moved by compare-and-set together with its state."""
 
 import json
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from uwf_core.api.sums import FIELDS, NOTHING_RESERVED, NOTHING_USED, UsagePayload
+from uwf_core.api.sums import FIELDS, NOTHING_USED, UsagePayload
 from uwf_core.errors import CorruptNodeError, UnknownIdError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.decisions import Caller, OpenAttempt, Suspension, Worktree, session_of
@@ -88,12 +88,12 @@ class ThreadSummary(NamedTuple):
     workflow: str
     workflow_name: str
     started_ms: int
-    current_role: str | None
-    steps: int
-    totals: UsagePayload
-    attempt: OpenAttempt | None
-    suspension: Suspension | None
     depth: int
+    current_role: str | None = None
+    steps: int = 0
+    totals: UsagePayload = NOTHING_USED
+    attempt: OpenAttempt | None = None
+    suspension: Suspension | None = None
 
 
 def create_head(store: "Store", ref: Ref, state: ThreadState) -> Head:
@@ -228,46 +228,54 @@ def origin_tags(head: "Variable") -> dict[str, str]:
     return {tag: tags[tag] for tag in _KEPT if tag in tags}
 
 
-_Kind = TypeVar("_Kind")
-
-# The tag of each field.
-_TEXT_TAGS = {
-    "status": "status",
-    "workflow": "workflow",
-    "workflow_name": "workflowName",
-    "start": "start",
-    "cwd": "cwd",
-}
-_OPTIONAL_TEXT_TAGS = {"current_role": "currentRole", "agent": "agent", "compacted": "compacted"}
-_NUMBER_TAGS = {
-    "seq": "seq",
-    "started_ms": "startedMs",
-    "steps": "steps",
-    "inherited_steps": "inheritedSteps",
-    "running_ms": "runningMs",
-    "tries": "tries",
-    "called_steps": "calledSteps",
-}
 DEPTH = "depth"
 """The tag of how many calls are above the thread; every head has it, and lists filter by it."""
 PARENT = "parent"
 """The tag of the thread that called this one last, by which the called threads are found."""
-_JSON_TAGS: tuple[tuple[str, Any], ...] = (
-    ("limits", None),
-    ("largest", NOTHING_RESERVED),
-    ("grants", {}),
-    ("ancestors", ()),
-    ("worktree", None),
-    ("caller", None),
-    ("attempt", None),
-    ("suspension", None),
-)
-"""The fields whose tags are JSON, with the values that are left out."""
-_MAPPINGS = ("limits", "largest", "grants")
 _ROLE = "role."
 GIVEN_TAG = "tag."
 """Before the name of a tag that a person gave: lists filter by it."""
 _FOLD = "fold"
+_TOTALS = (*(name for name, _ in FIELDS), "atLeast")
+
+_dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def totals_of(text: str | None) -> UsagePayload:
+    """The totals in the tag `usage`, None without the tag.
+
+    Raises:
+        ValueError, TypeError: they are not totals.
+    """
+    totals: Any = NOTHING_USED
+    return totals if text is None else dict(zip(_TOTALS, json.loads(text), strict=True))  # type: ignore[return-value]
+
+
+def _record(kind: Callable[..., Any]) -> tuple[Callable[[Any], str], Callable[[str], Any]]:
+    return _dump, lambda text: kind(*json.loads(text))
+
+
+_TEXT, _NUMBER, _JSON = (None, str), (str, int), (_dump, json.loads)
+_CODECS: Mapping[str, tuple[Callable[[Any], str] | None, Callable[[str], Any]]] = {
+    **dict.fromkeys(("status", "workflow", "workflow_name", "start", "cwd"), _TEXT),
+    **dict.fromkeys(("current_role", "agent", "compacted"), _TEXT),
+    **dict.fromkeys(("seq", "started_ms", "steps", "inherited_steps", "running_ms"), _NUMBER),
+    **dict.fromkeys(("tries", "called_steps", DEPTH), _NUMBER),
+    **dict.fromkeys(("limits", "largest", "grants"), _JSON),
+    "ancestors": (_dump, lambda text: tuple(json.loads(text))),
+    "totals": (lambda totals: _dump(list(totals.values())), totals_of),
+    "worktree": _record(Worktree),
+    "caller": _record(Caller),
+    "attempt": _record(OpenAttempt),
+    "suspension": _record(Suspension),
+}
+"""How a field of the state becomes the text of its tag (None: it is one), and the field again."""
+_TAGS = {name: name[0] + name.title().replace("_", "")[1:] for name in _CODECS}
+_TAGS["totals"] = "usage"
+_WRITTEN = [
+    (name, _TAGS[name], write, ThreadState._field_defaults.get(name))
+    for name, (write, _) in _CODECS.items()
+]
 
 
 def to_tags(state: ThreadState) -> dict[str, str]:
@@ -275,30 +283,17 @@ def to_tags(state: ThreadState) -> dict[str, str]:
     that lists can filter by them; empty fields are left out.
     """
     fields = state._asdict()
-    tags = {tag: fields[name] for name, tag in _TEXT_TAGS.items()}
-    tags[_FOLD] = str(FOLD_VERSION)
-    tags[DEPTH] = str(state.depth)
-    for name, tag in _OPTIONAL_TEXT_TAGS.items():
-        if fields[name] is not None:
-            tags[tag] = fields[name]
-    for name, tag in _NUMBER_TAGS.items():
-        if fields[name]:
-            tags[tag] = str(fields[name])
+    tags = {_FOLD: str(FOLD_VERSION), DEPTH: str(state.depth)}
+    for name, tag, write, empty in _WRITTEN:
+        if (value := fields[name]) != empty:
+            tags[tag] = value if write is None else write(value)
     for name, role in state.roles.items():
         tags[_ROLE + name] = _dump([*role[:-1], list(role.usage.values())])
-    tags |= _given(state.given_tags)
-    if state.totals != NOTHING_USED:
-        tags["usage"] = _dump(list(state.totals.values()))
+    for name, value in state.given_tags.items():
+        tags[GIVEN_TAG + name] = value
     if state.caller is not None:
         tags[PARENT] = state.caller.thread
-    for name, empty in _JSON_TAGS:
-        if fields[name] != empty:
-            tags[name] = _dump(fields[name])
     return tags
-
-
-def _given(tags: Mapping[str, str]) -> dict[str, str]:
-    return {GIVEN_TAG + name: value for name, value in tags.items()} if tags else {}
 
 
 def is_current(tags: Mapping[str, str]) -> bool:
@@ -312,27 +307,20 @@ def from_tags(thread: str, tags: Mapping[str, str]) -> ThreadState:
     Raises:
         ValueError: they are not the tags of a thread.
     """
+    roles = {tag[len(_ROLE) :]: text for tag, text in tags.items() if tag.startswith(_ROLE)}
     try:
-        values: dict[str, Any] = {name: tags[tag] for name, tag in _TEXT_TAGS.items()}
-        for name, tag in _OPTIONAL_TEXT_TAGS.items():
-            values[name] = tags.get(tag)
-        for name, tag in _NUMBER_TAGS.items():
-            values[name] = int(tags.get(tag, 0))
-        values["roles"] = {
-            tag[len(_ROLE) :]: _role(text) for tag, text in tags.items() if tag.startswith(_ROLE)
-        }
-        values["given_tags"] = given_tags(tags)
-        values["depth"] = int(tags[DEPTH])
-        values["totals"] = totals_of(tags.get("usage"))
-        values |= {name: json.loads(tags[name]) for name in _MAPPINGS if name in tags}
-        values["ancestors"] = tuple(json.loads(tags.get("ancestors", "[]")))
-        values["worktree"] = _listed(tags, "worktree", Worktree)
-        values["caller"] = _listed(tags, "caller", Caller)
-        values["attempt"] = _listed(tags, "attempt", OpenAttempt)
-        values["suspension"] = _listed(tags, "suspension", Suspension)
-        return ThreadState(thread=thread, **values)
+        return ThreadState(
+            thread=thread,
+            roles={name: _role(text) for name, text in roles.items()},
+            given_tags=given_tags(tags),
+            **_fields(tags, _CODECS),
+        )
     except (KeyError, TypeError) as error:
         raise ValueError(f"not the tags of a thread: {error}") from error
+
+
+def _fields(tags: Mapping[str, str], names: Iterable[str]) -> dict[str, Any]:
+    return {name: _CODECS[name][1](tags[_TAGS[name]]) for name in names if _TAGS[name] in tags}
 
 
 def given_tags(tags: Mapping[str, str]) -> dict[str, str]:
@@ -346,44 +334,10 @@ def summary_of(tags: Mapping[str, str]) -> ThreadSummary:
     Raises:
         ValueError: they are not the tags of a thread.
     """
-    if not tags.keys() >= _TEXTS:
-        raise ValueError(f"not the tags of a thread: {', '.join(sorted(_TEXTS - tags.keys()))}")
     try:
-        return ThreadSummary(
-            tags["status"],  # type: ignore[arg-type]
-            tags["workflow"],
-            tags["workflowName"],
-            int(tags.get("startedMs", 0)),
-            tags.get("currentRole"),
-            int(tags.get("steps", 0)),
-            totals_of(tags.get("usage")),
-            _listed(tags, "attempt", OpenAttempt),
-            _listed(tags, "suspension", Suspension),
-            int(tags[DEPTH]),
-        )
+        return ThreadSummary(**_fields(tags, ThreadSummary._fields))
     except (KeyError, TypeError) as error:
         raise ValueError(f"not the tags of a thread: {error}") from error
-
-
-_TEXTS = frozenset(_TEXT_TAGS.values())
-_TOTALS = (*(name for name, _ in FIELDS), "atLeast")
-
-
-def totals_of(text: str | None) -> UsagePayload:
-    """The totals in the tag `usage`, None without the tag.
-
-    Raises:
-        ValueError, TypeError: they are not totals.
-    """
-    totals: Any = (
-        NOTHING_USED if text is None else dict(zip(_TOTALS, json.loads(text), strict=True))
-    )
-    return totals  # type: ignore[no-any-return]
-
-
-def _listed(tags: Mapping[str, str], tag: str, kind: Callable[..., _Kind]) -> "_Kind | None":
-    """The tuple that a tag holds as a list, None without the tag."""
-    return kind(*json.loads(tags[tag])) if tag in tags else None
 
 
 def _role(text: str) -> RoleState:
@@ -391,6 +345,3 @@ def _role(text: str) -> RoleState:
     used: Any = dict(zip(_TOTALS, usage, strict=True))
     known = {name: RoleSession(*each) for name, each in sessions.items()}
     return RoleState(visits, step, known, runs, leaf_steps, running_ms, used)
-
-
-_dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

@@ -111,7 +111,7 @@ class ThreadState(NamedTuple):
     start: str
     cwd: str
     started_ms: int
-    current_role: str | None
+    current_role: str | None = None
     agent: str | None = None
     steps: int = 0
     inherited_steps: int = 0

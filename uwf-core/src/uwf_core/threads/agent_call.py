@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from uwf_core.engine.events import save_event
+from uwf_core.engine.events import save_call
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import UsageError
 from uwf_core.ids import Ref, ThreadId
@@ -55,29 +55,17 @@ def link_call(engine: "Engine", caller: Head, child: Head, prompt: Ref) -> None:
     """Store that an attempt calls a new thread. Within a transaction."""
     opened = caller.state.attempt
     assert opened is not None
-    head = save_event(
+    save_call(
         engine,
+        caller,
         child,
-        "called",
-        parent=caller.thread,
-        parentHead=caller.ref,
+        agent_call_name(caller.thread, opened.name, child.thread),
         number=opened.number,
         role=opened.role,
         plays=opened.role,
-        index=None,
-        branch=None,
         purpose=STARTED,
-        replaces=None,
-        said=None,
         edgePrompt=prompt,
         prompt=prompt,
-        input=None,
         cwd=child.state.cwd,
-        base=None,
-        ledger=child.state.ledger,
-        limits=None,
         next=runs(child.state.current_role or ""),
     )
-    assert head.state.caller is not None
-    name = agent_call_name(caller.thread, opened.name, child.thread)
-    engine.store.set_variable(name, head.state.caller.event, {}, None)

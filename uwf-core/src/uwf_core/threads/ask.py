@@ -143,8 +143,7 @@ def _choose(engine: "Engine", step: "RecordedStep", word: str | None) -> Choice:
         return recordable(engine, resolve_agent(word, known))
     workflow, recorded = step.workflow, step.node["agent"]
     player = player_of(step.role, workflow.roles.get(step.role))
-    bound = (start["bindings"] or {}).get(step.role)
-    choice = usual_agent(engine, known, workflow.name, player, thread=start["agent"], bound=bound)
+    choice = usual_agent(engine, known, workflow.name, player, start)
     if recorded not in (choice.name, PROGRAM):
         choice = recorded_agent(recorded, known)
     return check_choice(engine.store, step.node["start"], choice)

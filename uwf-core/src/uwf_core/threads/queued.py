@@ -18,7 +18,7 @@ from uwf_core.ids import ThreadId
 from uwf_core.thread.head import Head, queue_head, read_head
 from uwf_core.thread.lifecycle import check_head
 from uwf_core.thread.names import head_name
-from uwf_core.threads.resume import checked_said, resume_thread
+from uwf_core.threads.resume import Said, resume_thread
 from uwf_core.threads.running import Input
 from uwf_core.threads.start import StartOptions, check_start, start_thread
 
@@ -339,12 +339,13 @@ def queue_said(
 ) -> Outcome:
     """Hand a thread to workers with what a person says; raises as `resume_thread`."""
     _check_queue(engine, options)
-    with checked_said(engine, word, said, watch, cancel, options.head) as waiting:
+    told = Said(engine, find_thread(engine, word), said, options, watch, cancel)
+    with told.checked() as waiting:
         for found, intent in waiting:
             kind = "exec" if intent is GO_ON else intent.kind
             content = {"kind": kind, "text": intent.text, "answer": intent.answer}
             queued = _queued(engine, found, {**content, "withoutAnswer": said.without_answer})
-    shown = queued if len(waiting) == 1 else read_head(engine.store, find_thread(engine, word))
+    shown = queued if len(waiting) == 1 else read_head(engine.store, told.root)
     return _handed_over(shown, watch)
 
 

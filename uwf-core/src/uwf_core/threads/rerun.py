@@ -138,7 +138,7 @@ class Reruns:
             choice = resolve_agent(word, catalog)
         else:
             player = player_of(given.role, role)
-            choice = usual_agent(engine, catalog, definition.name, player, thread=begun["agent"])
+            choice = usual_agent(engine, catalog, definition.name, player, begun)
             check_choice(engine.store, start, choice)
         engine.check_plugin(choice.plugin)
         if choice.name == PERSON:

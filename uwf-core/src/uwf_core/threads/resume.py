@@ -1,13 +1,11 @@
 """`resume` and `poke`: run a thread again with a text or an answer of a person."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.cas.schemas import Violation, violations
 from uwf_core.engine.context import GO_ON, Intent, RunOptions
-from uwf_core.engine.extraction import FILE_MARK
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.location import moved_folder, named_folder
 from uwf_core.engine.locking import locked_thread
@@ -17,6 +15,7 @@ from uwf_core.engine.results import Outcome, exec_document, forget_run, save_run
 from uwf_core.engine.run import check_step, exec_thread, run_steps
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import BusyError, PayloadError, UsageError, UwfError, WrongStateError
+from uwf_core.extract.file_fields import has_file_fields
 from uwf_core.extract.typed import check_structured, problem_words, unknown_fields
 from uwf_core.ids import ThreadId
 from uwf_core.thread.branches import check_no_branches
@@ -60,97 +59,152 @@ def resume_thread(
         PayloadError: the answer does not satisfy the form; nothing has changed.
         BusyError: another process runs it.
     """
-    root = find_thread(engine, word)
-    waiting = _waiting(engine, root, said)
-    if len(waiting) > 1:
-        with _granted(engine, root, waiting, said, watch, cancel, options.head):
-            pass  # the run takes the locks itself
-        return exec_thread(engine, root, options, watch, cancel)
-    thread = waiting[0]
-    if thread == root:
-        return _resume(engine, root, said, options, watch, cancel)
-    if options.announce is not None:
-        forget_run(engine.home, root)
-    own = options._replace(cwd=_folder_below(engine, root, thread, options.cwd))
-    if options.head == read_head(engine.store, root).ref:
-        own = own._replace(head=None)  # else it is that of the thread that waits
-    outcome = _resume(engine, thread, said, own, watch, cancel)
-    steps = outcome.document["steps"]
-    if options.until_done and not outcome.exit_code and outcome.error is None:
-        go_on = options._replace(announce=None, earlier=steps, head=None)
-        try:
-            return exec_thread(engine, root, go_on, watch, cancel)
-        except UwfError as error:  # every step is reported
-            outcome = outcome._replace(exit_code=error.exit_code, error=error)
-    return _saved(engine, root, outcome)
+    return Said(engine, find_thread(engine, word), said, options, watch, cancel).run()
 
 
-def _folder_below(
-    engine: "Engine", root: ThreadId, thread: ThreadId, folder: str | None
-) -> str | None:
-    """The folder of a thread below if this one replaces that of the root."""
-    if folder is None:
-        return None
-    of_root, own = (read_head(engine.store, each).state.cwd for each in (root, thread))
-    return moved_folder(own, of_root, named_folder(engine.cwd, folder))
+class Said(NamedTuple):
+    """What a person says to a thread, or to those that wait in its open calls."""
+
+    engine: "Engine"
+    root: ThreadId
+    said: Input
+    options: RunOptions
+    watch: Watch
+    cancel: "Cancel"
+
+    def run(self) -> Outcome:
+        """Run the threads that wait for it; raises as `resume_thread`."""
+        engine, root, options = self.engine, self.root, self.options
+        thread, *others = waiting = self._waiting()
+        if others:
+            with self._granted(waiting):
+                pass  # the run takes the locks itself
+            return exec_thread(engine, root, options, self.watch, self.cancel)
+        if thread != root and options.announce is not None:
+            forget_run(engine.home, root)
+        with self._told(thread) as (run, intent):
+            outcome = save_run(run, run_steps(run, run.options, intent))
+        if thread == root:
+            return outcome
+        steps = outcome.document["steps"]
+        if options.until_done and not outcome.exit_code and outcome.error is None:
+            go_on = options._replace(announce=None, earlier=steps, head=None)
+            try:
+                return exec_thread(engine, root, go_on, self.watch, self.cancel)
+            except UwfError as error:  # every step is reported
+                outcome = outcome._replace(exit_code=error.exit_code, error=error)
+        return _saved(engine, root, outcome)
+
+    @contextmanager
+    def checked(self) -> "Iterator[list[tuple[Head, Intent]]]":
+        """For threads that workers run: the heads of those that wait, locked, and what each gets; a
+        grant is stored at once. Raises as `resume_thread`.
+        """
+        thread, *others = waiting = self._waiting()
+        if others:
+            with self._granted(waiting) as heads:
+                yield [(each, GO_ON) for each in heads]
+            return
+        with self._told(thread) as (run, intent):
+            yield [(run.head, intent)]
+
+    def _waiting(self) -> list[ThreadId]:
+        """The thread to resume: the one in the open calls below that waits for what the person
+        says, else this one; of a grant all that wait at a limit.
+
+        Raises:
+            UsageError: several wait for an answer, or to run again.
+        """
+        engine, root, said = self.engine, self.root, self.said
+        head = read_head(engine.store, root)
+        if not open_calls(engine.store, root):
+            return [root]
+        asks = asks_below(engine.store, head)
+        found = asks or waiting_below(engine.store, head)
+        is_reply = said.text is not None or said.answer is not None or said.without_answer
+        if len(found) > 1:
+            limits = [each for each in asks if each.suspension.reason == "limit"]
+            people = [each for each in asks if each.suspension.reason == "role"]
+            if limits and not is_reply:
+                found = limits
+            elif len(people) == 1 and not said.grants:
+                found = people
+            else:
+                names = ", ".join(f"{each.head.thread} ({each.suspension.role})" for each in found)
+                one = "thread show" if people else "thread exec"
+                one = f"uwf {one} {found[0].head.thread if people else root}"
+                if limits:
+                    from uwf_core.engine.grants import grant_command
+
+                    one = grant_command(engine, root, limits)
+                message = f"several threads below {root} wait: {names}"
+                raise UsageError(message, hint=f"next: {one}")
+        return [each.head.thread for each in found] or [root]
+
+    @contextmanager
+    def _granted(self, waiting: Sequence[ThreadId]) -> "Iterator[list[Head]]":
+        """Grant more of the limits at which several threads of a tree wait; their heads, locked."""
+        from uwf_core.engine.grants import grant_all
+
+        engine = self.engine
+        check_head(read_head(engine.store, self.root), self.options.head)
+        amounts = parse_amounts(self.said.grants)
+        with ExitStack() as locks:
+            runs = [locks.enter_context(self._locked(each)) for each in waiting]
+            heads = [run.head for run in runs if _is_limited(run.head)]
+            if heads:  # else another person was faster
+                grant_all(engine, heads, amounts)
+            yield [read_head(engine.store, head.thread) for head in heads]
+
+    @contextmanager
+    def _told(self, thread: ThreadId) -> "Iterator[tuple[Run, Intent]]":
+        """The run of a thread, locked, with its options, and what it gets; a grant is stored."""
+        options = self._options_of(thread)
+        with ExitStack() as stack:
+            try:
+                run = stack.enter_context(self._locked(thread))
+            except BusyError:
+                if self.said.answer is not None:
+                    check_unanswered(self.engine, read_head(self.engine.store, thread))
+                raise
+            run = run._replace(options=options)
+            intent, amounts = _intent(run, self.said, options)
+            if _is_limited(run.head):
+                from uwf_core.engine.grants import grant
+
+                if not options.queue:
+                    check_step(_as_granted(run), options, intent)
+                run = run._replace(head=grant(self.engine, run.head, amounts))
+            yield run, intent
+
+    def _locked(self, thread: ThreadId) -> "AbstractContextManager[Run]":
+        return locked_thread(self.engine, thread, self.watch, self.cancel)
+
+    def _options_of(self, thread: ThreadId) -> RunOptions:
+        """The options for the thread that waits below a root: with its own folder, and with the
+        head that a person has seen, unless that is the root's.
+        """
+        engine, options = self.engine, self.options
+        if thread == self.root:
+            return options
+        above, own = read_head(engine.store, self.root), read_head(engine.store, thread)
+        folder = options.cwd
+        if folder is not None:
+            folder = moved_folder(own.state.cwd, above.state.cwd, named_folder(engine.cwd, folder))
+        is_of_root = options.head == above.ref
+        return options._replace(cwd=folder, head=None if is_of_root else options.head)
 
 
-def _waiting(engine: "Engine", root: ThreadId, said: Input) -> list[ThreadId]:
-    """The thread to resume: the one in the open calls below that waits for what the person says,
-    else this one; of a grant all that wait at a limit.
-
-    Raises:
-        UsageError: several wait for an answer, or to run again.
-    """
-    head = read_head(engine.store, root)
-    if not open_calls(engine.store, root):
-        return [root]
-    asks = asks_below(engine.store, head)
-    found = asks or waiting_below(engine.store, head)
-    is_reply = said.text is not None or said.answer is not None or said.without_answer
-    if len(found) > 1:
-        limits = [each for each in asks if each.suspension.reason == "limit"]
-        people = [each for each in asks if each.suspension.reason == "role"]
-        if limits and not is_reply:
-            found = limits
-        elif len(people) == 1 and not said.grants:
-            found = people
-        else:
-            names = ", ".join(f"{each.head.thread} ({each.suspension.role})" for each in found)
-            one = f"uwf thread show {found[0].head.thread}" if people else f"uwf thread exec {root}"
-            if limits:
-                from uwf_core.engine.grants import grant_command
-
-                one = grant_command(engine, root, limits)
-            raise UsageError(f"several threads below {root} wait: {names}", hint=f"next: {one}")
-    return [each.head.thread for each in found] or [root]
+def _is_limited(head: "Head") -> bool:
+    waits = head.state.suspension
+    return waits is not None and waits.reason == "limit"
 
 
-@contextmanager
-def _granted(
-    engine: "Engine",
-    root: ThreadId,
-    waiting: Sequence[ThreadId],
-    said: Input,
-    watch: Watch,
-    cancel: "Cancel",
-    expected: str | None,
-) -> "Iterator[list[Head]]":
-    """Grant more of the limits at which several threads of a tree wait; their heads, locked."""
-    from uwf_core.engine.grants import grant_all
-
-    check_head(read_head(engine.store, root), expected)
-    amounts = parse_amounts(said.grants)
-    with ExitStack() as locks:
-        runs = [locks.enter_context(locked_thread(engine, each, watch, cancel)) for each in waiting]
-        heads = [
-            run.head
-            for run in runs
-            if run.head.state.suspension is not None and run.head.state.suspension.reason == "limit"
-        ]
-        if heads:  # else another person was faster
-            grant_all(engine, heads, amounts)
-        yield [read_head(engine.store, head.thread) for head in heads]
+def _as_granted(run: "Run") -> "Run":
+    state = run.head.state
+    role = state.suspension.role if state.suspension else None
+    state = state._replace(status="idle", current_role=role, suspension=None)
+    return run._replace(head=run.head._replace(state=state))
 
 
 def _saved(engine: "Engine", root: ThreadId, below: Outcome) -> Outcome:
@@ -164,33 +218,6 @@ def _saved(engine: "Engine", root: ThreadId, below: Outcome) -> Outcome:
         with suppress(BusyError, OSError), thread_lock(engine.store, root, engine.now_ms()):
             write_run(engine, root, outcome)
     return outcome
-
-
-def _resume(
-    engine: "Engine",
-    thread: ThreadId,
-    said: Input,
-    options: RunOptions,
-    watch: Watch,
-    cancel: "Cancel",
-) -> Outcome:
-    with ExitStack() as stack:
-        try:
-            run = stack.enter_context(locked_thread(engine, thread, watch, cancel))
-        except BusyError:
-            if said.answer is not None:
-                check_unanswered(engine, read_head(engine.store, thread))
-            raise
-        intent, amounts = _intent(run, said, options)
-        waits = run.head.state.suspension
-        if waits is not None and waits.reason == "limit":
-            from uwf_core.engine.grants import grant
-
-            head = run.head
-            state = head.state._replace(status="idle", current_role=waits.role, suspension=None)
-            check_step(run._replace(head=head._replace(state=state)), options, intent)
-            run = run._replace(head=grant(engine, head, amounts))
-        return save_run(run, run_steps(run, options, intent))
 
 
 def _intent(run: "Run", said: Input, options: RunOptions) -> tuple[Intent, dict[str, float]]:
@@ -215,31 +242,6 @@ def _intent(run: "Run", said: Input, options: RunOptions) -> tuple[Intent, dict[
         assert form is not None
         _check_files(run, options, intent, form)
     return intent, amounts
-
-
-@contextmanager
-def checked_said(
-    engine: "Engine", word: str, said: Input, watch: Watch, cancel: "Cancel", head: str | None
-) -> "Iterator[list[tuple[Head, Intent]]]":
-    """Check what a person says to a thread that workers run; a grant is stored at once. The heads
-    of the threads that wait, locked, and what each gets; raises as `resume_thread`.
-    """
-    root = find_thread(engine, word)
-    waiting = _waiting(engine, root, said)
-    if len(waiting) > 1:
-        with _granted(engine, root, waiting, said, watch, cancel, head) as heads:
-            yield [(each, GO_ON) for each in heads]
-        return
-    thread = waiting[0]
-    own = head if thread == root or head != read_head(engine.store, root).ref else None
-    with locked_thread(engine, thread, watch, cancel) as run:
-        intent, amounts = _intent(run, said, RunOptions(head=own))
-        waits, found = run.head.state.suspension, run.head
-        if waits is not None and waits.reason == "limit":
-            from uwf_core.engine.grants import grant
-
-            found = grant(engine, found, amounts)
-        yield [(found, intent)]
 
 
 def poke_thread(
@@ -287,7 +289,7 @@ def _check_files(run: "Run", options: RunOptions, intent: Intent, form: Mapping[
     """Check the files that an answer delivers, in the folder of its step."""
     suspension = run.head.state.suspension
     assert suspension is not None and intent.answer is not None
-    if FILE_MARK not in json.dumps(form) or not role_variants(form):
+    if not has_file_fields(form) or not role_variants(form):
         return
     from uwf_core.engine.delivery import answer_problems
 

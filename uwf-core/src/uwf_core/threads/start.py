@@ -201,9 +201,8 @@ def _check_agents(
     from uwf_core.agents.choose import resolve_agent
     from uwf_core.engine.agents import usual_agent
 
-    catalog, bound = engine.agent_catalog(folder), options.bindings.get(player.role)
-    name = _entry(engine, workflow)[0]
-    first = usual_agent(engine, catalog, name, player, thread=options.agent, bound=bound)
+    catalog, name = engine.agent_catalog(folder), _entry(engine, workflow)[0]
+    first = usual_agent(engine, catalog, name, player, options._asdict())
     others = (
         resolve_agent(word, catalog, source=f"--agent {path}={word}")
         for path, word in options.bindings.items()

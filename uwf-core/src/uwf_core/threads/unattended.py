@@ -12,6 +12,7 @@ from uwf_core.thread.head import read_head
 from uwf_core.threads.rerun import Reruns
 from uwf_core.threads.typed_input import checked_input
 from uwf_core.workflow.definition import SELF
+from uwf_core.workflow.shown import mapping_of
 
 if TYPE_CHECKING:
     from uwf_core.api.sums import LedgerPayload
@@ -34,12 +35,8 @@ class Unattended(Reruns):
         """
         engine = self._engine
         found = read_workflow(engine, workflow, self._watch)
-        if isinstance(found, dict):
-            name, schema = found["name"], found["input"]
-        else:
-            definition = engine.definition(found)
-            name, schema = definition.name, definition.input
-        checked_input(input, schema, name, engine.redactor)
+        text = _mapping(engine, found)
+        checked_input(input, text["input"], text["name"], engine.redactor)
         persons = list(dict.fromkeys(_roles_of_persons(engine, found)))
         if persons:
             raise UsageError(
@@ -63,22 +60,17 @@ class Unattended(Reruns):
         return ledger_of(engine, read_head(engine.store, find_thread(engine, thread)).state)
 
 
+def _mapping(engine: "Engine", workflow: Ref | dict[str, Any]) -> dict[str, Any]:
+    return workflow if isinstance(workflow, dict) else mapping_of(engine.definition(workflow))
+
+
 def _roles_of_persons(engine: "Engine", workflow: Ref | dict[str, Any]) -> Iterator[str]:
     """The roles that a person plays, also in called workflows, each as `<workflow>/<role>`."""
-    called: list[Any] = []
-    if isinstance(workflow, dict):
-        name = workflow["name"]
-        roles = {
-            each: (role["human"], role["workflow"]) for each, role in workflow["roles"].items()
-        }
-    else:
-        found = engine.definition(workflow)
-        name = found.name
-        roles = {each: (role.human, role.workflow) for each, role in found.roles.items()}
-    for role, (human, callee) in roles.items():
-        if human:
-            yield f"{name}/{role}"
-        if callee is not None and callee != SELF and callee not in called:
-            called.append(callee)
+    text, called = _mapping(engine, workflow), list[Any]()
+    for name, role in text["roles"].items():
+        if role["human"]:
+            yield f"{text['name']}/{name}"
+        if role["workflow"] not in (None, SELF, *called):
+            called.append(role["workflow"])
     for callee in called:
         yield from _roles_of_persons(engine, callee)
