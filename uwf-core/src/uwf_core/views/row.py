@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from uwf_core.api.store import Variable
-from uwf_core.api.sums import NOTHING_USED, UsagePayload
+from uwf_core.api.sums import UsagePayload
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import calls_of
@@ -46,7 +46,7 @@ def corrupt_row(thread: ThreadId, message: str) -> "ThreadRow":
     """The row of a thread of which only the id is known."""
     # A damaged id has no time of creation; 0 stands for unknown.
     started_ms = thread.created_ms if ThreadId.matches(thread) else 0
-    unread = ThreadSummary("corrupt", "", "", started_ms, None, 0, NOTHING_USED, None, None, 0)
+    unread = ThreadSummary("corrupt", "", "", started_ms, depth=0)
     head = Variable(HEADS + thread, "", {"cwd": ""}, started_ms, started_ms, b"")
     return {**row_of(head, unread, None), "suspendMessage": message}
 
