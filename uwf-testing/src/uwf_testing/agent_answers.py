@@ -111,11 +111,9 @@ class AnswerClauses(AgentFixtures):
         """The sink gets a turn when it happens, not all turns at the end of the call."""
         _check_told(harness, "turn")
 
-    @needs("hang_after", capability="stream")
+    @needs("hang_after", capability="stream", also=("continue",))
     def test_a_session_is_reported_while_the_agent_works(self, harness: Harness) -> None:
         """The sink gets the session before the end of the call, so that a killed run keeps it."""
-        if "continue" not in harness.capabilities():
-            pytest.skip(f"{harness.name} does not declare 'continue'")
         _check_told(harness, "session")
 
     @needs("say", "offered", capability="tools")

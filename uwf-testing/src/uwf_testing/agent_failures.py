@@ -10,12 +10,11 @@ from uwf_core.errors import AgentFailure, FailureKind, NeedsAnswer
 from uwf_core.process.cancel import Cancel
 from uwf_testing.agent_fixtures import AgentFixtures
 from uwf_testing.contract import needs
-from uwf_testing.harness import Harness, Outcome, described
+from uwf_testing.harness import Harness, Outcome, described, failed
 from uwf_testing.peer import Act
 from uwf_testing.surroundings import threads_left
 
 UNTIL_MS = int(time.time()) * 1000 + 3_600_000
-_STOPPED = (FailureKind.TIMEOUT, FailureKind.STALLED)
 
 
 class FailureClauses(AgentFixtures):
@@ -144,9 +143,7 @@ class TimeClauses(AgentFixtures):
         timer.start()
         outcome = harness.call(harness.request(Act(do="hang"), cancel=cancel))
         timer.join()
-        error = outcome.error
-        right = isinstance(error, AgentFailure) and error.kind is FailureKind.INTERRUPTED
-        assert right, f"wanted interrupted, and got {_described(outcome)}"
+        failed(outcome, Act(do="hang"), FailureKind.INTERRUPTED)
         assert outcome.seconds <= harness.latest_end(harness.limits.cancel_seconds)
 
     @needs("spawn")
@@ -188,10 +185,7 @@ class TimeClauses(AgentFixtures):
 
 
 def _check_stopped(harness: Harness, outcome: Outcome) -> None:
-    error = outcome.error
-    right = isinstance(error, AgentFailure) and error.kind in _STOPPED
-    if not right:
-        pytest.fail(f"wanted timeout, and got {_described(outcome)}")
+    failed(outcome, Act(do="hang"), FailureKind.TIMEOUT, FailureKind.STALLED)
     assert outcome.seconds <= harness.latest_end(harness.limits.hang_seconds), "it is late"
 
 

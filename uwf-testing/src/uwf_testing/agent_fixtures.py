@@ -9,7 +9,6 @@ import pytest
 
 from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import AGENTS
-from uwf_testing.contract import Needs
 from uwf_testing.harness import Command, Harness, KitLimits
 from uwf_testing.peer import NoPeer, Peer
 from uwf_testing.plugin_contract import PluginWithOptionsContract
@@ -86,10 +85,7 @@ class AgentFixtures(PluginWithOptionsContract):
         harness: Harness = request.getfixturevalue("harness")
         return harness.capabilities()
 
-    def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
-        """Why a clause is skipped: the first capability or ability that is missing."""
+    def why_not(self, name: str, request: pytest.FixtureRequest) -> str | None:
+        """Why the peer lacks an ability; None: it has it."""
         harness: Harness = request.getfixturevalue("harness")
-        if wanted.capability is not None and wanted.capability not in harness.capabilities():
-            return f"{harness.name} does not declare {wanted.capability!r}"
-        reasons = (harness.peer.why_not(ability) for ability in wanted.peer)
-        return next((reason for reason in reasons if reason is not None), None)
+        return harness.peer.why_not(name)

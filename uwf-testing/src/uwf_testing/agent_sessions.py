@@ -81,11 +81,9 @@ class SessionClauses(AgentFixtures):
         act = Act(do="replaced", text="as if nothing had happened")
         harness.failure(act, FailureKind.SESSION_LOST, session=first.session)
 
-    @needs("usage", capability="continue")
+    @needs("usage", capability="continue", also=("usage",))
     def test_usage_is_of_this_call_alone(self, harness: Harness) -> None:
         """The usage is that of the call, not of the whole session so far."""
-        if "usage" not in harness.capabilities():
-            pytest.skip(f"{harness.name} does not declare 'usage'")
         from uwf_testing.agent_answers import SOME_USAGE
 
         act = Act(do="usage", text="done", usage=SOME_USAGE)
@@ -148,11 +146,9 @@ class SessionClauses(AgentFixtures):
         reply = harness.answer(Act(do="say", text=text), "Why?", session=session).reply
         assert reply.text == text
 
-    @needs("say", "knows", capability="ask")
+    @needs("say", "knows", capability="ask", also=("fork",))
     def test_a_question_is_asked_in_its_session(self, harness: Harness) -> None:
         """The question goes to the session that it is for, with all that was said there."""
-        if "fork" not in harness.capabilities():
-            pytest.skip(f"{harness.name} does not declare 'fork'")
         first = harness.reply(_ONE, prompt="said before the question")
         session = harness.fork(first.session, _TWO)
         reply = harness.answer(_TWO, "Why did you?", session=session).reply
@@ -161,11 +157,9 @@ class SessionClauses(AgentFixtures):
         assert "said before the question" in known, "another session was asked"
         assert "Why did you?" in known, "the session was not asked"
 
-    @needs("say", "offered", capability="ask")
+    @needs("say", "offered", capability="ask", also=("tools",))
     def test_a_question_narrows_the_tools_as_well(self, harness: Harness) -> None:
         """With `tools`, a question offers the model no others."""
-        if "tools" not in harness.capabilities():
-            pytest.skip(f"{harness.name} does not declare 'tools'")
         harness.reply(_ONE)
         offered = sorted(harness.peer.offered())
         for tools in (tuple(offered[:1]), ()):
@@ -174,11 +168,9 @@ class SessionClauses(AgentFixtures):
             others = sorted(set(harness.peer.offered()) - set(tools))
             assert not others, f"the question offers {', '.join(others)} as well"
 
-    @needs("say", "knows", capability="ask")
+    @needs("say", "knows", capability="ask", also=("fork",))
     def test_a_question_to_a_fork_leaves_the_session_alone(self, harness: Harness) -> None:
         """The question and its answer do not enter the session that a later step continues."""
-        if "fork" not in harness.capabilities():
-            pytest.skip(f"{harness.name} does not declare 'fork'")
         first = _started(harness)
         before = list(harness.peer.knows(first.session))
         harness.answer(_TWO, "Why did you?", session=harness.fork(first.session, _TWO))

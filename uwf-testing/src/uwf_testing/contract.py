@@ -26,19 +26,24 @@ _DODGES = frozenset(("skip", "skipif", "xfail"))
 
 
 class Needs(NamedTuple):
-    """The requirements of a clause: a declared capability, abilities of the scripted peer."""
+    """The requirements of a clause: declared capabilities, the first of which it is about, and
+    abilities of the scripted peer, or fixtures.
+    """
 
     capability: str | None = None
     peer: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
 
-def needs(*peer: str, capability: str | None = None) -> Callable[[_Test], _Test]:
-    """Mark a clause: without the capability, or without one of the peer's abilities, it is
-    skipped with the reason.
+def needs(
+    *peer: str, capability: str | None = None, also: tuple[str, ...] = ()
+) -> Callable[[_Test], _Test]:
+    """Mark a clause: without a capability, or without one of the peer's abilities, it is skipped
+    with the reason.
     """
 
     def mark(test: _Test) -> _Test:
-        setattr(test, _NEEDS, Needs(capability, peer))
+        setattr(test, _NEEDS, Needs(capability, peer, also))
         return test
 
     return mark
@@ -90,10 +95,17 @@ class Contract:
         return ()
 
     def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
-        """Why a clause with these requirements is skipped; None if it runs."""
-        for name in wanted.peer:
-            if request.getfixturevalue(name) is None:
-                return f"no fixture {name!r} is defined"
+        """Why a clause with these requirements is skipped; None: it is not."""
+        for name in (wanted.capability, *wanted.also):
+            if name is not None and name not in self.declared(request):
+                return f"{self.subject(request)} does not declare {name!r}"
+        reasons = (self.why_not(name, request) for name in wanted.peer)
+        return next((reason for reason in reasons if reason is not None), None)
+
+    def why_not(self, name: str, request: pytest.FixtureRequest) -> str | None:
+        """Why the fixture `name` of an author cannot be used; None: it can."""
+        if request.getfixturevalue(name) is None:
+            return f"no fixture {name!r} is defined"
         return None
 
 

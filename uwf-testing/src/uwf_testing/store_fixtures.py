@@ -9,7 +9,6 @@ import pytest
 from uwf_core.api.store import CAPABILITIES, StoreBackend, StoreSpec
 from uwf_core.plugins.scan import STORES
 from uwf_core.stores.open import HOUSE
-from uwf_testing.contract import Needs
 from uwf_testing.plugin_contract import PluginContract
 from uwf_testing.store_processes import Place
 
@@ -74,9 +73,3 @@ class StoreFixtures(PluginContract):
     def declared(self, request: pytest.FixtureRequest) -> frozenset[str]:
         """The backend's capabilities."""
         return self.spec.capabilities
-
-    def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
-        """Why a clause is skipped: a capability is not declared."""
-        if wanted.capability is None or wanted.capability in self.spec.capabilities:
-            return None
-        return f"{self.spec.name} does not declare {wanted.capability!r}"

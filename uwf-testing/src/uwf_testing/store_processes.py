@@ -9,6 +9,8 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
+from functools import wraps
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
@@ -45,9 +47,22 @@ def work(
     run(*arguments)
 
 
-def race_for_names(place: Place, pipe: Connection, barrier: Barrier, who: int, rounds: int) -> None:
+def on_a_store(run: Callable[..., None]) -> Callable[..., None]:
+    """Open the store of the place, and close it when the function has ended."""
+
+    @wraps(run)
+    def with_backend(place: Place, *arguments: Any) -> None:
+        with closing(place.open()) as backend:
+            run(backend, *arguments)
+
+    return with_backend
+
+
+@on_a_store
+def race_for_names(
+    backend: StoreBackend, pipe: Connection, barrier: Barrier, who: int, rounds: int
+) -> None:
     """Create variables at the same moment as others; send the successful ones."""
-    backend = place.open()
     won = []
     for turn in range(rounds):
         name = f"@uwf/race/{turn}"
@@ -55,13 +70,14 @@ def race_for_names(place: Place, pipe: Connection, barrier: Barrier, who: int, r
         if backend.set_variable(variable(name, who=str(who)), None):
             won.append(turn)
     pipe.send(won)
-    backend.close()
 
 
-def count_up(place: Place, pipe: Connection, barrier: Barrier, who: int, times: int) -> None:
+@on_a_store
+def count_up(
+    backend: StoreBackend, pipe: Connection, barrier: Barrier, who: int, times: int
+) -> None:
     """Increment a counter `times` times by compare-and-set."""
     del who
-    backend = place.open()
     barrier.wait(WAIT_SECONDS)
     for _ in range(times):
         while True:
@@ -71,13 +87,14 @@ def count_up(place: Place, pipe: Connection, barrier: Barrier, who: int, times: 
             if backend.set_variable(after, before.checksum):
                 break
     pipe.send(times)
-    backend.close()
 
 
-def race_for_locks(place: Place, pipe: Connection, barrier: Barrier, who: int, rounds: int) -> None:
+@on_a_store
+def race_for_locks(
+    backend: StoreBackend, pipe: Connection, barrier: Barrier, who: int, rounds: int
+) -> None:
     """Acquire locks at the same moment as others; send the successful ones."""
     del who
-    backend = place.open()
     won = []
     for turn in range(rounds):
         barrier.wait(WAIT_SECONDS)
@@ -85,7 +102,6 @@ def race_for_locks(place: Place, pipe: Connection, barrier: Barrier, who: int, r
             won.append(turn)
     barrier.wait(WAIT_SECONDS)  # no process releases a lock before all have tried
     pipe.send(won)
-    backend.close()
 
 
 def open_first(place: Place, pipe: Connection, barrier: Barrier, who: int, records: int) -> None:
@@ -99,39 +115,39 @@ def open_first(place: Place, pipe: Connection, barrier: Barrier, who: int, recor
     backend.close()
 
 
-def hold_a_lock(place: Place, pipe: Connection, name: str) -> None:
+@on_a_store
+def hold_a_lock(backend: StoreBackend, pipe: Connection, name: str) -> None:
     """Acquire the lock, send whether that succeeded, and wait for the kill."""
-    backend = place.open()
     pipe.send(backend.lock(name, holder()) is not None)
     signal.pause()
 
 
-def hold_a_lock_beside_a_program(place: Place, pipe: Connection, name: str) -> None:
+@on_a_store
+def hold_a_lock_beside_a_program(backend: StoreBackend, pipe: Connection, name: str) -> None:
     """Acquire the lock, start a program with every inheritable descriptor, send the program's id,
     and wait for the kill.
     """
-    backend = place.open()
     assert backend.lock(name, holder()) is not None
     program = subprocess.Popen(("sleep", str(WAIT_SECONDS)), close_fds=False)
     pipe.send(program.pid)
     signal.pause()
 
 
-def look_at_a_lock(place: Place, pipe: Connection, name: str) -> None:
+@on_a_store
+def look_at_a_lock(backend: StoreBackend, pipe: Connection, name: str) -> None:
     """Ask for the holder of a lock until the kill, and report each time."""
-    backend = place.open()
     while True:
         backend.holder(name)
         backend.held()
         pipe.send(True)
 
 
+@on_a_store
 def take_and_release(
-    place: Place, pipe: Connection, barrier: Barrier, who: int, times: int
+    backend: StoreBackend, pipe: Connection, barrier: Barrier, who: int, times: int
 ) -> None:
     """Count up under a lock; send how often another process was counting as well."""
     del who
-    backend = place.open()
     barrier.wait(WAIT_SECONDS)
     clashes = 0
     for _ in range(times):
@@ -144,12 +160,11 @@ def take_and_release(
         clashes += not backend.set_variable(after, before.checksum)
         handle.release()
     pipe.send(clashes)
-    backend.close()
 
 
-def stop_before_the_commit(place: Place, pipe: Connection) -> None:
+@on_a_store
+def stop_before_the_commit(backend: StoreBackend, pipe: Connection) -> None:
     """Write in a transaction, report it, and wait for the kill before the commit."""
-    backend = place.open()
     with backend.transaction():
         within = record("within")
         backend.put(within)
@@ -158,9 +173,9 @@ def stop_before_the_commit(place: Place, pipe: Connection) -> None:
         signal.pause()
 
 
-def write_on_and_on(place: Place, pipe: Connection, steps: int) -> None:
+@on_a_store
+def write_on_and_on(backend: StoreBackend, pipe: Connection, steps: int) -> None:
     """Move two names together, each time to a node that is put in the same transaction."""
-    backend = place.open()
     before: list[bytes | None] = [None, None]
     for step in range(steps):
         node = record(f"step {step}")
@@ -171,7 +186,6 @@ def write_on_and_on(place: Place, pipe: Connection, steps: int) -> None:
                 assert backend.set_variable(each, expected)
         before = [each.checksum for each in moved]
     pipe.send(steps)
-    backend.close()
 
 
 def hold_a_lease(place: Place, pipe: Connection, name: str) -> None:
