@@ -6,8 +6,7 @@ import time
 import pytest
 from web_site import WebSite
 
-from uwf_web.leftovers import send_leftovers
-from uwf_web.serve import open_client
+from uwf_web.serve import open_client, send_leftovers
 
 
 def test_notices_that_could_not_be_sent_are_sent_once_that_is_possible(web: WebSite) -> None:

@@ -25,7 +25,7 @@ from uwf_core.cli.operation import Moment
 from uwf_core.cli.params import file_or_text
 from uwf_core.cli.prompt import document_text
 from uwf_core.cli.render.amounts import ago, count, duration, moment, usage
-from uwf_core.cli.render.colours import Screen, is_terminal, screen_of
+from uwf_core.cli.render.colours import Screen, cells, fit, is_terminal, screen_of
 from uwf_core.cli.render.findings import problem_lines
 from uwf_core.cli.render.lines import changed_lines
 from uwf_core.cli.render.table import Column, fields, table
@@ -38,8 +38,9 @@ from uwf_core.operations.rows import Noun, Row
 
 __all__ = [
     "EXIT_CODES", "Column", "Command", "Group", "Moment", "Noun", "Row", "Screen", "Session",
-    "TableGroup", "ago", "cancel_on_signals", "changed_lines", "clean", "clean_document", "command",
-    "count", "document_text", "duration", "end_process", "error_document", "fields", "file_or_text",
-    "is_terminal", "main", "moment", "problem_lines", "process", "replaced_file", "screen_of",
-    "table", "thread_filter", "usage", "working_folder", "write_examples", "write_lines",
+    "TableGroup", "ago", "cancel_on_signals", "cells", "changed_lines", "clean", "clean_document",
+    "command", "count", "document_text", "duration", "end_process", "error_document", "fields",
+    "file_or_text", "fit", "is_terminal", "main", "moment", "problem_lines", "process",
+    "replaced_file", "screen_of", "table", "thread_filter", "usage", "working_folder",
+    "write_examples", "write_lines",
 ]  # fmt: skip

@@ -5,6 +5,7 @@ terminal, and direction marks that make a line look different from what it is.
 """
 
 import re
+from collections.abc import Callable
 from typing import Any, Final
 
 _HARMFUL: Final = (
@@ -60,12 +61,17 @@ def in_line(name: str) -> str:
 
 def clean_document(value: Any) -> Any:
     """A document in which every text, keys included, is `clean`."""
+    return each_text(value, clean)
+
+
+def each_text(value: Any, change: Callable[[str], str]) -> Any:
+    """A document with every text changed, keys included."""
     if isinstance(value, str):
-        return clean(value)
+        return change(value)
     if isinstance(value, dict):
-        return {clean_document(key): clean_document(each) for key, each in value.items()}
+        return {each_text(key, change): each_text(each, change) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [clean_document(each) for each in value]
+        return [each_text(each, change) for each in value]
     return value
 
 

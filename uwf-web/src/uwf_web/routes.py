@@ -9,7 +9,7 @@ from typing import Final
 PAGES: Final[Mapping[str, str]] = {
     "/": "threads:INBOX",
     "/threads": "threads:THREADS",
-    "/threads/{thread}": "thread:THREAD",
+    "/threads/{thread}": "threads:THREAD",
     "/threads/{thread}/steps/{step}": "step:STEP",
     "/threads/{thread}/steps/{step}/diff": "step:DIFF",
     "/nodes/{ref}": "step:NODE",
@@ -26,8 +26,8 @@ PAGES: Final[Mapping[str, str]] = {
     "/evaluations": "evaluations:EVALUATIONS",
     "/evaluations/{run}": "evaluations:EVALUATION",
     "/usage": "explaining:USAGE",
-    "/start": "start:WORKFLOWS",
-    "/start/{workflow}": "start:START",
+    "/start": "threads:WORKFLOWS",
+    "/start/{workflow}": "threads:START",
 }
 DOWNLOADS: Final[Mapping[str, str]] = {
     "/threads/{thread}/export": "downloads:export",

@@ -1,4 +1,4 @@
-"""Listen, announce the server, and answer until a signal ends it."""
+"""Listen, announce the server, and answer until a signal ends it; send notices that are left."""
 
 import errno
 import os
@@ -6,15 +6,17 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from uwf_core.errors import UsageError
+from uwf_core.errors import UsageError, UwfError
 
 if TYPE_CHECKING:
     from uwf_core.client import Client
     from uwf_web.running import ServerLock
     from uwf_web.settings import WebSettings
+
 
 PORTS = 100
 """How many ports are tried, from the wanted one on."""
@@ -40,7 +42,6 @@ def serve(
     from uwf_web.app import make_app
     from uwf_web.connections import BoundedConnection, PageServer
     from uwf_web.keys import read_keys
-    from uwf_web.leftovers import send_leftovers
 
     listening = listen(settings)
     settings = settings._replace(port=listening[0].getsockname()[1])
@@ -124,3 +125,32 @@ def _listen_on(hosts: list[str], port: int) -> list[socket.socket]:
         found.append(each)
         port = found[0].getsockname()[1]  # of `--port 0`: the same for both addresses
     return found
+
+
+SECONDS = 60.0
+FIRST_SECONDS = 2.0
+"""Until the first look: the first page has the processor for itself."""
+
+
+def send_leftovers(
+    open_client: "Callable[[], Client]",
+    stop: threading.Event,
+    seconds: float = SECONDS,
+    first_seconds: float = FIRST_SECONDS,
+) -> None:
+    """Have what is left sent soon, then once a minute, also while no page is open.
+
+    Args:
+        open_client: opens a client, which belongs to the thread that calls this.
+        stop: ends it.
+        seconds: between two looks.
+        first_seconds: until the first one.
+    """
+    if stop.wait(first_seconds):
+        return
+    with open_client() as client:
+        while True:
+            with suppress(UwfError):  # a store that is away for a moment comes back
+                client.send_notices()
+            if stop.wait(seconds):
+                return

@@ -17,7 +17,6 @@ from uwf_core.plugins.scan import COMMANDS, EVERY, EntryPoint, scan
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
 
-_SHORT: Final = {"-p": "--prompt", "-o": "--output", "-c": "--count", "-a": "--all", "-h": "--help"}
 _MOST_THREADS: Final = 50
 
 Candidates = Sequence[tuple[str, str]]
@@ -130,12 +129,11 @@ def options_of(entry: Entry) -> Mapping[str, Mapping[str, Any] | None]:
 
 def _value_kind(entry: Entry, option: str) -> Mapping[str, Any] | None:
     """What the value of an option completes to; None for a flag."""
-    option = _SHORT.get(option, option)
-    row = options_of(entry).get(option)
-    kinds = dict(each.partition("=")[::2] for each in EVERYWHERE)
-    if row is None:
-        return {"words": kinds[option]} if kinds.get(option) else None
-    return None if row.get("flag") else row
+    own = (each for each in _arguments(entry) if option in each.get("options", ()))
+    if row := next(own, None):
+        return None if row.get("flag") else row
+    kind = dict(each.partition("=")[::2] for each in EVERYWHERE).get(option)
+    return {"words": kind} if kind else None
 
 
 def _values_of(row: Mapping[str, Any], place: WordPosition) -> Candidates:

@@ -152,17 +152,9 @@ def redacted(session: Session, value: Any) -> Any:
 
     If the configuration cannot be read, only what looks like a secret is replaced.
     """
-    return _each_text(value, _redaction(session))
+    from uwf_core.escape import each_text
 
-
-def _each_text(value: Any, change: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, dict):
-        return {key: _each_text(each, change) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_each_text(each, change) for each in value]
-    return value
+    return each_text(value, _redaction(session))
 
 
 def _redaction(session: Session) -> Callable[[str], str]:

@@ -122,7 +122,7 @@ def _run(session: Session, target: Callable[..., Any], given: dict[str, Any]) ->
         options = RunOptions(**{key: given[key] for key in RunOptions._fields if key in given})
     if no_input or outcome.document["suspendReason"] != "role":
         return print_outcome(session, outcome, until_done=options.until_done)
-    from uwf_core.cli.asking import print_and_ask
+    from uwf_core.cli.form import print_and_ask
 
     return print_and_ask(session, outcome, options)
 

@@ -296,7 +296,7 @@ def _thread(session: Session, document: Mapping[str, Any], until_done: bool) -> 
     thread = document["thread"]
     shown: dict[str, Any] = clean_document(show_thread(session.engine, thread))
     if shown["result"] is not None:
-        from uwf_core.cli.closing import remarks_in
+        from uwf_core.cli.thread import remarks_in
 
         shown["remarks"] = remarks_in(session.engine, thread)
     if until_done and not shown["running"]:
@@ -334,7 +334,7 @@ def end_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Scr
         if asks_to_install(failure["message"]):
             lines.append(screen.paint(_check_first(document), "dim"))
     if thread.get("result"):
-        from uwf_core.cli.closing import closing_text
+        from uwf_core.cli.thread import closing_text
 
         lines.append(closing_text(thread, thread["remarks"], screen))
     for number, command in enumerate(thread["next"]):

@@ -1,9 +1,10 @@
 """`uwf replay`: recorded threads as regression tests."""
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.cli.outcome import print_outcome, running, watch
-from uwf_core.cli.render.replay import replays_text
+from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, UsageError
 
@@ -70,3 +71,35 @@ def _run_on(session: Session, found: "ReplayDocument", workflow: str | None, *ho
         session.note("all steps are the same; nothing is run")
         return ExitCode.DONE
     return print_outcome(session, outcome, until_done=True)
+
+
+_STYLES = {"same": "ok", "stale": "warning", "different": "error", "unreachable": "dim"}
+
+
+def replays_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """The replays of several threads."""
+    return "\n\n".join("\n".join(_lines(each, screen)) for each in document["replays"])
+
+
+def _lines(replay: Mapping[str, Any], screen: Screen) -> Iterator[str]:
+    counts = [
+        screen.paint(f"{count} {verdict}", _STYLES[verdict])
+        for verdict, count in replay["counts"].items()
+        if count
+    ]
+    name = replay["workflowName"]
+    version = "its own workflow" if replay["workflow"] is None else f"{name} {replay['workflow']}"
+    yield f"{replay['thread']} by {version}: {', '.join(counts) or 'no steps'}"
+    first = replay["first"]
+    if first is not None:
+        from uwf_core.replay.words import difference_text, headline
+
+        yield headline(first)
+        for difference in first["differences"]:
+            yield "\n".join(_painted(difference_text(difference), screen))
+
+
+def _painted(diff: str, screen: Screen) -> Iterator[str]:
+    for line in diff.splitlines():
+        style = {"+": "ok", "-": "error", "@": "dim"}.get(line[:1])
+        yield line if style is None else screen.paint(line, style)

@@ -112,7 +112,7 @@ _NEXT = (
 def _text(document: Mapping[str, Any], _screen: Screen) -> str:
     from shlex import quote
 
-    from uwf_core.cli.render.commands import in_order
+    from uwf_core.cli.render.table import in_order
 
     given = [f"{name} {document[name]}" for name in ("model", "agent") if document[name]]
     lines = [f"default {', '.join(given)}"] if given else []

@@ -1,17 +1,20 @@
-"""`uwf step`: the steps of a thread and their turns."""
+"""`uwf step`: the steps of a thread, their turns and files."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.cli.outcome import took
-from uwf_core.cli.render import amounts, recorded_files
+from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.table import Column, fields, table
 from uwf_core.cli.render.turns import GrowingTurns, turn_text
 from uwf_core.cli.session import Session
-from uwf_core.escape import clean_document
-from uwf_core.thread.decisions import call_of, session_of
+from uwf_core.escape import clean, clean_document, in_line
+from uwf_core.thread.decisions import call_of, session_of, workspace_of
 from uwf_core.workflow.yaml_text import yaml_text
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
 
 
 def turns(session: Session, thread: str, role: str | None, live: bool, running: bool) -> None:
@@ -82,7 +85,7 @@ def step_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("answered", "by a person" if document["answered"] else None),
             ("used", None if document["answered"] else amounts.usage(_usage(document))),
             ("folder", asked["cwd"]),
-            ("files", recorded_files.recorded_text(document)),
+            ("files", recorded_text(document)),
             ("skills", "\n".join(map(_guidance, asked["skills"] or ()))),
             ("denied", "\n".join(document["denials"])),
             ("notices", "\n".join(document["notices"] or ())),
@@ -179,3 +182,74 @@ def _usage(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _section(title: str, text: str, screen: Screen) -> str:
     return f"{screen.paint(title, 'bold')}\n{text}"
+
+
+def patch_text(
+    document: Mapping[str, Any], screen: Screen, engine: "Engine", step: str, stat: bool
+) -> str:
+    """`step diff`: the changed paths, and the patch unless `stat` leaves it out."""
+    from uwf_core.views.recorded import open_step
+    from uwf_core.views.step_files import patch_of_step
+
+    lines = [_changed(each, screen) for each in document["files"]]
+    for path, (before, after) in document["nested"].items():
+        lines.append(f"commit   {in_line(path)} ({before or 'none'} -> {after or 'none'})")
+    if document["notRecorded"]:
+        lines.append(f"not recorded: {document['notRecorded']}")
+    count = len(document["files"])
+    lines.append(f"{count} files changed" if count != 1 else "1 file changed")
+    if count and not stat:
+        patch = patch_of_step(engine.home, open_step(engine, step))
+        lines += ["", clean(patch.rstrip())]
+    return "\n".join(lines)
+
+
+def _changed(change: Mapping[str, Any], screen: Screen) -> str:
+    """A path with its sizes, or with what it was and is where that has changed."""
+    kind = screen.paint(f"{change['kind']:<8}", "dim")
+    known = (change["sizeBefore"], change["sizeAfter"])
+    sides = [amounts.size(each) for each in known if each is not None]
+    if change["before"] != change["after"] and change["before"] and change["after"]:
+        sides = [change["before"], change["after"]]
+    return f"{kind} {in_line(change['path'])} ({' -> '.join(sides)})"
+
+
+_FILE_COLUMNS = (
+    Column("path", "PATH", least=12),
+    Column("size", "BYTES", right=True),
+    Column("mode", "MODE", rank=1),
+    Column("file", "NODE"),
+)
+
+
+def files_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """`step files`."""
+    rows = document["files"]
+    if not rows:
+        return f"step {document['step']} delivered no file"
+    if document["folder"] is None:
+        return table(_FILE_COLUMNS, [_file_row(each) for each in rows], screen)
+    count = "1 file" if len(rows) == 1 else f"{len(rows)} files"
+    return f"{count} written to {in_line(document['folder'])}"
+
+
+def _file_row(file: Mapping[str, Any]) -> dict[str, Any]:
+    return {**file, "path": in_line(file["path"]), "size": f"{file['size']:,}"}
+
+
+def recorded_text(document: Mapping[str, Any]) -> str | None:
+    """Whether the files of a step are recorded; None if that was not wanted."""
+    workspace = workspace_of(document)
+    if workspace is None:
+        return None
+    after = workspace["after"]
+    if after is None:
+        return "recorded before the step alone: its run was killed"
+    for snapshot in (workspace["before"], after):
+        if snapshot["tree"] is None:
+            return f"not recorded: {snapshot['reason']}"
+    size = amounts.size(after["bytes"])
+    nested = f", {len(after['nested'])} nested repositories" if after["nested"] else ""
+    missing = f"; not recorded: {after['reason']}" if after["reason"] else ""
+    next_one = f"next: uwf step diff {document['step']}"
+    return f"{after['files']} recorded, {size}{nested}{missing}; {next_one}"

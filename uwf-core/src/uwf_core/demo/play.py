@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 from uwf_core.demo.players import AGENT, Player, live_player, scripted_player
-from uwf_core.demo.site import WORKFLOW, Site, lay_out, written
-from uwf_core.demo.suite import Tests, run_tests
+from uwf_core.demo.site import WORKFLOW, Site, Tests, lay_out, run_tests, written
 from uwf_core.engine.context import RunOptions
 from uwf_core.engine.documents import ExecDocument, StepResult
 from uwf_core.engine.engine import Engine

@@ -1,7 +1,8 @@
-"""The folders of one demo: a project, and a separate home with the configuration of the player."""
+"""The folders of one demo: a project with its tests, and a home with the settings of its player."""
 
 import json
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -9,11 +10,13 @@ from contextlib import contextmanager
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from uwf_core.config.trust import trust
 from uwf_core.errors import UsageError
 from uwf_core.examples.shelf import example_files
+from uwf_core.process.cancel import Cancel
+from uwf_core.process.program import End, ProcessLimits, Program, run_program
 
 WORKFLOW = "solve-issue"
 _KEPT = "UWF_BLOCK_PLUGINS"
@@ -109,3 +112,34 @@ def _copy(source: Traversable, target: Path) -> None:
     for each in source.iterdir():
         if each.is_file():
             (target / each.name).write_bytes(each.read_bytes())
+
+
+_SECONDS = 60.0
+
+
+class Tests(TypedDict):
+    """The result of the tests; `failed` counts failures and errors."""
+
+    green: bool
+    ran: int
+    failed: int
+
+
+def run_tests(project: Path, env: Mapping[str, str], cancel: Cancel) -> Tests:
+    """Run the unittest suite in `project`. Green: some ran, and none failed.
+
+    Raises:
+        AgentFailure: it cannot be started, or was interrupted.
+    """
+    program = Program(
+        argv=(sys.executable, "-B", "-m", "unittest"),  # -B: no stale byte code
+        cwd=str(project),
+        env=env,
+    )
+    result = run_program(program, ProcessLimits(total_seconds=_SECONDS), cancel=cancel)
+    output = result.stderr.decode("utf-8", "replace")
+    ran = re.search(r"^Ran (\d+) test", output, re.MULTILINE)
+    failed = re.findall(r"(?:failures|errors)=(\d+)", output)
+    count = int(ran[1]) if ran else 0
+    ended_well = result.end is End.EXITED and result.exit_code == 0
+    return {"green": ended_well and count > 0, "ran": count, "failed": sum(map(int, failed))}

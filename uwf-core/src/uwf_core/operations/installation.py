@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @operation(
-    "agent.check", "maintenance.agent_ready:agent_readiness", text="agent:readiness_text",
+    "agent.check", "maintenance.agent_ready:agent_readiness", text="installed:readiness_text",
     exit=("ready", 6), client="check_agent",
 )  # fmt: skip
 def agent_check(
@@ -30,7 +30,7 @@ def agent_check(
 
 
 @operation(
-    "agent.list", "views.installed:list_agents", text="agent:agents_text", key="agents",
+    "agent.list", "views.installed:list_agents", text="installed:agents_text", key="agents",
     client="agents",
 )  # fmt: skip
 def agent_list() -> "Sequence[dict[str, Any]]":
@@ -41,7 +41,7 @@ def agent_list() -> "Sequence[dict[str, Any]]":
 
 
 @operation(
-    "plugin.check", "maintenance.plugin_check:check_plugins", text="plugin:checked_text",
+    "plugin.check", "maintenance.plugin_check:check_plugins", text="installed:checked_text",
     exit=("sound", 1, "ready", 2),
 )  # fmt: skip
 def plugin_check(
@@ -60,7 +60,7 @@ def plugin_check(
 
 
 @operation(
-    "plugin.list", "maintenance.plugin_check:list_plugins", text="plugin:plugins_text",
+    "plugin.list", "maintenance.plugin_check:list_plugins", text="installed:plugins_text",
     key="plugins", client="plugins",
 )  # fmt: skip
 def plugin_list(
@@ -80,7 +80,7 @@ def plugin_list(
     """
 
 
-@operation("config.get", "maintenance.settings:show_setting", text="config:setting_text")
+@operation("config.get", "maintenance.settings:show_setting", text="installed:setting_text")
 def config_get(key: Key) -> Any:
     """Print one setting; secrets are masked. KEY is dotted, as in limits.runSeconds.
 
@@ -89,7 +89,7 @@ def config_get(key: Key) -> Any:
     """
 
 
-@operation("config.path", "maintenance.settings:show_paths", text="config:paths_text")
+@operation("config.path", "maintenance.settings:show_paths", text="installed:paths_text")
 def config_path() -> Any:
     """Print the paths of your configuration and of the project's.
 
@@ -120,7 +120,7 @@ def config_set(
     """
 
 
-@operation("config.show", "maintenance.settings:show_settings", text="config:settings_text")
+@operation("config.show", "maintenance.settings:show_settings", text="installed:settings_text")
 def config_show(
     *, origin: Annotated[bool, "Show the layer and file of each value."] = False
 ) -> Any:
@@ -148,7 +148,10 @@ def config_trust(folder: Annotated[str, Kind("", "[DIR]")] = ".") -> Any:
 
 
 @operation(
-    "log.list", "maintenance.past_commands:list_entries", text="log:entries_text", key="entries"
+    "log.list",
+    "maintenance.past_commands:list_entries",
+    text="installed:entries_text",
+    key="entries",
 )
 def log_list(
     *,
@@ -165,7 +168,7 @@ def log_list(
     """
 
 
-@operation("log.show", "maintenance.past_commands:show_entry", text="log:entry_text")
+@operation("log.show", "maintenance.past_commands:show_entry", text="installed:entry_text")
 def log_show(entry: Annotated[str, Kind("", "ENTRY")]) -> Any:
     """Show one log entry, with the traceback of an error.
 
@@ -187,7 +190,7 @@ def doctor() -> Any:
     """
 
 
-@operation("demo", "demo.play:play", text="demo:demo_text")
+@operation("demo", "demo.play:play", text="installed:demo_text")
 def demo(
     *,
     folder: Annotated[

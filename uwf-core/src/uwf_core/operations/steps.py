@@ -34,7 +34,7 @@ def step_ask(
 
 
 @operation(
-    "step.diff", "views.step_files:diff_step", text="step_diff:patch_text", client="step_diff",
+    "step.diff", "views.step_files:diff_step", text="step:patch_text", client="step_diff",
 )  # fmt: skip
 def step_diff(
     step: Step,
@@ -51,7 +51,7 @@ def step_diff(
 
 
 @operation(
-    "step.files", "views.steps:step_files", text="step_files:files_text", client="step_files",
+    "step.files", "views.steps:step_files", text="step:files_text", client="step_files",
 )  # fmt: skip
 def step_files(
     step: Step,

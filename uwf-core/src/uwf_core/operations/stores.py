@@ -74,7 +74,7 @@ def store_migrate(url: Url = None) -> Any:
 
 
 @operation(
-    "cas.gc", "maintenance.gc:collect_garbage", text="upkeep:gc_text", permission="admin",
+    "cas.gc", "maintenance.gc:collect_garbage", text="store:gc_text", permission="admin",
     client="collect_garbage",
 )  # fmt: skip
 def cas_gc(
@@ -99,7 +99,7 @@ def cas_gc(
     """
 
 
-@operation("cas.get", "views.node:show_node", text="cas:node_text", client="node")
+@operation("cas.get", "views.node:show_node", text="store:node_text", client="node")
 def cas_get(ref: Node) -> "Mapping[str, Any]":
     """Print a node: type, payload, time stored. Verifies its reference and digest.
 
@@ -109,7 +109,7 @@ def cas_get(ref: Node) -> "Mapping[str, Any]":
     """
 
 
-@operation("cas.has", "views.node:has_node", text="cas:has_text", exit=("has", 1))
+@operation("cas.has", "views.node:has_node", text="store:has_text", exit=("has", 1))
 def cas_has(ref: Node) -> Any:
     """Check whether a node exists: exit code 0, or 1 if not. REF is a full reference.
 
@@ -130,7 +130,7 @@ def cas_hash(type: Type, payload: Payload = "-") -> Any:
 
 
 @operation(
-    "cas.import", "importers.import_source:import_file", text="bundle:import_text",
+    "cas.import", "importers.import_source:import_file", text="store:import_text",
     exit=("complete", 1), permission="admin", client="import_bundle",
 )  # fmt: skip
 def cas_import(
@@ -172,7 +172,7 @@ def cas_put(type: Type, payload: Payload = "-") -> Any:
     """
 
 
-@operation("cas.refs", "views.node:refs_of_node", text="cas:refs_text")
+@operation("cas.refs", "views.node:refs_of_node", text="store:refs_text")
 def cas_refs(ref: Node) -> Any:
     """List the nodes that a node's payload refers to, without its type.
 
@@ -188,7 +188,7 @@ def cas_schema_add(schema: Annotated[Payload, Kind("payload", "FILE")]) -> Any:
     """
 
 
-@operation("cas.schema.list", "views.node:list_types", text="cas:types_text", key="schemas")
+@operation("cas.schema.list", "views.node:list_types", text="store:types_text", key="schemas")
 def cas_schema_list() -> Any:
     """List the types in the store, with their titles.
 
@@ -196,7 +196,7 @@ def cas_schema_list() -> Any:
     """
 
 
-@operation("cas.schema.show", "views.node:show_type", text="cas:schema_text")
+@operation("cas.schema.show", "views.node:show_type", text="store:schema_text")
 def cas_schema_show(type: Type) -> Any:
     """Show a type's JSON Schema. TYPE is a reference, a prefix of one, or a primitive's name.
 
@@ -206,7 +206,7 @@ def cas_schema_show(type: Type) -> Any:
 
 
 @operation(
-    "cas.verify", "maintenance.repair:verify_store", text="upkeep:verify_text", exit=("valid", 1),
+    "cas.verify", "maintenance.repair:verify_store", text="store:verify_text", exit=("valid", 1),
     permission="admin", client="verify",
 )  # fmt: skip
 def cas_verify(
@@ -233,7 +233,7 @@ def cas_verify(
     """
 
 
-@operation("cas.walk", "views.node:walk_from_node", text="cas:refs_text")
+@operation("cas.walk", "views.node:walk_from_node", text="store:refs_text")
 def cas_walk(ref: Node) -> Any:
     """List a node and all nodes reachable from it, types included, each once.
 
@@ -241,7 +241,7 @@ def cas_walk(ref: Node) -> Any:
     """
 
 
-@operation("bundle.verify", "maintenance.import_bundle:verify_bundle", text="bundle:verified_text")
+@operation("bundle.verify", "maintenance.import_bundle:verify_bundle", text="store:verified_text")
 def bundle_verify(file: File) -> "BundleDocument":
     """Verify that a bundle is complete and unchanged; needs no store and writes nothing.
 

@@ -104,7 +104,7 @@ def thread_diff(
     """
 
 
-@operation("thread.export", "", run="bundle:export", permission="run")
+@operation("thread.export", "", run="store:export", permission="run")
 def thread_export(
     thread: Thread,
     *,

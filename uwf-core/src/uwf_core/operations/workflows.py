@@ -37,7 +37,7 @@ def workflow_add(
 
 
 @operation(
-    "workflow.check", "", run="workflow_check:check", formats=("sarif", "github"),
+    "workflow.check", "", run="workflow:check", formats=("sarif", "github"),
     mcp=[Tool("check", "file text", pages="problems")],
 )  # fmt: skip
 def workflow_check(
@@ -71,7 +71,7 @@ def workflow_check(
 
 @operation(
     "workflow.diff", "views.workflow_diff:diff_workflows",
-    text="render.workflow_diff:workflow_diff_text", exit=("same", 1), client="workflow_diff",
+    text="workflow:workflow_diff_text", exit=("same", 1), client="workflow_diff",
 )  # fmt: skip
 def workflow_diff(
     a: Annotated[str, Kind("", "A", "workflow")],

@@ -79,10 +79,11 @@ def _row(engine: "Engine", name: str, choice: "Choice", plugin: Any) -> AgentRow
         status = "ready" if problem is None else NOT_CONFIGURED if is_there else NOT_INSTALLED
         row = AgentRow(name, "command", status, problem, is_default, choice.name)
         return row._replace(capabilities=sorted(choice.capabilities))
-    status, problem = _plugin_state(engine, plugin, choice.options)
-    row = AgentRow(name, "plugin", status, problem, is_default, choice.name)
+    row = AgentRow(name, "plugin", *_plugin_state(engine, plugin, choice.options), is_default)
     found = plugin.found
-    return row._replace(distribution=found.distribution, version=found.version or None)
+    return row._replace(
+        use=choice.name, distribution=found.distribution, version=found.version or None
+    )
 
 
 def _plugin_state(
@@ -162,21 +163,13 @@ def list_plugins(engine: "Engine", *, all: bool = False) -> "list[PluginRow]":
     plugins = engine.plugins
     documents = [each.document() for each in (*plugins.list(), *plugins.misplaced())]
     if all:
-        documents += [_of_the_house(name) for name in _house()]
+        from uwf_core import __version__
+        from uwf_core.plugins.scan import CORE, STORES, Distribution, EntryPoint
+        from uwf_core.plugins.status import Plugin, Status
+        from uwf_core.stores.open import HOUSE
+
+        core = Distribution(CORE, __version__, ())
+        own = (EntryPoint(STORES, spec.name, "", core) for spec in HOUSE)
+        documents += [Plugin(found, Status.READY, "").document() for found in own]
         documents += [each.document() for each in plugins.unknown_groups()]
     return documents
-
-
-def _house() -> list[str]:
-    from uwf_core.stores.open import HOUSE
-
-    return [spec.name for spec in HOUSE]
-
-
-def _of_the_house(name: str) -> "PluginRow":
-    from uwf_core import __version__
-    from uwf_core.plugins.scan import CORE, STORES, Distribution, EntryPoint
-    from uwf_core.plugins.status import Plugin, Status
-
-    found = EntryPoint(STORES, name, "", Distribution(CORE, __version__, ()))
-    return Plugin(found, Status.READY, "").document()

@@ -1,6 +1,7 @@
 """What threads have used: the sums of their attempts and of the questions about their steps."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.api.sums import NOTHING_USED, UsagePayload, add_usage
@@ -139,19 +140,12 @@ def _names(payload: Any, workflow: str) -> dict[str, str | None]:
     return {**names, "workflow": workflow}
 
 
-def _row(name: str | None, parts: Iterable[_Part]) -> "UsageRow":
-    row: UsageRow = {
+def _row(name: str | None, parts: Sequence[_Part]) -> "UsageRow":
+    return {
         "name": name,
-        "steps": 0,
-        "attempts": 0,
-        "asks": 0,
-        "durationMs": 0,
-        "usage": NOTHING_USED,
+        "steps": sum(part.steps for part in parts),
+        "attempts": sum(1 - part.asks for part in parts),
+        "asks": sum(part.asks for part in parts),
+        "durationMs": sum(part.ms for part in parts),
+        "usage": reduce(add_usage, (part.usage for part in parts), NOTHING_USED),
     }
-    for part in parts:
-        row["steps"] += part.steps
-        row["attempts"] += 1 - part.asks
-        row["asks"] += part.asks
-        row["durationMs"] += part.ms
-        row["usage"] = add_usage(row["usage"], part.usage)
-    return row

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 from typing import Final, NamedTuple
-from unicodedata import combining, east_asian_width
 
+from uwf_core.commands import cells, fit
 from uwf_core.markup import Markup, join, tag
 from uwf_web.graph.layout import LOOP, Layout, Path, Rectangle, layout
 from uwf_web.graph.rows import Line, Size
@@ -61,27 +61,14 @@ def graph_svg(drawing: Drawing) -> Markup:
     )
 
 
-def _cells(text: str) -> int:
-    """The width of a text in characters of a monospaced font."""
-    return sum(2 if east_asian_width(each) in "WF" else not combining(each) for each in text)
-
-
 def _short(text: str) -> str:
     """A text that fits; the table has all of it."""
-    if _cells(text) <= _LONGEST:
-        return text
-    kept, width = "", 1
-    for each in text:
-        width += _cells(each)
-        if width > _LONGEST:
-            break
-        kept += each
-    return f"{kept}…"
+    return fit(text, _LONGEST)
 
 
 def _node_size(node: GraphNode) -> Size:
-    name = _cells(_short(node.name)) + (0 if node.kind in _PILLS else 4)
-    detail = _cells(_short(node.detail))
+    name = cells(_short(node.name)) + (0 if node.kind in _PILLS else 4)
+    detail = cells(_short(node.detail))
     width = max(name * _CELL, detail * _SMALL, 60.0) + 24
     return Size(width, _END_HEIGHT if node.kind in _PILLS else _NODE_HEIGHT)
 
@@ -90,7 +77,7 @@ _PILLS: Final = ("start", "end", "suspend")
 
 
 def _label_size(edge: GraphEdge, room: int) -> Size:
-    widest = max((_cells(_short(each)) for each in edge.statuses), default=0)
+    widest = max((cells(_short(each)) for each in edge.statuses), default=0)
     count = len(edge.statuses) or (1 if room else 0)
     if not count:
         return Size(0, 0)

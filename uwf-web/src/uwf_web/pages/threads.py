@@ -1,13 +1,15 @@
-"""The lists of threads: what waits for a person, and all of them."""
+"""The lists of threads, what waits for a person, one thread, and the form that starts one."""
 
 from typing import TYPE_CHECKING
 
 from uwf_core.errors import UsageError
 from uwf_core.ids import ThreadId
+from uwf_web.actions import known_folders
 from uwf_web.page import Document, Page, Visit
 
 if TYPE_CHECKING:
     from uwf_core.client import ThreadFilter
+
 
 ROWS = 50
 STATUSES = ("active", "idle", "running", "suspended", "completed", "cancelled", "corrupt")
@@ -61,3 +63,50 @@ def read_inbox(visit: Visit) -> Document:
 
 THREADS: Page = Page("threads.html", read_threads, list_command)
 INBOX: Page = Page("inbox.html", read_inbox, ("uwf inbox",))
+
+
+def read_thread(visit: Visit) -> Document:
+    """The documents of the thread, one key for each command."""
+    client, thread = visit.client, visit.path["thread"]
+    shown = client.show(thread)
+    return {
+        "thread": shown,
+        "steps": list(client.steps(thread)),
+        "workflow": client.workflow(shown["workflow"]),
+        "usage": client.usage(thread),
+        "turns": list(client.turns(thread, running=True)) if shown["running"] else [],
+        "plugins": client.plugins(),
+    }
+
+
+def _commands(visit: Visit) -> tuple[str, ...]:
+    thread = visit.path["thread"]
+    return (
+        f"uwf thread show {thread}",
+        f"uwf step list {thread}",
+        f"uwf workflow show {visit.client.show(thread)['workflow']}",
+        f"uwf usage {thread}",
+        f"uwf step turns {thread} --running",
+        "uwf plugin list",
+    )
+
+
+THREAD: Page = Page("thread.html", read_thread, _commands)
+
+
+def read_workflows(visit: Visit) -> Document:
+    """The workflows that can be started here."""
+    return {"workflows": list(visit.client.workflows())}
+
+
+def read_start(visit: Visit) -> Document:
+    """The workflow, and the folders in which it may run."""
+    return {
+        "name": visit.path["workflow"],
+        "workflow": visit.client.workflow(visit.path["workflow"]),
+        "folders": known_folders(visit.client),
+    }
+
+
+WORKFLOWS: Page = Page("workflows.html", read_workflows, ("uwf workflow list",))
+START: Page = Page("start.html", read_start, ("uwf workflow show {workflow}",))

@@ -124,3 +124,8 @@ def fields(pairs: Sequence[tuple[str, str | None]], screen: Screen) -> str:
         + value.replace("\n", "\n" + " " * (width + _GAP))
         for name, value in there
     )
+
+
+def in_order(commands: Sequence[str]) -> list[str]:
+    """`next: …`, and `then: …` for each later command, which a person types."""
+    return [f"{'then' if at else 'next'}: {each}" for at, each in enumerate(commands)]

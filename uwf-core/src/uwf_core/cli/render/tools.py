@@ -1,17 +1,39 @@
-"""The problems of workflow files as a SARIF 2.1.0 log, which code scanning services read.
-
-The format: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
-"""
+"""Problems of workflow files for other programs: a SARIF log, and annotations of GitHub Actions."""
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import quote
 
 from uwf_core.errors import UsageError
+from uwf_core.escape import clean
 from uwf_core.workflow.codes import CODES
+
+
+def annotations(problems: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A line for each problem: `::error file=…,line=…,col=…,title=CODE::MESSAGE`."""
+    for each in problems:
+        text = each["message"] + (f" ({each['hint']})" if each["hint"] else "")
+        properties = {
+            "file": each["file"],
+            "line": each["line"],
+            "col": each["column"],
+            "title": each["code"],
+        }
+        named = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
+        yield f"::{each['severity']} {named}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    """The text escaped; harmless also for a terminal, since the line is in a log as well."""
+    return clean(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
