@@ -8,6 +8,7 @@ from uwf_core.engine.models import model_of
 from uwf_core.engine.plan import HeadPosition
 from uwf_core.engine.progress import Progress
 from uwf_core.ids import Ref
+from uwf_core.process.identity import hostname
 from uwf_core.prompt.assemble import (
     HISTORY_CHARACTERS,
     Situation,
@@ -57,9 +58,10 @@ def session_machine(head: "Head", role: str, agent: str) -> str | None:
     """
     if SESSION_HOSTS not in head.variable.tags:
         return None
-    from uwf_core.thread.session_hosts import other_machine  # for queued threads alone
+    from uwf_core.thread.session_hosts import session_host  # for queued threads alone
 
-    return other_machine(head, role, agent)
+    host = session_host(head, role, agent)
+    return None if host == hostname() else host
 
 
 def _rests(store: "Store", state: "RoleState", session: "RoleSession") -> bool:

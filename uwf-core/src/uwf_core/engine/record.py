@@ -20,10 +20,9 @@ from uwf_core.workflow.definition import SUSPEND
 from uwf_core.workflow.variants import STATUS
 
 if TYPE_CHECKING:
-    from uwf_core.api.agent import AgentReply
     from uwf_core.engine.context import Attempt, Run
     from uwf_core.engine.engine import Engine
-    from uwf_core.thread.types import CallPayload, FilesPayload, WorkspacePayload
+    from uwf_core.thread.types import CallPayload, FilesPayload
 
 
 def record(run: "Run", attempt: "Attempt") -> Event:
@@ -117,15 +116,17 @@ def _save_step(
 ) -> Event:
     """Store the step node. `kept`: whether its session may be continued."""
     store, given, reply, request = engine.store, attempt.payload, attempt.reply, attempt.request
-    turns = [str(ref) for ref in attempt.turns]
+    turns, redactor = [str(ref) for ref in attempt.turns], engine.redactor
+    tools = reply and reply.tool_list
     asked, workspace = given["attempt"], workspace_of(given)
+    files: FilesPayload = {"artifacts": attempt.artifacts or None, "workspace": workspace}
     if request is not None:
         asked = {**asked, "prompt": str(store.put_text(request.prompt))}
     payload: StepPayload = {
         **{name: given[name] for name in ATTEMPTED},  # type: ignore[literal-required,typeddict-item]
         "session": session_payload(attempt.session, attempt.continuation, attempt.mark, kept=kept),
         "attempt": asked,
-        "files": _files(attempt.artifacts, workspace),
+        "files": files if attempt.artifacts or workspace else None,
         "start": attempt.head.state.start,
         "workflow": attempt.head.state.workflow,
         "output": output,
@@ -147,19 +148,11 @@ def _save_step(
         "previousAttempts": [str(ref) for ref in previous],
         "call": _call(engine, attempt) if attempt.call or attempt.may_call else None,
         "ancestors": _ancestors(engine, attempt),
-        "toolList": _tool_list(engine, reply) if reply and reply.tool_list else None,
-        "notices": [engine.redactor.text(each) for each in attempt.notices] or None,
+        "toolList": store.put_text(redactor.text(tools)) if tools else None,
+        "notices": [redactor.text(each) for each in attempt.notices] or None,
     }
     crash_points.reach("record")
     return Event("step", *engine.nodes.put_plain("step", payload))
-
-
-def _files(
-    artifacts: dict[str, str] | None, workspace: "WorkspacePayload | None"
-) -> "FilesPayload | None":
-    if not artifacts and workspace is None:
-        return None
-    return {"artifacts": artifacts or None, "workspace": workspace}
 
 
 def _ancestors(engine: "Engine", attempt: "Attempt") -> list[str] | None:
@@ -184,10 +177,6 @@ def _call(engine: "Engine", attempt: "Attempt") -> "CallPayload | None":
 
     called = [str(call.child) for call in calls]
     return {**NO_CALL, "called": called, "usage": used_by(engine, calls)}
-
-
-def _tool_list(engine: "Engine", reply: "AgentReply") -> Ref:
-    return engine.store.put_text(engine.redactor.text(reply.tool_list or ""))
 
 
 def denials_of(engine: "Engine", attempt: "Attempt") -> list[str]:

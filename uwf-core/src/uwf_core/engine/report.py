@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from uwf_core.api import events
 from uwf_core.api.events import TurnTaken
-from uwf_core.engine.results import Outcome, error_of
+from uwf_core.engine.results import Outcome, error_of, outcome_fields, outcome_of
 from uwf_core.errors import UwfError
 from uwf_core.fields.records import read_payload, write_record
 from uwf_core.process.own_python import own_python
@@ -79,9 +79,7 @@ class Reporter:
 
     def outcome(self, engine: "Engine", outcome: Outcome) -> None:
         """Write how the run ended."""
-        error = outcome.error and engine.redactor.value(outcome.error.document()["error"])
-        fields = {"document": outcome.document, "exitCode": outcome.exit_code, "error": error}
-        self._line({"outcome": fields})
+        self._line({"outcome": outcome_fields(engine, outcome)})
 
     def _line(self, content: dict[str, Any]) -> None:
         # A plugin may have printed a text without a line end to the same stdout.
@@ -113,14 +111,9 @@ def relay_line(
         if "event" in content:
             relay(read_payload(_EVENTS[content["event"]], content["fields"]))
         elif "outcome" in content:
-            return _outcome(content["outcome"])
+            return outcome_of(content["outcome"])
         else:
             notice(content["notice"])
     except (ValueError, KeyError, TypeError, AttributeError):
         notice(line.decode(errors="replace"))
     return None
-
-
-def _outcome(fields: dict[str, Any]) -> Outcome:
-    error: UwfError | None = fields["error"] and error_of(fields["error"])
-    return Outcome(fields["document"], fields["exitCode"], error)

@@ -16,6 +16,7 @@ from uwf_core.ids import ThreadId
 from uwf_core.process import crash_points
 from uwf_core.process.folders import make_folder
 from uwf_core.thread.head import Head
+from uwf_core.thread.names import FINISHED
 
 if TYPE_CHECKING:
     from uwf_core.engine.context import Run
@@ -90,9 +91,7 @@ def write_run(engine: "Engine", thread: ThreadId, outcome: Outcome) -> None:
     """Write the file. It is not synced, since the chain has all of it."""
     make_folder(os.path.join(engine.home, FOLDER))
     fresh = _file(engine.home, f".{thread}.json")
-    error = outcome.error and engine.redactor.value(outcome.error.document()["error"])
-    run = {"document": outcome.document, "exitCode": outcome.exit_code, "error": error}
-    text = json.dumps(run)
+    text = json.dumps(outcome_fields(engine, outcome))
     try:
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with open(descriptor, "w", encoding="utf-8") as file:
@@ -108,11 +107,21 @@ def read_run(home: str, thread: ThreadId) -> Outcome | None:
     """The outcome of the last run, None if it is unknown."""
     try:
         with open(_file(home, f"{thread}.json"), encoding="utf-8") as file:
-            run = json.load(file)
-        error = run["error"] and error_of(run["error"])
-        return Outcome(run["document"], run["exitCode"], error)
+            return outcome_of(json.load(file))
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def outcome_fields(engine: "Engine", outcome: Outcome) -> dict[str, Any]:
+    """An outcome as JSON for another process, without secrets."""
+    error = outcome.error and engine.redactor.value(outcome.error.document()["error"])
+    return {"document": outcome.document, "exitCode": outcome.exit_code, "error": error}
+
+
+def outcome_of(fields: Mapping[str, Any]) -> Outcome:
+    """The outcome that another process has written; raises as `error_of`."""
+    error = fields["error"] and error_of(fields["error"])
+    return Outcome(fields["document"], fields["exitCode"], error)
 
 
 def error_of(document: Mapping[str, Any]) -> UwfError:
@@ -149,8 +158,8 @@ def _delete(file: str) -> None:
 
 
 def announce_end(engine: "Engine", head: Head, watch: "Broadcast") -> None:
-    """Report that a thread is completed, if it is."""
-    if head.state.status != "completed":
+    """Report that a thread is completed or cancelled, if it is."""
+    if head.state.status not in FINISHED:
         return
     from uwf_core.api.events import ThreadEnded
 
@@ -159,7 +168,7 @@ def announce_end(engine: "Engine", head: Head, watch: "Broadcast") -> None:
             thread=head.thread,
             workflow=head.state.workflow,
             workflow_name=head.state.workflow_name,
-            status="completed",
+            status=head.state.status,
             at_ms=engine.now_ms(),
         )
     )

@@ -17,16 +17,6 @@ class Watch(Protocol):
         """One line for people, such as the origin of a workflow."""
 
 
-class Silent:
-    """A watch that ignores everything."""
-
-    def event(self, event: object) -> None:
-        """Ignore it."""
-
-    def notice(self, text: str) -> None:
-        """Ignore it."""
-
-
 class Broadcast:
     """Sends to a watch, and to the observers of plugins, which `load` imports."""
 

@@ -47,12 +47,6 @@ def worktree_host(head: "Head") -> str | None:
     return head.session_hosts.get(_WORKTREE)
 
 
-def other_machine(head: "Head", role: str, agent: str) -> str | None:
-    """The same; None also if it is this machine."""
-    host = session_host(head, role, agent)
-    return None if host == hostname() else host
-
-
 def _name(role: str, agent: str) -> str:
     return f"{role}/{agent}"
 

@@ -4,12 +4,11 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uwf_core.api.events import ThreadEnded
 from uwf_core.engine.advance import recover
 from uwf_core.engine.events import save_event
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.notices import forget_notices
-from uwf_core.engine.results import errors_file, forget_run
+from uwf_core.engine.results import announce_end, errors_file, forget_run
 from uwf_core.engine.watch import Broadcast, Watch
 from uwf_core.errors import CorruptNodeError, UnknownIdError, WrongStateError
 from uwf_core.ids import ThreadId
@@ -54,35 +53,25 @@ def cancel_thread(
     if head.state.caller is not None:
         check_open(engine.store, head)
     stop_runs(engine, thread)
-    head, now = _cancel(engine, thread, watch)
+    head = _cancel(engine, thread, watch)
     for child in open_below(engine.store, thread):
         _cancel(engine, child, watch, is_below=True)
-    ended = ThreadEnded(
-        thread=thread,
-        workflow=head.state.workflow,
-        workflow_name=head.state.workflow_name,
-        status="cancelled",
-        at_ms=now,
-    )
     with closing(Broadcast(watch, engine.observers)) as broadcast:
         broadcast.load()
-        broadcast.event(ended)
+        announce_end(engine, head, broadcast)
     return show_thread(engine, thread)
 
 
-def _cancel(
-    engine: "Engine", thread: ThreadId, watch: Watch, *, is_below: bool = False
-) -> tuple[Head, int]:
+def _cancel(engine: "Engine", thread: ThreadId, watch: Watch, *, is_below: bool = False) -> Head:
     """Cancel one thread, unless it is finished and below one that is cancelled."""
     store = engine.store
     with thread_lock(store, thread, engine.now_ms()):
-        head, now = recover(engine, read_head(store, thread), watch.notice), engine.now_ms()
-        head = calling(store, head)
+        head = calling(store, recover(engine, read_head(store, thread), watch.notice))
         if is_below and head.state.status in FINISHED:
-            return head, now
+            return head
         check_cancel(head.state, thread)
         with store.transaction():
-            return save_event(engine, head, "cancelled", by=engine.person(), next=cancels()), now
+            return save_event(engine, head, "cancelled", by=engine.person(), next=cancels())
 
 
 def remove_thread(engine: "Engine", word: str) -> "RemovedDocument":

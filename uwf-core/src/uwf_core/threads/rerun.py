@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uwf_core.agents.choose import player_of, resolve_agent
 from uwf_core.engine.agents import check_choice, is_imported, mark_imported, usual_agent
 from uwf_core.engine.context import GO_ON, Intent, RunOptions
-from uwf_core.engine.find import find_step
 from uwf_core.engine.fork import decision_at, fork_at
 from uwf_core.engine.locking import locked_thread
 from uwf_core.engine.results import save_run
@@ -22,11 +21,11 @@ from uwf_core.thread.history import (
     is_answer,
     is_start,
     read_start,
-    read_step,
     root_task,
     text_at,
     unordered_events,
 )
+from uwf_core.views.recorded import open_step
 from uwf_core.workflow.definition import PROGRAM, START
 
 if TYPE_CHECKING:
@@ -103,12 +102,8 @@ class Reruns:
             UnknownIdError: unknown step.
             WrongStateError: it cannot be made again, for the reason in the message.
         """
-        store, ref = self._engine.store, find_step(self._engine, step)
-        if is_start(store.payload(ref)):
-            raise WrongStateError(
-                f"{ref} is the start of a thread, not a step", hint="next: uwf step list THREAD"
-            )
-        return _input_of(store, read_step(store, ref))
+        found = open_step(self._engine, step)
+        return _input_of(self._engine.store, Step(Ref(found.ref), found.node))
 
     def check_step(
         self, given: StepInput, workflow: Ref | None = None, agent: str | None = None
