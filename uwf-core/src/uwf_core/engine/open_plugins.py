@@ -162,8 +162,12 @@ def check_agent(engine: "Engine", choice: Choice) -> None:
 
 
 def folder_of_agent(home: str, word: str) -> str:
-    """The folder for the state of an agent, by the word that chose it."""
-    return os.path.join(home, "agents", _file_name(word))
+    """The folder for the state of an agent, by the word that chose it; a hash replaces a word with
+    special characters.
+    """
+    is_name = word.replace("-", "").replace("_", "").replace(".", "").isalnum() and word[0] != "."
+    name = word if is_name else f"command-{ref_of(PRIMITIVES['string'], encode(word))}"
+    return os.path.join(home, "agents", name)
 
 
 def _made_folder(folder: str, home: str) -> str:
@@ -176,13 +180,6 @@ def _made_folder(folder: str, home: str) -> str:
             hint=f"free some space, or make {home} writable",
         ) from error
     return folder
-
-
-def _file_name(word: str) -> str:
-    """The word as the name of a folder; a hash replaces a word with special characters."""
-    if word.replace("-", "").replace("_", "").replace(".", "").isalnum() and word[0] != ".":
-        return word
-    return f"command-{ref_of(PRIMITIVES['string'], encode(word))}"
 
 
 def plugin_tools(engine: "Engine") -> "tuple[LoadedTool, ...]":

@@ -87,7 +87,7 @@ def decision_of(engine: "Engine", failure: AgentFailure, role: str) -> NextPaylo
         role,
         message_of(engine, failure),
         kind=kind.word,
-        until_ms=failure.until_ms,
+        until=failure.until_ms,
     )
 
 

@@ -168,7 +168,7 @@ def _frame(head: Head, call: OpenCall | None) -> Frame:
     return Frame(head.thread, state.workflow_name, role_now, number_now)
 
 
-class Called(NamedTuple):
+class LastCalled(NamedTuple):
     """A thread that a role called; its state as it is shown, None if it cannot be read."""
 
     thread: ThreadId
@@ -176,7 +176,7 @@ class Called(NamedTuple):
     state: "ThreadState | None"
 
 
-def called_by(store: "Store", state: "ThreadState") -> list[Called]:
+def called_by(store: "Store", state: "ThreadState") -> list[LastCalled]:
     """The thread that each role called last, and those that the agent of the open attempt started,
     oldest first.
     """
@@ -189,7 +189,7 @@ def called_by(store: "Store", state: "ThreadState") -> list[Called]:
         session = role.sessions.get(CALL_AGENT)
         if session is not None and not session.inherited and ThreadId.matches(session.id):
             found[ThreadId(session.id)] = name
-    return [Called(each, found[each], state_below(store, each)) for each in sorted(found)]
+    return [LastCalled(each, found[each], state_below(store, each)) for each in sorted(found)]
 
 
 def threads_in_calls(store: "VariableStore") -> frozenset[str]:

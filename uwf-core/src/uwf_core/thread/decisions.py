@@ -4,7 +4,7 @@ and its parts that few steps use, which are null in its node where they are unus
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.api.sums import ReservePayload
 from uwf_core.thread.names import Reason
@@ -106,52 +106,17 @@ def cancels() -> "NextPayload":
     return {**_NOTHING, "status": "cancelled"}
 
 
-def waits(
-    reason: Reason,
-    role: str,
-    message: str,
-    *,
-    kind: str | None = None,
-    until_ms: int | None = None,
-    question: str | None = None,
-) -> "NextPayload":
-    """The thread is suspended; `kind` is that of a failure."""
-    return {
-        "status": "suspended",
-        "role": role,
-        "reason": reason,
-        "message": message,
-        "kind": kind,
-        "until": until_ms,
-        "question": question,
-    }
+def waits(reason: Reason, role: str, message: str, **more: Any) -> "NextPayload":
+    """The thread is suspended; `more` can have `kind` and `until` of a failure, or `question`."""
+    own = {"status": "suspended", "role": role, "reason": reason, "message": message}
+    return {**_NOTHING, **own, **more}  # type: ignore[typeddict-item]
 
 
-_NOTHING: "NextPayload" = {
-    "status": "idle",
-    "role": None,
-    "reason": None,
-    "message": None,
-    "kind": None,
-    "until": None,
-    "question": None,
-}
-
-
-NO_SESSION: Final["SessionPayload"] = {
-    "id": None,
-    "kept": True,
-    "continuation": "new",
-    "mark": None,
-}
-NO_CALL: Final["CallPayload"] = {
-    "child": None,
-    "children": None,
-    "branches": None,
-    "called": None,
-    "usage": None,
-    "usageByRole": None,
-}
+_NEXT = ("status", "role", "reason", "message", "kind", "until", "question")
+_NOTHING: "NextPayload" = dict.fromkeys(_NEXT)  # type: ignore[assignment]
+NO_SESSION: "SessionPayload" = {"id": None, "kept": True, "continuation": "new", "mark": None}
+_CALL = ("child", "children", "branches", "called", "usage", "usageByRole")
+NO_CALL: "CallPayload" = dict.fromkeys(_CALL)  # type: ignore[assignment]
 
 
 def session_payload(
@@ -192,16 +157,8 @@ def asked_for(**fields: Any) -> "AskedForPayload":
     return {**_PLAIN, **fields}  # type: ignore[typeddict-item]
 
 
-_PLAIN: Final[Mapping[str, Any]] = {
-    "number": 1,
-    "purpose": "run",
-    "replaces": None,
-    "said": None,
-    "answer": None,
-    "by": None,
-    "ownSession": False,
-    "skills": None,
-}
+_UNUSED = ("replaces", "said", "answer", "by", "skills")
+_PLAIN = {**dict.fromkeys(_UNUSED), "number": 1, "purpose": "run", "ownSession": False}
 
 
 def called_attempt(called: Mapping[str, Any], number: int) -> "AskedForPayload":

@@ -42,16 +42,17 @@ _KEPT = TASK, IMPORTED, ORIGINAL, QUEUED, SESSION_HOSTS
 
 
 class Head(NamedTuple):
-    """The head of a thread: the newest step (or the start), and its state.
-
-    `damage` is what `cas verify` has found, None if it has found nothing.
-    """
+    """The head of a thread: the newest step (or the start), and its state."""
 
     thread: ThreadId
     ref: Ref
     state: ThreadState
-    damage: str | None
     variable: "Variable"
+
+    @property
+    def damage(self) -> str | None:
+        """What `cas verify` has found, None if it has found nothing."""
+        return self.variable.tags.get(DAMAGE)
 
     @property
     def is_queued(self) -> bool:
@@ -102,7 +103,7 @@ def create_head(store: "Store", ref: Ref, state: ThreadState) -> Head:
 
     thread, tags = ThreadId(state.thread), {**to_tags(state), **task_tag(store, state.start)}
     variable = store.set_variable(head_name(thread), ref, tags, None)
-    return Head(thread, ref, state, None, variable)
+    return Head(thread, ref, state, variable)
 
 
 def read_head(store: "Store", thread: ThreadId) -> Head:
@@ -122,7 +123,7 @@ def read_head(store: "Store", thread: ThreadId) -> Head:
         from uwf_core.thread.history import state_of_thread  # lists read no step
 
         state = state_of_thread(store, thread, Ref(variable.value))
-        return Head(thread, Ref(variable.value), state, variable.tags.get(DAMAGE), variable)
+        return Head(thread, Ref(variable.value), state, variable)
     return head_of(variable)
 
 
@@ -137,7 +138,7 @@ def head_of(variable: "Variable") -> Head:
         state = from_tags(thread, variable.tags)
     except ValueError as error:
         raise damaged_head(thread, error) from error
-    return Head(thread, Ref(variable.value), state, variable.tags.get(DAMAGE), variable)
+    return Head(thread, Ref(variable.value), state, variable)
 
 
 def damaged_head(thread: str, why: ValueError) -> CorruptNodeError:
@@ -151,13 +152,34 @@ def nodes_present(store: "Store", head: Head) -> bool:
     return store.present(needed) == needed
 
 
-def move_head(store: "Store", head: Head, ref: Ref, state: ThreadState) -> Head:
-    """Move the head and the state together, if they are still those of `head`.
+def move_head(
+    store: "Store", head: Head, ref: Ref, state: ThreadState, **marks: str | None
+) -> Head:
+    """Move the head and the state together, if they are still those of `head`; the mark of damage
+    and the other tags that are not of the state stay, but for those of `marks`.
 
     Raises:
         BusyError: another process moved it in the meantime.
     """
-    return _moved(store, head, ref, state, head.damage)
+    tags = {**to_tags(state), **origin_tags(head.variable)}
+    if DAMAGE in head.variable.tags:
+        tags[DAMAGE] = head.variable.tags[DAMAGE]
+    for mark in marks:
+        if (text := marks[mark]) is None:
+            tags.pop(mark, None)
+        else:
+            tags[mark] = text
+    if QUEUED in tags:
+        from uwf_core.thread.session_hosts import hosts_after  # for queued threads alone
+
+        tags.pop(SESSION_HOSTS, None)
+        if hosts := hosts_after(head.session_hosts, head.state, state):
+            tags[SESSION_HOSTS] = _dump(hosts)
+    variable = store.set_variable(head.variable.name, ref, tags, head.variable)
+    moved = Head(head.thread, ref, state, variable)
+    if QUEUED in tags:
+        store.tell_workers(variable.name, moved)
+    return moved
 
 
 def session_rests(store: "Store", step: "Step") -> bool:
@@ -185,39 +207,12 @@ def _rests_at(state: ThreadState, step: "Step") -> bool:
 
 def mark_head(store: "Store", head: Head, damage: str | None) -> Head:
     """Mark a thread as damaged, or remove the mark; raises as `move_head`."""
-    return _moved(store, head, head.ref, head.state, damage)
+    return move_head(store, head, head.ref, head.state, **{DAMAGE: damage})
 
 
 def queue_head(store: "Store", head: Head) -> Head:
     """Hand a thread to workers; raises as `move_head`."""
-    return _moved(store, head, head.ref, head.state, head.damage, is_queued=True)
-
-
-def _moved(
-    store: "Store",
-    head: Head,
-    ref: Ref,
-    state: ThreadState,
-    damage: str | None,
-    *,
-    is_queued: bool = False,
-) -> Head:
-    tags = {**to_tags(state), **origin_tags(head.variable)}
-    if damage is not None:
-        tags[DAMAGE] = damage
-    if is_queued:
-        tags[QUEUED] = "1"
-    if QUEUED in tags:
-        from uwf_core.thread.session_hosts import hosts_after  # for queued threads alone
-
-        tags.pop(SESSION_HOSTS, None)
-        if hosts := hosts_after(head.session_hosts, head.state, state):
-            tags[SESSION_HOSTS] = _dump(hosts)
-    variable = store.set_variable(head.variable.name, ref, tags, head.variable)
-    moved = Head(head.thread, ref, state, damage, variable)
-    if QUEUED in tags:
-        store.tell_workers(variable.name, moved)
-    return moved
+    return move_head(store, head, head.ref, head.state, **{QUEUED: "1"})
 
 
 def origin_tags(head: "Variable") -> dict[str, str]:

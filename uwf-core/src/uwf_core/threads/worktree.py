@@ -28,15 +28,9 @@ def remove_worktree_of(home: str, thread: "ThreadId", own: "Worktree") -> "list[
     at, folder, branch = quote(own.origin), quote(own.folder), quote(own.branch)
     # Twice: the second one is for a locked worktree.
     removal = f"git -C {at} worktree remove --force --force {folder}"
-    found: RemovedWorktree = {
-        "thread": thread,
-        "folder": own.folder,
-        "branch": own.branch,
-        "removed": False,
-        "branchRemoved": False,
-        "reason": None,
-        "command": f"{removal} && git -C {at} branch -D {branch}",
-    }
+    found = _kept(
+        thread, own.folder, own.branch, None, f"{removal} && git -C {at} branch -D {branch}"
+    )
     try:
         check_place(own.folder)
         kept = only_copies(own.folder, own.branch)
@@ -58,15 +52,20 @@ def plain_folder_of(home: str, thread: "ThreadId") -> "list[RemovedWorktree]":
     """
     folder = folder_of(home, thread)
     inside = "; ".join(inner_repositories(folder))
-    return [
-        {
-            "thread": thread,
-            "folder": folder,
-            "branch": "",
-            "removed": False,
-            "branchRemoved": False,
-            "reason": "git knows no changes of it, so its files may exist nowhere else"
-            + (f"; it has {inside}" if inside else ""),
-            "command": f"rm -r {quote(folder)}",
-        }
-    ]
+    reason = "git knows no changes of it, so its files may exist nowhere else"
+    reason += f"; it has {inside}" if inside else ""
+    return [_kept(thread, folder, "", reason, f"rm -r {quote(folder)}")]
+
+
+def _kept(
+    thread: str, folder: str, branch: str, reason: str | None, command: str
+) -> "RemovedWorktree":
+    return {
+        "thread": thread,
+        "folder": folder,
+        "branch": branch,
+        "removed": False,
+        "branchRemoved": False,
+        "reason": reason,
+        "command": command,
+    }

@@ -13,8 +13,8 @@ from uwf_core.engine.find import find_step, find_thread
 from uwf_core.errors import CorruptNodeError, UnknownIdError, WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.calls import (
-    Called,
     Frame,
+    LastCalled,
     asks_below,
     called_by,
     open_calls,
@@ -187,7 +187,7 @@ class RecordedThread:
         return stack_of(self._engine.store, self._head)
 
     @property
-    def called(self) -> list[Called]:
+    def called(self) -> list[LastCalled]:
         """The threads that its roles called last."""
         return called_by(self._engine.store, self.stored)
 

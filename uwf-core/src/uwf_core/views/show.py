@@ -8,8 +8,8 @@ from uwf_core.engine.find import find_thread
 from uwf_core.errors import CorruptNodeError, UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import (
-    Called,
     Frame,
+    LastCalled,
     OpenCall,
     Waiting,
     asks_below,
@@ -119,7 +119,7 @@ def _branch(store: "Store", call: OpenCall) -> "BranchDocument":
     }
 
 
-def _called(called: Called) -> "CalledDocument":
+def _called(called: LastCalled) -> "CalledDocument":
     thread, role, state = called
     name = "" if state is None else state.workflow_name
     status = "corrupt" if state is None else state.status
