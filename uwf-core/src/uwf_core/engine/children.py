@@ -183,7 +183,7 @@ class _Children:
             if not self._running:
                 return
             try:
-                self._take(*self._ended.get(timeout=_LOOK_SECONDS))
+                self._take(self._ended.get(timeout=_LOOK_SECONDS))
             except queue.Empty:
                 continue
 
@@ -343,14 +343,9 @@ class _Children:
         run.watch.notice(f"called thread {thread} is {state_words(child.state)}; nothing is run")
         return waiting
 
-    def _take(
-        self,
-        thread: ThreadId,
-        most: int | None,
-        outcome: Outcome | None,
-        error: UwfError | None,
-    ) -> None:
+    def _take(self, ended: _Ended) -> None:
         """Take the end of a run: its steps, and whether the thread can continue."""
+        thread, most, outcome, error = ended
         self._running.remove(thread)
         taken = [] if outcome is None else outcome.document["steps"]
         self._results += taken

@@ -58,20 +58,13 @@ def fork_step(
 
 def _changed_workflow(engine: "Engine", ref: Ref, word: str, watch: "Watch") -> Ref:
     """The published workflow that a word names, as a thread of the step or start may run it."""
-    from uwf_core.engine.workflows import read_resolved, resolve_workflow
-    from uwf_core.workflow.publish import publish
+    from uwf_core.engine.workflows import find_workflow
 
-    resolved, store = resolve_workflow(engine, word), engine.store
-    found = read_resolved(engine, resolved, watch)
-    workflow = publish(store, found) if isinstance(found, dict) else found
+    store = engine.store
     is_begin = is_start(store.payload(ref))
     begun = read_start(store, ref if is_begin else Ref(read_step(store, ref).payload["start"]))
+    workflow = find_workflow(engine, word, watch, start_in=begun["cwd"])
     _check_input(engine, begun, workflow)
-    if engine.definition(workflow).runs_programs:
-        from uwf_core.engine.allowance import allow_start
-
-        with store.transaction():
-            allow_start(engine, workflow, begun["cwd"], resolved.file, watch)
     return workflow
 
 
