@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uwf_web.graph.layers import layers
 from uwf_web.graph.layout import Layout, Rectangle, layout
-from uwf_web.graph.rows import Line, Size
+from uwf_web.graph.rows import Line, Size, layers
 from uwf_web.graph.svg import MOST_EDGES, MOST_NODES
 
 SHAPES = json.loads(Path(__file__).with_name("shapes.json").read_text("utf-8"))

@@ -6,10 +6,9 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from uwf_core.markup import Markup
-from uwf_web.graph.box import thread_graph, workflow_graph
 from uwf_web.graph.shape import GraphEdge, GraphNode, shape_of
 from uwf_web.graph.states import graph_status
-from uwf_web.graph.table import schema_lines
+from uwf_web.graph.table import schema_lines, thread_graph, workflow_graph
 
 OUTPUT = {
     "oneOf": [

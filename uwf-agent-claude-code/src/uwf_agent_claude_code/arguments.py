@@ -10,14 +10,9 @@ READING = ("Read", "Grep", "Glob")
 """The tools that a question is answered with: nothing is changed by it."""
 
 _BUILTIN_TOOLS = {
-    "read_file": "Read",
-    "write_file": "Write",
-    "edit_file": "Edit",
-    "list_files": "Glob",
-    "grep": "Grep",
-    "run_command": "Bash",
-    "fetch_url": "WebFetch",
-}
+    "read_file": "Read", "write_file": "Write", "edit_file": "Edit", "list_files": "Glob",
+    "grep": "Grep", "run_command": "Bash", "fetch_url": "WebFetch",
+}  # fmt: skip
 
 
 def narrowed(tools: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -263,9 +263,9 @@ class Client(Operations):
 
     def follow(self, thread: str, role: str | None = None) -> Iterator[TurnDocument]:
         """All turns so far, then those of the running step as they arrive."""
-        from uwf_core.views import turns
+        from uwf_core.views import steps
 
-        return turns.follow_turns(open_thread(self._engine, thread), role)
+        return steps.follow_turns(open_thread(self._engine, thread), role)
 
     def prompt(self, step: str) -> str:
         """The exact prompt of a step."""

@@ -17,14 +17,10 @@ _LOCAL = re.compile(r"(/|@).*|localhost|127(\.\d+){3}|::1|")
 _HINT = "write `postgresql://USER@HOST:PORT/DATABASE`, with the password in PGPASSWORD or ~/.pgpass"
 
 _DEFAULTS = {
-    "application_name": "uwf",
-    "client_encoding": "UTF8",
-    "connect_timeout": "10",
-    "keepalives_idle": "10",
-    "keepalives_interval": "5",
-    "keepalives_count": "3",
+    "application_name": "uwf", "client_encoding": "UTF8", "connect_timeout": "10",
+    "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3",
     "tcp_user_timeout": "20000",
-}
+}  # fmt: skip
 """Parameters of libpq that notice a lost connection within 20 to 30 seconds."""
 
 

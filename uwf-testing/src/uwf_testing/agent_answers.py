@@ -33,12 +33,8 @@ OBJECT = {
     "nested": {"a": {"b": [1, {"c": "---\n"}]}},
 }
 _TOKENS_AND_COST = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens",
-    "cost_usd",
-)
+    "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cost_usd",
+)  # fmt: skip
 
 
 class AnswerClauses(AgentFixtures):

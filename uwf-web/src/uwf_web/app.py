@@ -37,16 +37,9 @@ FORM = "application/x-www-form-urlencoded"
 FORM_SECONDS = 20.0
 """How long a form may take to arrive."""
 STATUS_OF = {
-    "unknown-id": 404,
-    "missing-node": 404,
-    "wrong-state": 409,
-    "busy": 409,
-    "usage": 400,
-    "plugin": 400,
-    "ambiguous-id": 400,
-    "invalid-definition": 422,
-    "invalid-payload": 422,
-}
+    "unknown-id": 404, "missing-node": 404, "wrong-state": 409, "busy": 409, "usage": 400,
+    "plugin": 400, "ambiguous-id": 400, "invalid-definition": 422, "invalid-payload": 422,
+}  # fmt: skip
 """The HTTP status of an error by its code; others are ours."""
 SENTENCES = {
     404: "This page does not exist.",

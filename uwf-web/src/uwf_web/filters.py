@@ -13,10 +13,10 @@ DRAWN: Mapping[str, str] = {
     "markdown": "uwf_web.markdown:to_html",
     "node_anchor": "uwf_web.graph.shape:anchor",
     "thread_diff": "uwf_explain.comparison.page:diff_markup",
-    "thread_graph": "uwf_web.graph.box:thread_graph",
+    "thread_graph": "uwf_web.graph.table:thread_graph",
     "value_diff": "uwf_explain.comparison.page:lines_markup",
-    "workflow_graph": "uwf_web.graph.box:workflow_graph",
-    "workflow_picture": "uwf_web.graph.box:workflow_picture",
+    "workflow_graph": "uwf_web.graph.table:workflow_graph",
+    "workflow_picture": "uwf_web.graph.table:workflow_picture",
 }
 """The filters that make HTML, each imported on its first use."""
 

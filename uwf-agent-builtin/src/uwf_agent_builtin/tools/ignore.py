@@ -123,19 +123,10 @@ def _piece(match: re.Match[str]) -> str:
 
 _MEMBER = re.compile(r"\[:([a-z]*):\]|\\?(.)(?:-\\?(.))?", re.DOTALL)
 _CLASSES = {
-    "alnum": "0-9A-Za-z",
-    "alpha": "A-Za-z",
-    "blank": " \\t",
-    "cntrl": r"\x00-\x1f\x7f",
-    "digit": "0-9",
-    "graph": "!-~",
-    "lower": "a-z",
-    "print": " -~",
-    "punct": r"!-/:-@\[-`{-~",
-    "space": r" \t-\r",
-    "upper": "A-Z",
-    "xdigit": "0-9A-Fa-f",
-}
+    "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "blank": " \\t", "cntrl": r"\x00-\x1f\x7f",
+    "digit": "0-9", "graph": "!-~", "lower": "a-z", "print": " -~", "punct": r"!-/:-@\[-`{-~",
+    "space": r" \t-\r", "upper": "A-Z", "xdigit": "0-9A-Fa-f",
+}  # fmt: skip
 
 
 def _set(members: str, *, negated: bool) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def turns(session: Session, thread: str, role: str | None, live: bool, running: bool) -> None:
     """Show the turns of a thread, or follow the running step."""
     from uwf_core.views.recorded import open_thread
-    from uwf_core.views.turns import follow_turns, list_turns
+    from uwf_core.views.steps import follow_turns, list_turns
 
     found = open_thread(session.engine, thread)
     if not live:

@@ -1,4 +1,4 @@
-"""One thread as people read it: its start, its status, and its end."""
+"""One thread as people read it: its start, its status, its summary, and its end."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -250,3 +250,11 @@ def _short(value: Any) -> str:
     if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
         return one_line(", ".join(value))
     return one_line(json.dumps(value, ensure_ascii=False))
+
+
+def compacted_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """`thread compact`: the summary, and up to which step."""
+    origin = f"thread {document['thread']} is compacted up to step {document['number']}"
+    if document["agent"] is not None:
+        origin += f" · {document['agent']} · {amounts.usage(document['usage'])}"
+    return f"{document['summary'].strip()}\n\n{screen.paint(origin, 'dim')}"

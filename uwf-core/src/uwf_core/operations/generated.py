@@ -132,7 +132,7 @@ class Operations(OperationCaller):
         $ uwf step turns @last
         $ uwf step turns @last --role developer --live
         """
-        return self._call('uwf_core.views.turns:list_turns', 'turns', thread=thread, role=role, running=running)
+        return self._call('uwf_core.views.steps:list_turns', 'turns', thread=thread, role=role, running=running)
 
     def collect_garbage(self, grace_seconds: float = 86400.0, *, dry_run: bool = False) -> CollectDocument:
         """Delete unreachable nodes; print what was kept and why.

@@ -114,7 +114,7 @@ def step_show(step: Step) -> "StepDocument":
     """
 
 
-@operation("step.turns", "views.turns:list_turns", run="step:turns", key="turns", client="turns")
+@operation("step.turns", "views.steps:list_turns", run="step:turns", key="turns", client="turns")
 def step_turns(
     thread: Thread,
     role: Annotated[

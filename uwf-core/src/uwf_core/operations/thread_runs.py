@@ -45,7 +45,7 @@ def run(
 
 
 @operation(
-    "thread.compact", "threads.compact:compact_thread", text="compact:compacted_text",
+    "thread.compact", "threads.compact:compact_thread", text="thread:compacted_text",
     permission="run", client="compact",
 )  # fmt: skip
 def thread_compact(

@@ -35,17 +35,9 @@ if TYPE_CHECKING:
 
 Verdict = Literal["same", "stale", "different", "unreachable"]
 Part = Literal[
-    "prompt",
-    "correction",
-    "message",
-    "role",
-    "location",
-    "branches",
-    "called",
-    "output",
-    "route",
+    "prompt", "correction", "message", "role", "location", "branches", "called", "output", "route",
     "node",
-]
+]  # fmt: skip
 ASSUMED: Final = ("prompt", "correction", "message")
 """Parts after whose change the recorded reply is still an assumption that can be checked."""
 

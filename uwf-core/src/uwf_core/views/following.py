@@ -19,7 +19,7 @@ from uwf_core.views.activity import Activity, Running, activity_of, is_over
 from uwf_core.views.recorded import RecordedThread
 from uwf_core.views.recorded_step import RecordedTurn
 from uwf_core.views.row import used_with_calls
-from uwf_core.views.turns import turn_document
+from uwf_core.views.steps import turn_document
 from uwf_core.workflow.definition import END, SUSPEND
 
 if TYPE_CHECKING:

@@ -60,14 +60,9 @@ _FORMATS = {
     "uuid": "00000000-0000-4000-8000-000000000000",
 }
 _TYPES = {
-    "string": "text",
-    "integer": "whole number",
-    "number": "number",
-    "boolean": "true or false",
-    "array": "list",
-    "object": "mapping",
-    "null": "null",
-}
+    "string": "text", "integer": "whole number", "number": "number", "boolean": "true or false",
+    "array": "list", "object": "mapping", "null": "null",
+}  # fmt: skip
 _BOUNDS = {
     "minLength": "at least {} characters",
     "maxLength": "at most {} characters",
