@@ -80,19 +80,11 @@ class Finished(NamedTuple):
     record: dict
 
 
-CONFIG = """
-providers: {p: {baseUrl: http://127.0.0.1:9/v1}}
-models: {m: {provider: p, name: scripted}}
-modelOverrides: {judge: m}
-"""
-
-
 @contextlib.contextmanager
 def run_thread(root):
     project = Project(root)
     project.workflow("repair", WORKFLOW)
     project.script(SCRIPT)
-    project.config(CONFIG)
     with project.client() as client:
         started = client.start(str(project.folder / ".workflow" / "repair.yaml"), TASK)["thread"]
         outcome = client.exec(started, until_done=True)

@@ -15,14 +15,14 @@ from uwf_eval.task.model import JudgeSpec
         ({"builtin": "command", "options": {"pattern": "("}}, "options", "regular expression"),
         ({"builtin": "command", "options": {"pattern": "x"}}, "options", "needs a group"),
         ({"builtin": "cost", "options": {"fullUsd": 2, "zeroUsd": 1}}, "options", "smaller"),
-        ({"builtin": "token-stats", "options": {"a": 1}}, "options", "takes no options"),
+        ({"builtin": "token-stats", "options": {"a": 1}}, "options", "not a known key"),
         ({"builtin": "rubric", "options": {"criteria": []}}, "options", "at least one"),
         ({"plugin": "duratoin"}, "plugin", "did you mean duration"),
         ({"plugin": "command", "options": {"rum": "x"}}, "options", "did you mean 'run'"),
         ({"builtin": "rubric", "options": {"criteria": [{"name": 1}]}}, "options", "criteria"),
         ({"builtin": "rubric"}, "builtin", "no model is configured for judges"),
         ({"builtin": "hallucination"}, "builtin", "modelOverrides.judge"),
-        ({"plugin": "upstream-consumption"}, "plugin", "no model is configured for judges"),
+        ({"plugin": "upstream-consumption"}, "options", "no model is configured for judges"),
     ],
 )
 def test_a_fault_names_its_key_and_the_cure(tmp_path, spec, key, words):

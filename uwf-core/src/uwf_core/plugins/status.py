@@ -18,7 +18,6 @@ from uwf_core.plugins.scan import (
     EXPORTERS,
     EXTRACTORS,
     IMPORTERS,
-    JUDGES,
     MODELS,
     OPERATIONS,
     STORES,
@@ -160,14 +159,6 @@ RESERVED: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("html", "markdown"), "uwf-explain"),
         **dict.fromkeys(("atif", "otlp-json", "otlp-json-content"), "uwf-export"),
     },
-    JUDGES: dict.fromkeys(
-        (
-            *("command", "cost", "diff-size", "duration", "expected-route"),
-            *("frontmatter-compliance", "hallucination", "rubric", "token-stats"),
-            "upstream-consumption",
-        ),
-        "uwf-eval",
-    ),
     IMPORTERS: {"original": "uwf-import-original"},
     MODELS: dict.fromkeys(("anthropic", "gemini", "openai-chat", "openai-responses"), "uwf-llm"),
     OPERATIONS: {"explain": "uwf-explain"},
@@ -181,7 +172,6 @@ RESERVED: Mapping[str, Mapping[str, str]] = {
             ),
             CORE,
         ),
-        "eval": "uwf-eval",
         "mcp": "uwf-mcp",
     },
 }

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from uwf_core.api import Cancel, Judge, Model, UwfError
+from uwf_core.api import Cancel, Model
 from uwf_core.client import Client
-from uwf_eval.judges.failed import JudgeFailed
 from uwf_eval.task.model import JudgeSpec, Task
 
 READ_RECORD_ONLY: Final = frozenset(
@@ -55,38 +54,44 @@ class JudgeProblem(NamedTuple):
     hint: str = ""
 
 
-def open_judge(spec: JudgeSpec, client: Client, *, where: str) -> Judge:
-    """Create a built-in judge or one of a plugin: uwf-eval announces its own as others do.
-
-    Raises:
-        JudgeFailed: unknown built-in judge. UwfError: it cannot be used, or its options are not
-            valid; `where` is their place.
-    """
-    from uwf_core.definitions import suggestion
-    from uwf_eval.judges.builtin_judges import builtin_judges
-
-    known = builtin_judges()
-    if spec.builtin is not None and spec.builtin not in known:
-        hint = suggestion(spec.builtin, known) or f"there are: {', '.join(known)}"
-        raise JudgeFailed(f"unknown builtin judge {spec.builtin!r}", hint=hint)
-    name = spec.builtin or spec.plugin
-    if name is None:
-        raise JudgeFailed("it has neither builtin nor entry nor plugin")
-    return client.judge(name, spec.options, where=where)
-
-
 def judge_problems(spec: JudgeSpec, client: Client) -> Sequence[JudgeProblem]:
-    """Validate a judge without running it: it is created, with its name, its options, and the
-    model of the configuration if it asks one.
+    """Validate a judge without running it: its name, its options, and that a model is configured
+    if it asks one. That of a plugin is created.
     """
-    kind = "plugin" if spec.builtin is None else "builtin"
+    from uwf_core.api.judge import needed_model
+    from uwf_core.definitions import suggestion
+    from uwf_core.errors import ConfigError
+    from uwf_eval.judges.builtin_judges import builtin_judges, builtin_options
+
+    name, known = spec.builtin, builtin_judges()
+    if spec.plugin is not None:
+        return _plugin_problems(spec, spec.plugin, client)
+    if name is None:  # a script can only be validated by running it
+        return []
+    if name not in known:
+        hint = suggestion(name, known) or f"there are: {', '.join(known)}"
+        return [JudgeProblem("builtin", f"unknown builtin judge {name!r}", hint)]
     try:
-        if spec.entry is None:  # a script can only be validated by running it
-            open_judge(spec, client, where="options")
+        builtin_options(name, spec.options, where="options")
+    except ConfigError as fault:
+        return [JudgeProblem("options", str(fault), fault.hint or "")]
+    if known[name].needs_model:
+        try:
+            needed_model(client.judge_model)
+        except ConfigError as fault:
+            return [JudgeProblem("builtin", f"{name} asks a model: {fault}", fault.hint or "")]
+    return []
+
+
+def _plugin_problems(spec: JudgeSpec, name: str, client: Client) -> Sequence[JudgeProblem]:
+    from uwf_core.errors import ConfigError, UwfError
+
+    try:
+        client.judge(name, spec.options, where="options")
+    except ConfigError as fault:
+        return [JudgeProblem("options", str(fault), fault.hint or "")]
     except UwfError as fault:
-        key = "options" if str(fault.where or "").startswith("options") else kind
-        message = fault.message if fault.where is None or key == kind else str(fault)
-        return [JudgeProblem(key, message, fault.hint or "")]
+        return [JudgeProblem("plugin", fault.message, fault.hint or "")]
     return []
 
 

@@ -1,9 +1,12 @@
 """The table of built-in judges. Importing it imports none of them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
+from typing import Any
 
-from uwf_core.api import JudgeSpec
+from uwf_core.api import AgentContext, Judge, JudgeSpec, read_options
 
 _ROOM = "uwf_eval.judges.builtin"
 
@@ -42,7 +45,35 @@ def _spec(
     return JudgeSpec(name=name, summary=summary, factory=factory, options=own, needs_model=asks)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _NoOptions:
+    """The options of a judge without any."""
+
+
 @cache
 def builtin_judges() -> Mapping[str, JudgeSpec]:
     """The built-in judges by name."""
     return {spec.name: spec for spec in builtin_specs()}
+
+
+def builtin_options(name: str, options: Mapping[str, Any], *, where: str) -> Any:
+    """Read the options of a built-in judge.
+
+    Raises:
+        KeyError: unknown judge.
+        ConfigError: the options are not valid.
+    """
+    path = builtin_judges()[name].options
+    return read_options(_NoOptions if path is None else _named(path), options, where=where)
+
+
+def open_builtin_judge(name: str, options: Any, state_dir: str) -> Judge:
+    """Create a judge with the options of `builtin_options`."""
+    factory = _named(builtin_judges()[name].factory)
+    made: Judge = factory(options, AgentContext(name=name, state_dir=state_dir))
+    return made
+
+
+def _named(path: str) -> Any:
+    module, _, attribute = path.partition(":")
+    return getattr(import_module(module), attribute)

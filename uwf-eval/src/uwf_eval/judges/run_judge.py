@@ -15,7 +15,8 @@ from typing import Any
 from uwf_core.api import Cancel, JudgeReply, JudgeRequest, Usage
 from uwf_core.definitions import violations
 from uwf_core.errors import UwfError
-from uwf_eval.judges.api import READ_RECORD_ONLY, Evidence, open_judge
+from uwf_eval.judges.api import READ_RECORD_ONLY, Evidence
+from uwf_eval.judges.builtin_judges import builtin_judges, builtin_options, open_builtin_judge
 from uwf_eval.judges.context import JudgeContext
 from uwf_eval.judges.failed import JudgeAborted, JudgeFailed, JudgeNotStarted
 from uwf_eval.judges.script import ScriptCall, checked_score, run_script
@@ -86,19 +87,13 @@ def _ask_repeatedly(context: JudgeContext, spec: JudgeSpec) -> _Said:
 def _ask_once(context: JudgeContext, spec: JudgeSpec) -> JudgeReply:
     if spec.entry is not None:
         return _ask_script(context, spec, spec.entry)
-    where = f"judges -> {spec.name} -> options"
-    judge = open_judge(spec, context.evidence.client, where=where).judge
-    if spec.builtin in READ_RECORD_ONLY:
-        return judge(_request(context, context.evidence.cwd, Cancel()))
-    if spec.builtin is not None and spec.builtin not in _NEEDS_FOLDER:
-        return _within(context, spec, judge, context.judged())
-    try:
-        return _in_a_copy(context, lambda folder: _within(context, spec, judge, folder))
-    except JudgeNotStarted as fault:
-        why = context.evidence.unable.get(spec.name)
-        if why is None:
-            raise
-        raise JudgeFailed(f"{why}; {fault.message}", hint="correct the task") from fault
+    if spec.builtin is not None:
+        return _ask_builtin(context, spec, spec.builtin)
+    if spec.plugin is not None:
+        where = f"judges -> {spec.name} -> options"
+        judge = context.evidence.client.judge(spec.plugin, spec.options, where=where)
+        return _in_a_copy(context, lambda folder: _within(context, spec, judge.judge, folder))
+    raise JudgeFailed("it has neither builtin nor entry nor plugin")
 
 
 def _ask_script(context: JudgeContext, spec: JudgeSpec, entry: str) -> JudgeReply:
@@ -117,6 +112,24 @@ def _ask_script(context: JudgeContext, spec: JudgeSpec, entry: str) -> JudgeRepl
         return JudgeReply(score=verdict.score, data=verdict.data)
 
     return _in_a_copy(context, run)
+
+
+def _ask_builtin(context: JudgeContext, spec: JudgeSpec, name: str) -> JudgeReply:
+    if name not in builtin_judges():
+        raise JudgeFailed(f"unknown builtin judge {name!r}", hint=", ".join(builtin_judges()))
+    options = builtin_options(name, spec.options, where=f"judges -> {spec.name} -> options")
+    judge = open_builtin_judge(name, options, str(context.evidence.state_dir / "builtin"))
+    if name in READ_RECORD_ONLY:
+        return judge.judge(_request(context, context.evidence.cwd, Cancel()))
+    if name in _NEEDS_FOLDER:
+        try:
+            return _in_a_copy(context, lambda folder: _within(context, spec, judge.judge, folder))
+        except JudgeNotStarted as fault:
+            why = context.evidence.unable.get(spec.name)
+            if why is None:
+                raise
+            raise JudgeFailed(f"{why}; {fault.message}", hint="correct the task") from fault
+    return _within(context, spec, judge.judge, context.judged())
 
 
 def _in_a_copy(context: JudgeContext, ask: Callable[[Path], JudgeReply]) -> JudgeReply:
