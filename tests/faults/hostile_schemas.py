@@ -199,9 +199,9 @@ def _of_a_role(case: Hostile) -> str | None:
 def _of_the_store(case: Hostile) -> str | None:
     """As a type: put it, and put a node of it."""
     from uwf_core.cas.store import Store
-    from uwf_core.stores.memory import MemoryBackend
+    from uwf_core.stores.memory import open_memory
 
-    store = Store(MemoryBackend(), lambda: 0)
+    store = Store(open_memory("memory:", ""), lambda: 0)
     try:
         schema = json.loads(_text(case))
     except RecursionError:

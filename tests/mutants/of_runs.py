@@ -395,7 +395,7 @@ RUNS = (
         "replay",
         "a draft is stored by a replay",
         "replay/replay.py",
-        "    draft = Store(MemoryBackend(), engine.now_ms)",
+        '    draft = Store(open_memory("memory:", ""), engine.now_ms)',
         "    draft = engine.store",
         "tests/core/replay/test_unchanged.py::test_a_replay_writes_nothing",
     ),

@@ -2,9 +2,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.testing.kit.strangers.kit_stores.dicts import DictBackend
 
 from uwf_core.cas.store import Store
-from uwf_core.stores.memory import MemoryBackend
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -26,7 +26,7 @@ def clock():
 
 @pytest.fixture
 def backend():
-    return MemoryBackend()
+    return DictBackend()
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 from cas_strategies import payloads, refs_below, same, stored_form
 from collisions import colliding_texts
 from hypothesis import HealthCheck, given, settings
+from tests.testing.kit.strangers.kit_stores.dicts import DictBackend
 
 from uwf_core.api.store import Holder
 from uwf_core.cas.codec import encode
@@ -21,7 +22,6 @@ from uwf_core.errors import (
     MissingNodeError,
     PayloadError,
 )
-from uwf_core.stores.memory import MemoryBackend
 
 REF = {"type": "string", "format": "ocas_ref"}
 LINKED = {
@@ -341,7 +341,7 @@ def test_what_a_failed_transaction_has_put_is_not_believed_to_be_there(store, ba
 def test_the_nodes_of_a_transaction_go_to_the_backend_together(clock):
     calls = []
 
-    class Counting(MemoryBackend):
+    class Counting(DictBackend):
         def put_all(self, records):
             calls.append(len(records))
             return {each.ref: before for each in records if (before := self.put(each))}
@@ -354,7 +354,7 @@ def test_the_nodes_of_a_transaction_go_to_the_backend_together(clock):
 
 
 def test_a_backend_without_batches_gets_the_same_records(clock):
-    backend = MemoryBackend()
+    backend = DictBackend()
     store = Store(backend, clock)
     with store.transaction():
         refs = [store.put_text(str(number)) for number in range(20)]
@@ -365,7 +365,7 @@ def test_what_was_put_under_a_lock_is_put_once_while_it_is_held(clock):
     """A collection spares what was put since a lock was taken; without one it may have freed it."""
     puts = []
 
-    class Counting(MemoryBackend):
+    class Counting(DictBackend):
         def put(self, record):
             puts.append(record.ref)
             return super().put(record)

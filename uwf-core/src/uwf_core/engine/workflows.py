@@ -121,10 +121,10 @@ def drafted(
     if not isinstance(workflow, dict):
         return engine.definition(workflow), engine.definition
     from uwf_core.cas.store import Store
-    from uwf_core.stores.memory import MemoryBackend
+    from uwf_core.stores.memory import open_memory
     from uwf_core.workflow.publish import publish
 
-    draft = Store(MemoryBackend(), engine.now_ms)
+    draft = Store(open_memory("memory:", ""), engine.now_ms)
     ref = publish(draft, workflow)
 
     def read(ref: Ref) -> "Definition":

@@ -78,10 +78,10 @@ def read_changed(engine: "Engine", word: str, watch: "Watch") -> Changed:
     if not isinstance(workflow, dict):
         return Changed(engine.definition(workflow), engine.definition, resolved.file)
     from uwf_core.cas.store import Store
-    from uwf_core.stores.memory import MemoryBackend
+    from uwf_core.stores.memory import open_memory
     from uwf_core.workflow.publish import publish
 
-    draft = Store(MemoryBackend(), engine.now_ms)
+    draft = Store(open_memory("memory:", ""), engine.now_ms)
     ref = publish(draft, workflow)
 
     def called(ref: Ref) -> Definition:

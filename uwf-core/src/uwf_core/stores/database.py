@@ -58,9 +58,9 @@ class Database:
 
     Args:
         path: absolute.
-        locks: the lock file next to it.
         may_make_folder: whether the first write creates a missing folder (0700).
         durable: False for a temporary file, which has only one connection.
+        locks: those of the store; default: a lock file next to it.
 
     Attributes:
         store_errors: a context that converts an error of SQLite to a `StoreError` with place and
@@ -68,12 +68,19 @@ class Database:
         writing: the same; its value is the connection to write.
     """
 
-    def __init__(self, path: str, locks: LockFile, *, may_make_folder: bool, durable: bool) -> None:
+    def __init__(
+        self,
+        path: str,
+        *,
+        may_make_folder: bool = False,
+        durable: bool = True,
+        locks: LockFile | None = None,
+    ) -> None:
         self.path = path
         self.store_errors = _StoreErrors(path)
         self.writing = _Writing(self)
-        self._locks = locks
-        self._durable = durable
+        self.locks = locks or LockFile(path + ".lock")
+        self.durable = durable
         self._may_make_folder = may_make_folder
         self._reader: sqlite3.Connection | None = None
         self._writer: WaitingConnection | None = None
@@ -84,7 +91,7 @@ class Database:
         if self._writer is not None:
             return self._writer
         if self._reader is None and self._exists():
-            if not self._durable:
+            if not self.durable:
                 return self.writer()
             self._reader = self._opened_to_read()
         return self._reader
@@ -94,8 +101,8 @@ class Database:
         if self._writer is None:
             if not self._exists():
                 self._make()
-            self._writer = self._checked(_connected(self.path, "rw"))
-            if self._durable:
+            self._writer = self._checked(connected(self.path, "rw"))
+            if self.durable:
                 self._writer.execute("PRAGMA wal_autocheckpoint = 0")  # see `log.Log`
                 log.begin(self._writer, self.path)
             else:
@@ -105,18 +112,18 @@ class Database:
 
     def log_fault(self, *, thorough: bool = False) -> str | None:
         """What is wrong with the log; unless `thorough`, only whether it is missing."""
-        if not self._durable or (log.exists(self.path) and not thorough):
+        if not self.durable or (log.exists(self.path) and not thorough):
             return None
         with self.store_errors:
             if thorough and self._reader is self._writer is None and self._exists():
-                alone = partial(_connected, self.path, "ro&immutable=1")
+                alone = partial(connected, self.path, "ro&immutable=1")
                 if found := log.mismatch(self.path, alone, self._opened_to_read):
                     return found
             return log.fault(self.reader(), self.path)
 
     def shorten_log(self) -> None:
         """Copy the log into the file if it is long. Not within a transaction."""
-        if self._writer is not None and self._durable:
+        if self._writer is not None and self.durable:
             self._log.shorten(self._writer)
 
     def close(self) -> None:
@@ -128,10 +135,10 @@ class Database:
         and one of a huge transaction goes: every later command would read all of it.
         """
         if self._writer is not None:
-            if self._durable:
+            if self.durable:
                 self.shorten_log()
                 with suppress(sqlite3.Error, OSError):  # then closing copies the log: as safe
-                    self._reader = self._reader or _connected(self.path, "ro")
+                    self._reader = self._reader or connected(self.path, "ro")
                     self._reader.execute("SELECT 1 FROM node LIMIT 1").fetchone()
             self._writer.close()
             self._writer = None
@@ -171,12 +178,12 @@ class Database:
     def _opened_to_read(self) -> sqlite3.Connection:
         """Open to read; without write permission without locks, the index of the log in memory."""
         try:
-            return self._checked(_connected(self.path, "ro"))
+            return self._checked(connected(self.path, "ro"))
         except sqlite3.OperationalError as error:
             if not _lacks_leave(error):
                 raise
             mode = "ro&vfs=unix-none" if log.size(self.path) else "ro&immutable=1"
-            connection = _connected(self.path, mode)
+            connection = connected(self.path, mode)
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             return self._checked(connection)
 
@@ -212,12 +219,12 @@ class Database:
         try:
             if self._may_make_folder:
                 make_lasting_folder(os.path.dirname(self.path))
-            self._locks.wait(_MAKING, BUSY_SECONDS)
+            self.locks.wait(_MAKING, BUSY_SECONDS)
             try:
                 if not self._exists():
                     self._make_alone()
             finally:
-                self._locks.free(_MAKING)
+                self.locks.free(_MAKING)
         except OSError as error:
             raise StoreError(
                 f"cannot create the store: {error.strerror}",
@@ -247,16 +254,21 @@ class Database:
 def _write_empty(path: str) -> None:
     """Create an empty store, written but not synced."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    with closing(_connected(path, "rw")) as connection:
+    with closing(connected(path, "rw")) as connection:
         connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
         connection.execute("PRAGMA synchronous = OFF")  # it is synced once, when complete
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.executescript(
-            f"BEGIN; {_TABLES} {log.TABLE} PRAGMA application_id = {_APPLICATION}; "
-            f"PRAGMA user_version = {VERSION}; COMMIT"
-        )
+        create(connection)
         # Closing does this too, but reports no error if the disk fails halfway.
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """Create the tables of a store."""
+    connection.executescript(
+        f"BEGIN; {_TABLES} {log.TABLE} PRAGMA application_id = {_APPLICATION}; "
+        f"PRAGMA user_version = {VERSION}; COMMIT"
+    )
 
 
 class _StoreErrors:
@@ -292,7 +304,8 @@ class _Writing(_StoreErrors):
         return self._database.writer()
 
 
-def _connected(path: str, mode: str) -> WaitingConnection:
+def connected(path: str, mode: str) -> WaitingConnection:
+    """A connection to the file at `path`, in a mode of SQLite."""
     escaped = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     connection = sqlite3.connect(
         f"file://{escaped}?mode={mode}",

@@ -1,12 +1,13 @@
 """What the owner of an SQLite store does to it: look at it, and refuse later writes."""
 
-import os
 import sqlite3
 from collections.abc import Mapping
 
 from uwf_core.api.store import Fact
 from uwf_core.stores import log
 from uwf_core.stores.database import SEALED, VERSION, Database
+
+_BYTES = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
 
 
 def facts_of(database: Database) -> dict[str, Fact]:
@@ -15,6 +16,7 @@ def facts_of(database: Database) -> dict[str, Fact]:
     connection = database.reader()
     if connection is None:
         return {"backend": "sqlite", "exists": False}
+    (size,) = connection.execute(_BYTES).fetchone()
     text = "SELECT sql FROM sqlite_master WHERE name = 'sealed_variable'"
     row = connection.execute(text).fetchone()
     trigger = row[0].decode("utf-8", "replace") if row else ""
@@ -23,7 +25,7 @@ def facts_of(database: Database) -> dict[str, Fact]:
         "exists": True,
         "version": sqlite3.sqlite_version,
         "layout": VERSION,
-        "bytes": os.stat(database.path).st_size,  # noqa: PTH116
+        "bytes": size,
         "log": fault,
         "movedTo": trigger.partition(SEALED)[2].partition("'")[0] or None,
     }

@@ -32,7 +32,7 @@ from uwf_core.ids import number_of, ref_of_number
 from uwf_core.process import crash_points
 from uwf_core.stores import rows
 from uwf_core.stores.database import Database, damaged_file, damaged_row
-from uwf_core.stores.locks import HeldLocks, LockFile
+from uwf_core.stores.locks import HeldLocks
 from uwf_core.stores.queries import (
     BATCH,
     batches,
@@ -80,22 +80,19 @@ def open_sqlite(url: str, home: str, *, durable: bool = True) -> "SqliteBackend"
     full = os.path.realpath(full) if os.path.islink(full) else full  # the log is beside the file
     folder = os.path.dirname(full)
     within = folder == home or folder.startswith(home.rstrip("/") + "/")
-    return SqliteBackend(full, may_make_folder=within, durable=durable)
+    return SqliteBackend(Database(full, may_make_folder=within, durable=durable))
 
 
 class SqliteBackend:
-    """A store in the file at `path` (absolute), opened and created only when needed."""
+    """A store in a file, opened and created only when needed; or in memory."""
 
-    def __init__(self, path: str, *, may_make_folder: bool = False, durable: bool = True) -> None:
+    def __init__(self, database: Database) -> None:
         self._lock = RLock()
-        self._locks = LockFile(path + ".lock")
-        self._database = Database(
-            path, self._locks, may_make_folder=may_make_folder, durable=durable
-        )
-        self.log_fault = self._database.log_fault
-        self._held = HeldLocks(self._lock, self._locks, self._rows, self._write_lightly)
+        self._database = database
+        self.log_fault = database.log_fault
+        self._held = HeldLocks(self._lock, database.locks, self._rows, self._write_lightly)
         self._in_transaction = False
-        self._waits = {True: "FULL", False: "NORMAL"} if durable else {True: "OFF", False: "OFF"}
+        self._waits = ("NORMAL", "FULL") if database.durable else ("OFF", "OFF")
         self._synchronous: str | None = None
 
     # -- transactions ----------------------------------------------------------------------------
@@ -385,5 +382,5 @@ class SqliteBackend:
         """Close the file and release all locks."""
         with self._lock, self._database.store_errors:
             self._database.close()
-            self._locks.close()
+            self._database.locks.close()
             self._synchronous = None

@@ -6,14 +6,14 @@ import contextlib
 import threading
 from itertools import chain
 
+from kit_stores.dicts import DictBackend, DictLock
 from uwf_core.api.store import Committed, Content, Holder
 from uwf_core.cas.hashing import variable_text
 from uwf_core.errors import StoreError
 from uwf_core.ids import number_of
-from uwf_core.stores.memory import MemoryBackend, _MemoryLock
 
 
-class Memory(MemoryBackend):
+class Memory(DictBackend):
     def __init__(self, url, home):
         super().__init__()
 
@@ -156,7 +156,7 @@ class forgets_names_that_are_asked_for(Memory):
         return [each for each in found if not one_of or any(mark in each[0] for mark in marks)]
 
 
-class _Careless(_MemoryLock):
+class _Careless(DictLock):
     def release(self):
         self._held.pop(self._name, None)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from uwf_core.api.store import Holder
 from uwf_core.errors import StoreError
+from uwf_core.stores.database import Database
 from uwf_core.stores.sqlite import SqliteBackend
 from uwf_testing.store_processes import COUNTER
 
@@ -22,7 +23,7 @@ class Shared(SqliteBackend):
     def __init__(self, url, home):
         self.home = Path(home)
         file = url.partition(":")[2] or "store"
-        super().__init__(str(self.home / f"{file}.db"), may_make_folder=True)
+        super().__init__(Database(str(self.home / f"{file}.db"), may_make_folder=True))
 
 
 class ignores_its_url(Shared):
