@@ -125,20 +125,20 @@ def test_noise_unknown_messages_and_late_answers_are_passed_over():
 def test_an_error_is_raised_with_its_code():
     client, _ = client_of({"id": 1, "error": {"code": -32603, "message": "no", "data": {"a": 1}}})
     with pytest.raises(RpcError, match="no") as error:
-        client.new_session("/w")
+        client.open_session("new", "/w")
     assert error.value.code == -32603
 
 
 def test_an_error_of_no_known_form_is_an_error_all_the_same():
     client, _ = client_of({"id": 1, "error": "broken"})
     with pytest.raises(RpcError, match="broken"):
-        client.new_session("/w")
+        client.open_session("new", "/w")
 
 
 def test_an_end_before_the_answer_names_the_method_and_the_noise():
     client, _ = client_of(b"Segmentation fault")
     with pytest.raises(ConnectionClosed, match=r"session/new.*Segmentation") as error:
-        client.new_session("/w")
+        client.open_session("new", "/w")
     assert error.value.noise == "Segmentation fault"
 
 
@@ -146,12 +146,12 @@ def test_an_end_before_the_answer_names_the_method_and_the_noise():
 def test_a_session_without_an_id_is_a_bad_answer(result):
     client, _ = client_of(answered(result))
     with pytest.raises(BadAnswer):
-        client.new_session("/w")
+        client.open_session("new", "/w")
 
 
 def test_a_load_that_is_answered_with_nothing_has_no_modes():
     client, _ = client_of(answered(None))
-    assert client.load_session("s", "/w") == ("s", None, None, ())
+    assert client.open_session("load", "/w", "s") == ("s", None, None, ())
 
 
 def test_what_the_agent_says_never_breaks_a_line():

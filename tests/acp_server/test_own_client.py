@@ -81,7 +81,7 @@ def connected(desk: Desk, *options: str, env: Mapping[str, str] | None = None) -
 
 def test_our_client_runs_a_workflow_and_gets_its_deliverable_as_the_reply(desk: Desk):
     channel, client, recorder = connected(desk, "--workflow", "note")
-    session = client.new_session(str(desk.folder)).id
+    session = client.open_session("new", str(desk.folder)).id
     end = client.prompt(session, "A note")
     assert (end.stop_reason, end.usage.input, end.usage.cached_read) == ("end_turn", 50, 7)
     desk.play({**WRITTEN, "question": {"message": "May I?", "form": permission_form("once")}})
@@ -90,11 +90,11 @@ def test_our_client_runs_a_workflow_and_gets_its_deliverable_as_the_reply(desk: 
     assert recorder.reply() == '---\n$status: "written"\ntext: "Dear Ada"\n---\n'
     assert channel.close() == 0
     channel, client, recorder = connected(desk)
-    loaded = client.load_session(session, str(desk.folder))
+    loaded = client.open_session("load", str(desk.folder), session)
     assert loaded.mode_ids == ["note"]  # the evidence of a load, as adapters look for it
     assert any(isinstance(each, Chunk) and each.kind == "user" for each in recorder.updates)
     with pytest.raises(RpcError):
-        client.load_session("0" * 26, str(desk.folder))
+        client.open_session("load", str(desk.folder), "0" * 26)
     assert channel.close() == 0
 
 

@@ -94,7 +94,7 @@ STORAGE = (
         "durability",
         "a new store leaves a file that SQLite could not remove",
         "stores/database.py",
-        "            _remove_sides(draft)  #",
+        "            _remove_store(draft, *_SIDES)  #",
         "            pass  #",
         "row: I/O --scene start",
     ),

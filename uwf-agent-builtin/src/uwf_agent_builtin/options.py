@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from uwf_core.api import require_numbers
+
 _SERVER = re.compile(r"[A-Za-z0-9](-?[A-Za-z0-9]){0,31}")
 
 
@@ -37,8 +39,7 @@ class McpServer:
         """
         if (self.command is None) == (self.url is None):
             raise ValueError("needs a `command` or a `url`, and not both")
-        if self.seconds <= 0:
-            raise ValueError("seconds must be above 0")
+        require_numbers(self, seconds=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,23 +96,8 @@ class BuiltinOptions:
         Raises:
             ValueError: one of them.
         """
-        for name, least in (
-            ("max_turns", 1),
-            ("max_attempts", 1),
-            ("context_tokens", 1000),
-            ("command_seconds", 1),
-        ):
-            if getattr(self, name) < least:
-                raise ValueError(f"{_camel(name)} must be at least {least}")
+        require_numbers(self, max_turns=1, max_attempts=1, context_tokens=1000, command_seconds=1)
+        require_numbers(self, max_tokens=0, max_output_tokens=0, timeout=0)
         for server in self.mcp:
             if not _SERVER.fullmatch(server):
                 raise ValueError(f"mcp: {server!r} is not a name of letters, digits and hyphens")
-        for name in ("max_tokens", "max_output_tokens", "timeout"):
-            value = getattr(self, name)
-            if value is not None and value <= 0:
-                raise ValueError(f"{_camel(name)} must be above 0")
-
-
-def _camel(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(each.capitalize() for each in others)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from uwf_core.api import require_numbers
+
 _OURS = frozenset(
     (
         *("-p", "--print", "--output-format", "--input-format", "--verbose"),
@@ -67,13 +69,7 @@ class ClaudeCodeOptions:
         """
         if not self.command.strip():
             raise ValueError("command must name a program")
-        for key, value in (
-            ("maxTurns", self.max_turns),
-            ("budget", self.budget),
-            ("timeout", self.timeout),
-        ):
-            if value is not None and value <= 0:
-                raise ValueError(f"{key} must be above 0")
+        require_numbers(self, max_turns=0, budget=0, timeout=0)
         for word in self.extra_arguments:
             name = word.partition("=")[0]
             if name in _OURS:

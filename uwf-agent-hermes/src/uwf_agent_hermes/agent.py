@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from uwf_agent_acp.agent.acp_agent import AcpAgent
-from uwf_agent_acp.agent.profile import Launch, Profile, SessionSettings
+from uwf_agent_acp.agent.profile import Launch, Profile
 from uwf_agent_acp.protocol.client import PromptEnd, SessionState
 from uwf_agent_acp.protocol.updates import Chunk
 from uwf_agent_hermes.failures import INSTALL, SETUP, diagnosis_of, failure_of_end
@@ -49,14 +49,9 @@ class HermesAgent(AcpAgent):
 
 class _HermesProfile(Profile):
     def __init__(self, options: HermesOptions, *, is_question: bool) -> None:
-        settings = SessionSettings(
-            permission=options.permission,
-            mode=options.edit_mode,
-            is_mode_required=options.mode is not None,
-            model=options.model_id,
-            max_turns=options.max_turns,
-        )
+        settings = replace(options, mode=options.edit_mode, model=options.model_id)
         super().__init__("hermes", "Hermes", settings, usage="total")
+        self.is_mode_required = options.mode is not None
         self._options = options
         self._only = READING if is_question else None
         self._overlay: Overlay | None = None

@@ -86,7 +86,7 @@ def _protocol(known: KnownAgent, request: CheckRequest, options: AcpOptions) -> 
         with AcpProcess(call, profile, builder, {}) as program:
             info = program.begin()
             try:
-                program.client.new_session(request.state_dir)
+                program.client.open_session("new", request.state_dir)
             except RpcError as error:
                 return CheckResult(
                     state="error",

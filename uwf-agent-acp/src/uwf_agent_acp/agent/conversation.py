@@ -1,15 +1,15 @@
 """One call of an agent: one process, one session, one prompt."""
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 from uwf_agent_acp.agent.failures import failure_of_error
 from uwf_agent_acp.agent.permissions import Policy
 from uwf_agent_acp.agent.process import AcpProcess
 from uwf_agent_acp.agent.profile import Profile
 from uwf_agent_acp.agent.turn_builder import TurnBuilder
-from uwf_agent_acp.protocol.client import AgentInfo, PromptEnd, SessionState
+from uwf_agent_acp.protocol.client import AcpClient, AgentInfo, PromptEnd, SessionState
 from uwf_agent_acp.protocol.errors import AcpError, ConnectionClosed, RpcError
 from uwf_core.api import (
     AgentFailure,
@@ -102,7 +102,7 @@ class AgentConversation:
                 if info.can_load:
                     self._load(program, info, session)
                 meta = self._profile.meta(self._call)
-                forked = program.client.fork_session(session, self._call.cwd, meta)
+                forked = program.client.open_session("fork", self._call.cwd, session, meta)
                 self._profile.check_fork(forked, session)
                 self._end_turn(program, info, forked.id)
             except AcpError as error:
@@ -120,47 +120,44 @@ class AgentConversation:
         opened = self._load(program, info, asked) if asked else _Opened(self._new(program), None)
         session = self._session = opened.state.id
         self._sink.session(session)
-        self._set_mode(opened.state, program)
-        self._set_model(opened.state, program)
+        self._set(program.client, opened.state, "mode", opened.state.mode_ids)
+        self._set(program.client, opened.state, "model", ())
         self._turns.listen_to(session)
         return opened
 
-    def _set_mode(self, state: SessionState, program: AcpProcess) -> None:
-        mode, option = self._settings.mode, state.option("mode")
-        if mode is None:
+    def _set(
+        self,
+        client: AcpClient,
+        state: SessionState,
+        what: Literal["mode", "model"],
+        known: Sequence[str],
+    ) -> None:
+        """Put a session into the mode, or let it use the model, that the settings name.
+
+        Args:
+            known: the modes it can be put into; where there are none, a setting has the values.
+        """
+        wanted, option = getattr(self._settings, what), state.option(what)
+        if wanted is None:
             return
-        known = state.mode_ids or list(option.values if option else ())
-        if mode not in known:
-            if not self._settings.is_mode_required:
+        values = known or (option.values if option else ())
+        if wanted not in values and (what == "mode" or option):
+            if what == "mode" and not self._profile.is_mode_required:
                 return
             raise BadRequest(
-                f"{self._who} has no mode {mode!r}, which the option `mode` names",
+                f"{self._who} has no {what} {wanted!r}, which the option `{what}` names",
                 session=state.id,
-                hint=f"it has {', '.join(known) or 'none'}",
+                hint=f"it has {', '.join(values[:8]) or 'none'}",
             )
-        if state.mode_ids:
-            program.client.set_mode(state.id, mode)
-        elif option is not None:
-            program.client.set_option(state.id, option.id, mode)
-
-    def _set_model(self, state: SessionState, program: AcpProcess) -> None:
-        model, option = self._settings.model, state.option("model")
-        if model is None:
-            return
-        if option is not None:
-            if model not in option.values:
-                raise BadRequest(
-                    f"{self._who} has no model {model!r}, which the option `model` names",
-                    session=state.id,
-                    hint=f"it has, among others: {', '.join(option.values[:8])}",
-                )
-            program.client.set_option(state.id, option.id, model)
+        if option is None or known:
+            client.tell_session(state.id, f"set_{what}", **{f"{what}Id": wanted})
         else:
-            program.client.set_model(state.id, model)
+            client.tell_session(state.id, "set_config_option", configId=option.id, value=wanted)
 
     def _new(self, program: AcpProcess) -> SessionState:
         try:
-            return program.client.new_session(self._call.cwd, self._profile.meta(self._call))
+            meta = self._profile.meta(self._call)
+            return program.client.open_session("new", self._call.cwd, meta=meta)
         except RpcError as error:
             raise Unavailable(
                 f"{self._who} cannot begin a session: {error}", hint=self._profile.setup_hint
@@ -172,10 +169,10 @@ class AgentConversation:
         self._profile.check_load(session)
         try:
             if info.can_load:
-                state = client.load_session(session, self._call.cwd, meta)
+                state = client.open_session("load", self._call.cwd, session, meta)
                 return _Opened(state, self._profile.proof_of_load(state, self._turns.replayed))
             if info.can("resume"):
-                state = client.resume_session(session, self._call.cwd, meta)
+                state = client.open_session("resume", self._call.cwd, session, meta)
                 if state.id == session:
                     return _Opened(state, f"session/resume of {session} was accepted")
         except RpcError as error:

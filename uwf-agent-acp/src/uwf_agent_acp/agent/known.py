@@ -6,6 +6,7 @@ and goose 1.50 (`nox -s real_agents`).
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from uwf_agent_acp import plugin
 from uwf_agent_acp.agent.acp_agent import AcpAgent
 from uwf_agent_acp.agent.failures import SHOWN, failure_of_words
 from uwf_agent_acp.agent.options import AcpOptions
-from uwf_agent_acp.agent.profile import Launch, Profile, SessionSettings
+from uwf_agent_acp.agent.profile import Launch, Profile
 from uwf_agent_acp.agent.usage import UsageForm, summed
 from uwf_agent_acp.plugin import Entry
 from uwf_agent_acp.protocol.client import PromptEnd, SessionState, TokenCounts, read_counts
@@ -129,15 +130,9 @@ class _KnownProfile(Profile):
     def __init__(
         self, known: KnownAgent, options: AcpOptions, task: str, *, is_question: bool
     ) -> None:
-        mode = known.entry.reading_mode if is_question else options.mode
-        settings = SessionSettings(
-            permission="deny" if is_question else options.permission,
-            mode=mode,
-            is_mode_required=mode is not None,
-            model=options.model,
-            max_turns=options.max_turns,
-        )
-        super().__init__(known.entry.name or "acp", known.entry.title, settings, known.usage)
+        if is_question:
+            options = replace(options, permission="deny", mode=known.entry.reading_mode)
+        super().__init__(known.entry.name or "acp", known.entry.title, options, known.usage)
         self._known, self._options, self._task = known, options, task
 
     def launch(self, call: Call, folder: Path) -> Launch:

@@ -1,17 +1,19 @@
 """The options of an agent, as `agents.<alias>.options` of the configuration has them."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
-from uwf_agent_acp.agent.profile import Permission
+from uwf_core.api import require_numbers
+
+Permission = Literal["allow", "deny", "ask"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class AcpOptions:
-    """The options of an alias. The rest comes from the agent's own configuration.
+class ProgramOptions:
+    """The options that every agent of the protocol has. The rest comes from its own configuration.
 
     Attributes:
         command: the program, looked up on the PATH; None is the agent's usual one.
-        arguments: its arguments; None are the usual ones.
         environment: variables to add to the program's environment.
         model: a model as the agent names it; None is the one of its configuration.
         mode: a mode of its sessions, as the agent names it; None leaves the agent's own.
@@ -21,7 +23,6 @@ class AcpOptions:
     """
 
     command: str | None = None
-    arguments: tuple[str, ...] | None = None
     environment: dict[str, str] = field(default_factory=dict, repr=False)
     model: str | None = None
     mode: str | None = None
@@ -37,6 +38,15 @@ class AcpOptions:
         """
         if self.command is not None and not self.command.strip():
             raise ValueError("command must name a program")
-        for key, value in (("maxTurns", self.max_turns), ("timeout", self.timeout)):
-            if value is not None and value <= 0:
-                raise ValueError(f"{key} must be above 0")
+        require_numbers(self, max_turns=0, timeout=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcpOptions(ProgramOptions):
+    """The options of an alias.
+
+    Attributes:
+        arguments: of the program; None are the usual ones.
+    """
+
+    arguments: tuple[str, ...] | None = None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from uwf_agent_acp.agent.profile import Permission
+from uwf_agent_acp.agent.options import Permission
 from uwf_agent_acp.protocol.client import PermissionRequest
 from uwf_core.api import NeedsAnswer, permission_form
 

@@ -124,7 +124,7 @@ class AcpProcess:
             self.client.drain(_QUIET_SECONDS, _LATE_SECONDS)
             timer.start()
             if session is not None and self.ended is None:
-                self.client.close_session(session)
+                self.client.tell_session(session, "close")
         except RpcError:
             return None  # the next load shows whether it has kept the session
         except AcpError:

@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from uwf_agent_acp.agent.failures import failure_of_end
+from uwf_agent_acp.agent.options import ProgramOptions
 from uwf_agent_acp.agent.usage import UsageForm, usage_of
 from uwf_agent_acp.protocol.client import PromptEnd, SessionState, TokenCounts
 from uwf_agent_acp.protocol.updates import Chunk
 from uwf_core.api import AgentFailure, Call, ProgramResult, SessionLost, Usage
-
-Permission = Literal["allow", "deny", "ask"]
 
 
 class Launch(NamedTuple):
@@ -27,38 +26,24 @@ class Launch(NamedTuple):
     cwd: str | None = None
 
 
-class SessionSettings(NamedTuple):
-    """What a session is put into before its prompt.
-
-    Attributes:
-        permission: the answer to requests for permission.
-        mode: the mode's id; None leaves it.
-        is_mode_required: whether a missing mode is an error.
-        model: the model's id; None leaves it.
-        max_turns: turns with tools in one call, at most.
-    """
-
-    permission: Permission = "ask"
-    mode: str | None = None
-    is_mode_required: bool = False
-    model: str | None = None
-    max_turns: int | None = None
-
-
 class Profile:
     """One agent with its options, for one call.
 
     Args:
         name: in one word, for files. title: for messages.
-        settings: of its sessions.
+        settings: what a session is put into before its prompt.
         usage: the form of its token counts.
+
+    Attributes:
+        is_mode_required: whether a missing mode is an error.
     """
 
     def __init__(
-        self, name: str, title: str, settings: SessionSettings, usage: UsageForm = "turn"
+        self, name: str, title: str, settings: ProgramOptions, usage: UsageForm = "turn"
     ) -> None:
         self.name, self.title, self.settings = name, title, settings
         self._usage = usage
+        self.is_mode_required = True
 
     def launch(self, call: Call, folder: Path) -> Launch:
         """How to start the program; `folder` is the temporary folder of the call."""

@@ -5,13 +5,15 @@ Source: https://agentclientprotocol.com/protocol/schema, protocol version 1; for
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from uwf_agent_acp.protocol.connection import Channel, Connection, Service
 from uwf_agent_acp.protocol.errors import INVALID_PARAMS, BadAnswer, RpcError
 from uwf_agent_acp.protocol.updates import ToolUse, Update, read_tool_use, read_update
 
 PROTOCOL_VERSION = 1
+
+How = Literal["new", "load", "resume", "fork"]
 
 
 class AgentInfo(NamedTuple):
@@ -166,79 +168,45 @@ class AcpClient:
         capabilities = _mapping(answer.get("agentCapabilities")) or {}
         return AgentInfo(_text(info.get("name")), _text(info.get("version")), capabilities)
 
-    def new_session(self, cwd: str, meta: Mapping[str, Any] | None = None) -> SessionState:
-        """A new session that works in `cwd`, an absolute path; `meta` is what one agent knows.
-
-        Raises:
-            AcpError: no answer, an error, or no id.
-        """
-        return _with_id("session/new", self._opened("session/new", None, cwd, meta))
-
-    def load_session(
-        self, session: str, cwd: str, meta: Mapping[str, Any] | None = None
+    def open_session(
+        self, how: How, cwd: str, session: str = "", meta: Mapping[str, Any] | None = None
     ) -> SessionState:
-        """An earlier session. The listener gets its whole transcript before this returns.
+        """A session that works in `cwd`, an absolute path.
 
-        An agent that does not know it may answer with an error or with an empty object.
+        `load` and `resume` open the earlier one `session`: the listener gets its whole transcript
+        before `load` returns. An agent that does not know it may answer with an error or with an
+        empty object. `fork` makes a copy under a new id; "" where the agent gives none. `meta` is
+        what one agent knows.
+
+        Raises:
+            AcpError: no answer, an error, or no id of a new session.
+        """
+        named: dict[str, Any] = {"sessionId": session} if session else {}
+        if meta:
+            named["_meta"] = dict(meta)
+        method = f"session/{how}"
+        answer = self._connection.request(method, {**named, "cwd": cwd, "mcpServers": []})
+        options, id_ = answer.get("configOptions"), _text(answer.get("sessionId")) or ""
+        if how == "new" and not id_:
+            raise BadAnswer(f"{method} was answered without a sessionId")
+        if how == "load" or (how == "resume" and not id_):
+            id_ = session
+        return SessionState(
+            id=id_,
+            modes=_mapping(answer.get("modes")),
+            models=_mapping(answer.get("models")),
+            options=tuple(options) if isinstance(options, list) else (),
+        )
+
+    def tell_session(self, session: str, method: str, **params: str) -> None:
+        """A request about a session that has no answer of interest: to put it into a mode
+        (`set_mode`), to continue it with another model (`set_model`), to choose a value of a
+        setting (`set_config_option`), or to end the work on it and store it (`close`).
 
         Raises:
             AcpError: no answer, or an error.
         """
-        return self._opened("session/load", session, cwd, meta)._replace(id=session)
-
-    def resume_session(
-        self, session: str, cwd: str, meta: Mapping[str, Any] | None = None
-    ) -> SessionState:
-        """An earlier session, without its transcript.
-
-        Raises:
-            AcpError: no answer, or an error.
-        """
-        opened = self._opened("session/resume", session, cwd, meta)
-        return opened if opened.id else opened._replace(id=session)
-
-    def close_session(self, session: str) -> None:
-        """Let the agent end its work on a session and store it.
-
-        Raises:
-            AcpError: no answer, or an error.
-        """
-        self._connection.request("session/close", {"sessionId": session})
-
-    def set_option(self, session: str, option: str, value: str) -> None:
-        """Choose a value of a setting (`configOptions`).
-
-        Raises:
-            AcpError: no answer, or an error.
-        """
-        params = {"sessionId": session, "configId": option, "value": value}
-        self._connection.request("session/set_config_option", params)
-
-    def fork_session(
-        self, session: str, cwd: str, meta: Mapping[str, Any] | None = None
-    ) -> SessionState:
-        """A copy of a session under a new id; "" where the agent gives none.
-
-        Raises:
-            AcpError: no answer, or an error.
-        """
-        return self._opened("session/fork", session, cwd, meta)
-
-    def set_model(self, session: str, model: str) -> None:
-        """Let the session continue with another model.
-
-        Raises:
-            AcpError: no answer, or an error.
-        """
-        self._connection.request("session/set_model", {"sessionId": session, "modelId": model})
-
-    def set_mode(self, session: str, mode: str) -> None:
-        """Put the session into one of its modes.
-
-        Raises:
-            AcpError: no answer, or an error.
-        """
-        self._connection.request("session/set_mode", {"sessionId": session, "modeId": mode})
+        self._connection.request(f"session/{method}", {"sessionId": session, **params})
 
     def prompt(self, session: str, text: str) -> PromptEnd:
         """Say something in a session and wait until the agent's turn ends.
@@ -262,21 +230,6 @@ class AcpClient:
         """Ask to end the prompt under way; it is answered with `cancelled`. By any thread."""
         self._connection.notify("session/cancel", {"sessionId": session})
 
-    def _opened(
-        self, method: str, session: str | None, cwd: str, meta: Mapping[str, Any] | None
-    ) -> SessionState:
-        named: dict[str, Any] = {} if session is None else {"sessionId": session}
-        if meta:
-            named["_meta"] = dict(meta)
-        answer = self._connection.request(method, {**named, "cwd": cwd, "mcpServers": []})
-        options = answer.get("configOptions")
-        return SessionState(
-            id=_text(answer.get("sessionId")) or "",
-            modes=_mapping(answer.get("modes")),
-            models=_mapping(answer.get("models")),
-            options=tuple(options) if isinstance(options, list) else (),
-        )
-
     def _notified(self, method: str, params: dict[str, Any]) -> None:
         update = _mapping(params.get("update"))
         if method == "session/update" and update is not None:
@@ -296,12 +249,6 @@ class AcpClient:
         if chosen is None:
             return {"outcome": {"outcome": "cancelled"}}
         return {"outcome": {"outcome": "selected", "optionId": chosen}}
-
-
-def _with_id(method: str, state: SessionState) -> SessionState:
-    if not state.id:
-        raise BadAnswer(f"{method} was answered without a sessionId")
-    return state
 
 
 def _values(options: Any) -> Iterator[str]:

@@ -36,7 +36,7 @@ _HOME = {
     "uwf_core.api.models": "Model ModelProtocolSpec Price",
     "uwf_core.api.reply": "received",
     "uwf_core.api.redact": "Redactor",
-    "uwf_core.api.requirements": "require_command require_model",
+    "uwf_core.api.requirements": "require_command require_model require_numbers",
     "uwf_core.api.store": (
         "STORE_API_VERSION Commit Committed Content Holder LeaseHandle LockHandle Record "
         "StoreBackend StoreSpec Variable VariableChange"

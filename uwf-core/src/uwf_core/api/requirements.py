@@ -24,6 +24,21 @@ def require_command(command: str | None) -> str:
     return command
 
 
+def require_numbers(options: object, **least: float) -> None:
+    """Check that each of these options is None, or as large; 0: above 0.
+
+    Raises:
+        ValueError: one is not.
+    """
+    for name, bound in least.items():
+        value = getattr(options, name)
+        if value is not None and (value < bound or value <= 0):
+            from uwf_core.fields.records import camel
+
+            rule = f"at least {bound}" if bound else "above 0"
+            raise ValueError(f"{camel(name)} must be {rule}")
+
+
 def require_model(model: "Model | None") -> "Model":
     """The model of the builtin agent.
 

@@ -29,6 +29,7 @@ _APPLICATION = 0x75776673
 """PRAGMA application_id of our files: "uwfs"."""
 
 _PAGE_BYTES = 4096
+_SIDES = ("-journal", "-wal", "-shm")
 _MAKING = offset_of("\0making the store")
 
 # `node.ref`, `type` and `edges` are references as 64-bit integers, moved by 2^63 so that they sort
@@ -69,13 +70,9 @@ class Database:
     """
 
     def __init__(
-        self,
-        path: str,
-        *,
-        may_make_folder: bool = False,
-        durable: bool = True,
-        locks: LockFile | None = None,
-    ) -> None:
+        self, path: str, locks: LockFile | None = None, *,
+        may_make_folder: bool = False, durable: bool = True,
+    ) -> None:  # fmt: skip
         self.path = path
         self.store_errors = _StoreErrors(path)
         self.writing = _Writing(self)
@@ -159,11 +156,8 @@ class Database:
                 hint="check the path in `store` and the read permission of its folders",
             ) from error
         if stat.S_ISDIR(found.st_mode):
-            raise StoreError(
-                "the store is a folder, not a file",
-                where=self.path,
-                hint="set `store` to a file, such as `sqlite:store.db`",
-            )
+            hint = "set `store` to a file, such as `sqlite:store.db`"
+            raise StoreError("the store is a folder, not a file", where=self.path, hint=hint)
         return found.st_size > 0
 
     def _check_folder(self) -> None:
@@ -201,11 +195,8 @@ class Database:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()
         if application != _APPLICATION:
-            raise StoreError(
-                "this database is not a store of uwf",
-                where=self.path,
-                hint="set `store` to another file",
-            )
+            hint = "set `store` to another file"
+            raise StoreError("this database is not a store of uwf", where=self.path, hint=hint)
         if version != VERSION:
             age, cure = ("newer", "upgrade uwf, or") if version > VERSION else ("older", "")
             raise StoreVersionError(
@@ -237,7 +228,7 @@ class Database:
         _remove_store(draft)  # left by a process that died here
         try:
             _write_empty(draft)
-            _remove_sides(draft)  # SQLite reports no error if it cannot
+            _remove_store(draft, *_SIDES)  # SQLite reports no error if it cannot
             with suppress(FileNotFoundError):  # the log of a removed store is not that of this one
                 os.replace(self.path + "-wal", self.path + "-wal.orphan")
             _remove(self.path + "-shm")
@@ -286,9 +277,8 @@ class _StoreErrors:
         if isinstance(error, sqlite3.Error):
             raise _translated(error, self._path) from error
         if isinstance(error, UnicodeDecodeError):  # a message of SQLite that quotes damaged bytes
-            raise CorruptNodeError(
-                "the store file is damaged", where=self._path, hint=_CORRUPT_HINT
-            ) from error
+            what = "the store file is damaged"
+            raise CorruptNodeError(what, where=self._path, hint=_CORRUPT_HINT) from error
         if isinstance(error, UnicodeEncodeError):
             raise StoreError("a text for the store is not Unicode", where=self._path) from error
 
@@ -319,13 +309,9 @@ def connected(path: str, mode: str) -> WaitingConnection:
     return connection
 
 
-def _remove_store(path: str) -> None:
-    _remove(path)
-    _remove_sides(path)
-
-
-def _remove_sides(path: str) -> None:
-    for ending in ("-journal", "-wal", "-shm"):
+def _remove_store(path: str, *endings: str) -> None:
+    """Remove the file, and what SQLite has beside it; or what has these endings."""
+    for ending in endings or ("", *_SIDES):
         _remove(path + ending)
 
 

@@ -213,11 +213,10 @@ class HeldLocks:
             except BaseException:
                 self._file.free(offset)
                 raise
-        return StoreLock(name, lambda: self.free(name, holder))
+        return StoreLock(name, lambda: self._release(offset, holder))
 
-    def free(self, name: str, holder: Holder) -> None:
+    def _release(self, offset: int, holder: Holder) -> None:
         """Release a lock; then delete its holder, which is only for display."""
-        offset = offset_of(name)
         with self._guard:
             if not self._file.owns(offset):
                 return

@@ -92,7 +92,9 @@ class SqliteBackend:
         self.log_fault = database.log_fault
         self._held = HeldLocks(self._lock, database.locks, self._rows, self._write_lightly)
         self._in_transaction = False
-        self._waits = ("NORMAL", "FULL") if database.durable else ("OFF", "OFF")
+        self._waits = (
+            {True: "FULL", False: "NORMAL"} if database.durable else {True: "OFF", False: "OFF"}
+        )
         self._synchronous: str | None = None
 
     # -- transactions ----------------------------------------------------------------------------
@@ -182,9 +184,8 @@ class SqliteBackend:
 
     def put_all(self, records: Sequence[Record]) -> dict[str, Record]:
         """Like `put` for each, in one statement if all of them are new."""
-        new = []
-        for record in records:
-            new.append(rows.row_of_record(record))
+        new = [rows.row_of_record(each) for each in records]
+        for _ in new:
             crash_points.reach("node")
         with self._lock, self._writing() as connection:
             if connection.executemany(_PUT, new).rowcount == len(new):
