@@ -222,7 +222,7 @@ class takes_a_lock_to_look_at_it(Shared):
 class passes_locks_on_to_programs(Shared):
     def lock(self, name, holder):
         handle = super().lock(name, holder)
-        os.set_inheritable(self._locks._file, True)
+        os.set_inheritable(self._database.locks._file, True)
         return handle
 
 
