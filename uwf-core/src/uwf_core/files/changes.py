@@ -2,11 +2,11 @@
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from tempfile import TemporaryFile
-from typing import BinaryIO, Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple, Unpack
 
 from uwf_core.files.hazards import find_hazards
 from uwf_core.files.incoming import EXCLUDES
@@ -14,7 +14,7 @@ from uwf_core.files.index import IndexState
 from uwf_core.files.paths import RealFolders, below, parents
 from uwf_core.files.repository import FilesRepository
 from uwf_core.files.user_rules import UserRules
-from uwf_core.process.git import NO_ENV, ask_git
+from uwf_core.process.git import GitOptions, ask_git
 
 _LISTED: Final = ("ls-files", "-z", "-t", "-m", "-d", "-o", "--exclude-standard")
 _OTHER: Final = b"?"
@@ -36,26 +36,10 @@ class RecordedFolder(NamedTuple):
     rules: UserRules
     left_out: bytes | None
 
-    def git(
-        self,
-        *words: str,
-        env: Mapping[str, str] = NO_ENV,
-        stdin: bytes = b"",
-        strict: bool = False,
-        private: bool = True,
-        stdout: BinaryIO | None = None,
-    ) -> bytes:
+    def git(self, *words: str, **options: Unpack[GitOptions]) -> bytes:
         """The output of a git command about the folder and its index."""
-        return self.repository.git(
-            *("-c", f"core.excludesFile={self.excludes}", *words),
-            folder=self.folder,
-            index=self.index_file,
-            env=env,
-            stdin=stdin,
-            strict=strict,
-            private=private,
-            stdout=stdout,
-        )
+        words = "-c", f"core.excludesFile={self.excludes}", *words
+        return self.repository.git(*words, folder=self.folder, index=self.index_file, **options)
 
 
 @contextmanager

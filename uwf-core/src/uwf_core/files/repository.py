@@ -7,9 +7,9 @@ would send them, and filters would change them.
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import BinaryIO, Final, NamedTuple
+from typing import Final, NamedTuple, Unpack
 
 from uwf_core.process.folders import (
     make_folder,
@@ -17,7 +17,7 @@ from uwf_core.process.folders import (
     open_private,
     sync_names,
 )
-from uwf_core.process.git import NO_ENV, GitFailed, own_git, wait_for_lock
+from uwf_core.process.git import NO_ENV, GitFailed, GitOptions, own_git, wait_for_lock
 
 NAME: Final = "files.git"
 _MAKING = f"{NAME}.new-"
@@ -64,13 +64,7 @@ class FilesRepository(NamedTuple):
         *words: str,
         folder: str | None = None,
         index: str | None = None,
-        env: Mapping[str, str] = NO_ENV,
-        stdin: bytes | BinaryIO = b"",
-        stdout: BinaryIO | None = None,
-        strict: bool = False,
-        private: bool = True,
-        inherits: Sequence[int] = (),
-        seconds: float | None = None,
+        **options: Unpack[GitOptions],
     ) -> bytes:
         """The output of a git command.
 
@@ -78,32 +72,18 @@ class FilesRepository(NamedTuple):
             words: its arguments.
             folder: the working tree.
             index: the index file.
-            env: more variables.
-            stdin: its input. stdout: a file for its output.
-            strict: whether a warning is an error.
-            private: whether the files that it writes are for the user alone.
-            inherits: file descriptors that it keeps open, such as that of `lock`.
-            seconds: its limit, unless that is the usual one.
+            options: see `GitOptions`.
 
         Raises:
             GitFailed: it failed.
         """
-        env = {"GIT_DIR": self.path, **_PERSON, **env}
+        env = {"GIT_DIR": self.path, **_PERSON, **options.get("env", NO_ENV)}
         if folder is not None:
             env["GIT_WORK_TREE"] = folder
         if index is not None:
             env["GIT_INDEX_FILE"] = index
-        return own_git(
-            folder or self.path,
-            *words,
-            env=env,
-            stdin=stdin,
-            stdout=stdout,
-            strict=strict,
-            private=private,
-            inherits=inherits,
-            seconds=seconds,
-        )
+        options["env"] = env
+        return own_git(folder or self.path, *words, **options)
 
     @property
     def objects(self) -> str:

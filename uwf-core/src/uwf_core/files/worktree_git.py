@@ -1,11 +1,11 @@
 """Git for the worktrees of threads: the user's own, quiet."""
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, Unpack
 
 from uwf_core.files.hazards import check_before_git
-from uwf_core.process.git import NO_ENV, GitFailed, user_git
+from uwf_core.process.git import NO_ENV, GitFailed, GitOptions, user_git
 
 _QUIET: Final = (
     *("-c", "core.safecrlf=false", "-c", "core.splitIndex=false"),
@@ -18,13 +18,7 @@ NO_LOCKS: Final = {"GIT_OPTIONAL_LOCKS": "0"}
 """Else a command that only reads may refresh an index of the user."""
 
 
-def git(
-    folder: str,
-    *words: str,
-    env: Mapping[str, str] = NO_ENV,
-    stdin: bytes = b"",
-    inherits: Sequence[int] = (),
-) -> bytes:
+def git(folder: str, *words: str, **options: Unpack[GitOptions]) -> bytes:
     """The output of a git command in a working tree of the user.
 
     Raises:
@@ -32,7 +26,7 @@ def git(
     """
     if not _WALKS.isdisjoint(words):
         check_before_git(folder)
-    return user_git(folder, *_QUIET, *words, env=env, stdin=stdin, inherits=inherits)
+    return user_git(folder, *_QUIET, *words, **options)
 
 
 def lines(folder: str, *words: str, env: Mapping[str, str] = NO_ENV) -> list[str]:

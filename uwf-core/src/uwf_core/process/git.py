@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypedDict, Unpack
 
 from uwf_core.escape import in_line
 from uwf_core.process.cancel import current_cancel
@@ -86,6 +86,28 @@ _LARGE = ("index", "packed-refs")
 NO_ENV: Mapping[str, str] = MappingProxyType({})
 
 
+class GitOptions(TypedDict, total=False):
+    """Of a git command.
+
+    Attributes:
+        env: more variables.
+        stdin: its input, which may be a file for much data.
+        stdout: a file for its output; then the result is empty.
+        strict: whether a warning is an error.
+        private: whether nobody else may read what it writes.
+        inherits: file descriptors that it keeps open.
+        seconds: its limit; None: `GIT_SECONDS`.
+    """
+
+    env: Mapping[str, str]
+    stdin: bytes | BinaryIO
+    stdout: BinaryIO | None
+    strict: bool
+    private: bool
+    inherits: Sequence[int]
+    seconds: float | None
+
+
 class GitFailed(Exception):
     """A git command failed, or there is no git. The message is one line, with what git has said
     first, which is often the cause, and last.
@@ -106,61 +128,33 @@ def ask_git(folder: str, *words: str) -> str | None:
     command = ("-c", "safe.directory=*", "-C", folder, *words)
     try:
         check_git_folder(folder)
-        return _run(command, env, b"", _ASK_SECONDS).decode(errors="replace")
+        return _run(command, {"env": env, "seconds": _ASK_SECONDS}).decode(errors="replace")
     except GitFailed:
         return None
 
 
-def own_git(
-    folder: str,
-    *words: str,
-    env: Mapping[str, str] = NO_ENV,
-    stdin: bytes | BinaryIO = b"",
-    stdout: BinaryIO | None = None,
-    strict: bool = False,
-    private: bool = True,
-    inherits: Sequence[int] = (),
-    seconds: float | None = None,
-) -> bytes:
+def own_git(folder: str, *words: str, **options: Unpack[GitOptions]) -> bytes:
     """The output of a git command without any configuration of the user or the system: for a
-    repository that uwf made. `env` names it (`GIT_DIR`, `GIT_WORK_TREE`, `GIT_INDEX_FILE`);
-    `strict` makes a warning an error; what a `private` one writes, nobody else may read. `stdin`
-    and `stdout` may be files, for much data; then the output is in that file, and the result is
-    empty. `inherits` are file descriptors that git keeps open. `seconds` is its
-    limit; None: `GIT_SECONDS`.
+    repository that uwf made. `env` names it (`GIT_DIR`, `GIT_WORK_TREE`, `GIT_INDEX_FILE`).
 
     Raises:
         GitFailed: it failed.
     """
-    env = {**_NO_CONFIGURATION, **env}
-    return _run(
-        ("-C", folder, *words),
-        env,
-        stdin,
-        seconds or GIT_SECONDS,
-        strict=strict,
-        stdout=stdout,
-        umask=0o077 if private else -1,
-        inherits=inherits,
-    )
+    env = {**_NO_CONFIGURATION, **options.get("env", NO_ENV)}
+    return _run(("-C", folder, *words), {"private": True, **options, "env": env})
 
 
-def user_git(
-    folder: str,
-    *words: str,
-    env: Mapping[str, str] = NO_ENV,
-    stdin: bytes = b"",
-    inherits: Sequence[int] = (),
-) -> bytes:
+def user_git(folder: str, *words: str, **options: Unpack[GitOptions]) -> bytes:
     """The output of a git command as the user's own would give it, with the filters of the user's
-    configuration, but without hooks. `inherits` are file descriptors that git keeps open.
+    configuration, but without hooks.
 
     Raises:
         GitFailed: it failed.
     """
     check_git_folder(folder)
     own = {name: os.environ[name] for name in _USER_VARIABLES if name in os.environ}
-    return _run(("-C", folder, *words), {**own, **env}, stdin, GIT_SECONDS, inherits=inherits)
+    env = {**own, **options.get("env", NO_ENV)}
+    return _run(("-C", folder, *words), {**options, "env": env})
 
 
 def check_read_by_git(path: bytes | str, most_bytes: int | None = _MOST_BYTES) -> None:
@@ -246,38 +240,28 @@ def wait_for_lock(descriptor: int, how: int) -> None:
         time.sleep(_TICK_SECONDS)
 
 
-def _run(
-    words: tuple[str, ...],
-    env: Mapping[str, str],
-    stdin: bytes | BinaryIO,
-    seconds: float,
-    *,
-    strict: bool = False,
-    stdout: BinaryIO | None = None,
-    umask: int = -1,
-    inherits: Sequence[int] = (),
-) -> bytes:
+def _run(words: tuple[str, ...], options: GitOptions) -> bytes:
     import subprocess
 
-    with _as_file(stdin) as given:
+    with _as_file(options.get("stdin", b"")) as given:
         try:
             child = subprocess.Popen(
                 (*_WORDS, *words),
                 cwd="/",
-                env={"PATH": os.environ.get("PATH", os.defpath), **_SETTINGS, **env},
+                env={"PATH": os.environ.get("PATH", os.defpath), **_SETTINGS, **options["env"]},
                 stdin=given or subprocess.DEVNULL,
-                stdout=stdout or subprocess.PIPE,
+                stdout=options.get("stdout") or subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                umask=umask,
-                pass_fds=inherits,
+                umask=0o077 if options.get("private") else -1,
+                pass_fds=options.get("inherits", ()),
                 process_group=0,
             )
         except FileNotFoundError as error:
             raise GitFailed("git is not installed") from error
         except OSError as error:
             raise GitFailed(str(error)) from error
-        said, complaint = _collect(child, seconds)
-    if child.returncode or (strict and complaint):
+        said, complaint = _collect(child, options.get("seconds") or GIT_SECONDS)
+    if child.returncode or (complaint and options.get("strict")):
         brief = _brief(complaint.decode(errors="replace"))
         raise GitFailed(brief or f"git ended with exit code {child.returncode}")
     return said or b""

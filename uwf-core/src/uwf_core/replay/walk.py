@@ -10,8 +10,7 @@ from uwf_core.errors import RoutingFailed
 from uwf_core.extract.typed import problem_words
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import Transition, apply_edge, apply_start_edge
-from uwf_core.replay.compare import same_text
-from uwf_core.replay.node import changed_fields
+from uwf_core.replay.compare import same_text, same_value
 from uwf_core.replay.position import ReplayPosition
 from uwf_core.replay.prompts import Prompted, full_prompt, prompt_again
 from uwf_core.replay.reply import correction_difference, extract_again, same_output
@@ -29,9 +28,32 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from uwf_core.cas.store import Store
+    from uwf_core.engine.context import Task
     from uwf_core.engine.engine import Engine
     from uwf_core.replay.chain import Chain, Entry, Recorded
     from uwf_core.workflow.definition import Definition
+
+
+_OF_TASK = ("number", "role", "purpose", "prev", "replaces")
+
+
+def changed_fields(
+    store: "Store", attempt: "Recorded", task: "Task", to: "NextPayload"
+) -> list[str]:
+    """The fields of the node that would be others, besides those of prompt and output."""
+    payload, computed = attempt.payload, task._asdict()
+    recorded = {**payload["attempt"], **payload}
+    changed = [name for name in _OF_TASK if recorded[name] != computed[name]]
+    for name, now in (("edgePrompt", task.base), ("said", task.said)):
+        text = text_at(store, recorded[name])
+        if text != now and not same_text(text or "", now or ""):
+            changed.append(name)
+    # The message of a failure is that of the version that recorded it.
+    if to["kind"] is None and not same_value(payload["next"], dict(to)):
+        changed.append("next")
+    return changed
+
 
 Verdict = Literal["same", "stale", "different", "unreachable"]
 Part = Literal[
