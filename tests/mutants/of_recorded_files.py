@@ -87,8 +87,8 @@ RECORDED_FILES = (
         "recorded files",
         "others may read what is recorded",
         "process/git.py",
-        "        umask=0o077 if private else -1,\n",
-        "        umask=-1,\n",
+        '                umask=0o077 if options.get("private") else -1,\n',
+        "                umask=-1,\n",
         f"{_SAFELY}::test_nobody_else_may_read_what_is_recorded",
     ),
     Mutant(
