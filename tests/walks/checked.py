@@ -117,7 +117,7 @@ def _texts(parsed: ParsedWorkflow) -> Iterator[_Text]:
         yield from _of_target(place, edge.prompt, edge.location)
     for fan_out in parsed.fan_outs.values():
         for branch in fan_out.branches:
-            named = "" if branch.name is None else f".parallel.{branch.name}"
+            named = f".parallel.{branch.branch}" if branch.branch else ""
             yield from _of_target(fan_out.place + named, branch.prompt, branch.location)
     for name, role in parsed.roles.items():
         program = None if role.node is None else role.node.values.get("program")
@@ -146,6 +146,6 @@ def _leading(parsed: ParsedWorkflow, problem: Problem) -> set[str]:
     for fan_out in parsed.fan_outs.values():
         for branch in fan_out.branches:
             if branch.role is not None and branch.role.place == problem.place:
-                named = "" if branch.name is None else f".parallel.{branch.name}"
+                named = f".parallel.{branch.branch}" if branch.branch else ""
                 found.add(fan_out.place + named)
     return found
