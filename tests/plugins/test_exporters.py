@@ -117,7 +117,7 @@ def test_a_factory_that_fails_is_a_broken_plugin(installation, thread):
     exporter(installation, create="1 / 0")
     done = installation.uwf("thread", "export", thread, "--format", "odd")
     assert (done.exit_code, done.error["code"]) == (1, "plugin-broken")
-    assert "odd of uwf-odd 1.2" in done.error["message"]
+    assert "'odd' (uwf-odd 1.2) is broken" in done.error["message"]
 
 
 def test_what_an_exporter_prints_is_not_its_output(installation, thread):

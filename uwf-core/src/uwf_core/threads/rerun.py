@@ -11,7 +11,6 @@ from uwf_core.engine.context import GO_ON, Intent, RunOptions
 from uwf_core.engine.fork import decision_at, fork_at
 from uwf_core.engine.locking import locked_thread
 from uwf_core.engine.results import save_run
-from uwf_core.engine.run import run_steps
 from uwf_core.errors import UsageError, WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.calls import CALL_AGENT
@@ -174,6 +173,8 @@ class Reruns:
         self, thread: str, given: StepInput, agent: str | None, cancel: "Cancel"
     ) -> "Outcome":
         """Make that step, with the agent of this word; None: as `check_step`."""
+        from uwf_core.engine.run import run_steps  # not for a program that only counts
+
         options = RunOptions(player=agent, call=given.call, in_copy=True)
         with locked_thread(self._engine, thread, self._watch, cancel) as run:
             return save_run(run, run_steps(run, options, given.intent))
