@@ -27,6 +27,9 @@ from uwf_core.api import (
     received,
 )
 
+_SHOWN = 8
+"""How many values a hint has."""
+
 
 class _Opened(NamedTuple):
     """An open session, and the proof that it is the requested one."""
@@ -147,7 +150,7 @@ class AgentConversation:
             raise BadRequest(
                 f"{self._who} has no {what} {wanted!r}, which the option `{what}` names",
                 session=state.id,
-                hint=f"it has {', '.join(values[:8]) or 'none'}",
+                hint=f"it has {_listed(values)}",
             )
         if option is None or known:
             client.tell_session(state.id, f"set_{what}", **{f"{what}Id": wanted})
@@ -249,3 +252,8 @@ class AgentConversation:
         )
         by_itself = failure_of(result, self._who) if result.end is End.EXITED else None
         return received(reply, by_itself, fault)
+
+
+def _listed(values: Sequence[str]) -> str:
+    some = ", ".join(values[:_SHOWN]) or "none"
+    return f"among others {some}" if len(values) > _SHOWN else some

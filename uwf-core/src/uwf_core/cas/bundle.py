@@ -123,12 +123,14 @@ class Bundle:
             entry = self._next()
         lines, tags = self._content(entry, VARIABLES), self._content(self._next(), TAGS)
         first = self._archive.next()
-        if first is None and self._places:
+        if first is None:
+            if not self._places:
+                raise BundleError("the bundle has no nodes")
             return None, ()
         variables = bundle_lines.from_bytes(lines, self._type_of)
         if tags:
             raise BundleError("the bundle has tags of nodes, which uwf does not support")
-        entry = first or self._next()
+        entry = first
         while entry.name.startswith(OBJECTS):
             self._add_object(entry)
             entry = self._next()

@@ -250,6 +250,9 @@ class Workspace:
             delivered: Deliverable = end.value
             self._turn({"text": delivered.text})
             return delivered
+        except (LookupError, ValueError) as fault:
+            known = "this script knows the demo's project alone"
+            raise AgentError("bad_request", f"{known}, and something is new: {fault}") from fault
 
     def _use(self, words: str, uses: Sequence[Use]) -> list[str]:
         results = [getattr(self, name)(**given) for name, given in uses]

@@ -63,8 +63,8 @@ class CheckedBundle:
 
     def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
-        self.graph: Graph = check_nodes(bundle)
         self.thread = ThreadId(bundle.manifest.thread)
+        self.graph: Graph = check_nodes(bundle)
         self._definitions: dict[Ref, Definition] = {}
         self._deliverables: dict[tuple[Ref, tuple[tuple[str, str], ...]], ReplyForm] = {}
         try:

@@ -217,9 +217,10 @@ def _import_plain(engine: "Engine", bundle: Bundle, *, dry_run: bool) -> "Import
             _store_nodes(store, bundle, graph)
     return {
         **dict.fromkeys(("thread", "head", "root")),  # type: ignore[typeddict-item]
-        **dict.fromkeys(("threads", "files", "filesAdded"), 0),
+        "threads": 0,
         "nodes": len(bundle),
         "added": added,
+        **dict.fromkeys(("files", "filesAdded"), 0),
         "imported": bool(added) and not dry_run,
         "dryRun": dry_run,
     }

@@ -174,6 +174,11 @@ def _check_exists(engine: "Engine", store: StoreBackend) -> str:
 def _check_pair(old: StoreBackend, new: StoreBackend) -> None:
     if old.location() == new.location():
         raise UsageError(f"{old.location()} is both the source and the target")
+    if isinstance(old, ManagedBackend) and not old.facts():
+        raise UsageError(
+            f"{old.location()} keeps nothing, so it cannot be copied",
+            hint="export its threads instead: uwf thread export",
+        )
     there = new.variables("", limit=1)
     if there:
         raise UsageError(

@@ -12,7 +12,7 @@ from uwf_core.replay.chain import Kind, Recorded, read_chain
 from uwf_core.replay.tree import VERDICTS, replay_tree, worst
 from uwf_core.replay.walk import Replayed, Verdict
 from uwf_core.thread.head import read_head
-from uwf_core.workflow.definition import SELF, Definition, Edge, read_definition
+from uwf_core.workflow.definition import SELF, Definition, Edge
 from uwf_core.workflow.file_name import SUFFIXES
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar
 
@@ -238,23 +238,12 @@ def read_changed(engine: "Engine", word: str, watch: "Watch") -> Changed:
     Raises:
         UsageError: it is unknown. DefinitionError: the file has errors.
     """
-    from uwf_core.engine.workflows import read_resolved, resolve_workflow
+    from uwf_core.engine.workflows import drafted, read_resolved, resolve_workflow
 
     resolved = resolve_workflow(engine, word)
     workflow = read_resolved(engine, resolved, watch)
-    if not isinstance(workflow, dict):
-        return Changed(engine.definition(workflow), engine.definition, resolved.file)
-    from uwf_core.cas.store import Store
-    from uwf_core.stores.memory import open_memory
-    from uwf_core.workflow.publish import publish
-
-    draft = Store(open_memory("memory:", ""), engine.now_ms)
-    ref = publish(draft, workflow)
-
-    def called(ref: Ref) -> Definition:
-        return read_definition(draft, ref) if draft.has(ref) else engine.definition(ref)
-
-    return Changed(read_definition(draft, ref), called, resolved.file)
+    definition, called = drafted(engine, workflow)
+    return Changed(definition, called, resolved.file)
 
 
 def replay_thread(engine: "Engine", word: str, changed: Changed | None = None) -> ReplayDocument:

@@ -3,6 +3,8 @@
 import sqlite3
 from typing import Any
 
+from uwf_core.api.store import Fact
+from uwf_core.errors import StoreError
 from uwf_core.stores.database import Database, connected, create
 from uwf_core.stores.locks import LockFile
 from uwf_core.stores.sqlite import SqliteBackend
@@ -13,7 +15,20 @@ def open_memory(url: str, home: str, **_: Any) -> SqliteBackend:
     Threads may share it; processes cannot.
     """
     del url, home
-    return SqliteBackend(_Memory())
+    return MemoryBackend(_Memory())
+
+
+class MemoryBackend(SqliteBackend):
+    """A store of which nothing stays."""
+
+    def changes(self) -> int:
+        """How many rows were written: there is no other connection that could tell."""
+        with self._lock, self._database.store_errors:
+            return self._database.writer().total_changes
+
+    def facts(self) -> dict[str, Fact]:
+        """There is no file."""
+        return {}
 
 
 class _Memory(Database):
@@ -21,15 +36,25 @@ class _Memory(Database):
 
     def __init__(self) -> None:
         super().__init__("memory", durable=False, locks=_OwnLocks(""))
+        self._is_closed = False
 
     def reader(self) -> sqlite3.Connection:
         return self.writer()
 
     def writer(self) -> sqlite3.Connection:
+        if self._is_closed:
+            raise StoreError("the store in memory is closed", hint="open a new one")
         if self._writer is None:
             self._writer = connected("/", "memory")
             create(self._writer)
         return self._writer
+
+    def close(self) -> None:
+        super().close()
+        self._is_closed = True
+
+    def __del__(self) -> None:
+        self.close()  # many a draft ends with its last reader
 
 
 class _OwnLocks(LockFile):
