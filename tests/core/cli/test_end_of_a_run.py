@@ -270,6 +270,10 @@ def test_the_beginning_of_a_long_text_stays_in_the_live_line(project):
          ["--answer '$(reboot)'=<true|false>"]),
         ({"properties": {"list": {"type": "array"}}}, ["--answer list=<JSON>"]),
         ({}, ["--answer <JSON>"]),
+        ({"properties": {"note": {}}, "required": ["id"]}, ["--answer id=<text>"]),
+        ({"properties": {"n": {"type": "integer", "enum": [1, 2]}}}, ["--answer n=<1|2>"]),
+        ({"oneOf": [{"properties": {each: {}}, "required": [each]} for each in "ab"]},
+         ["--answer <JSON>"]),
     ],
 )  # fmt: skip
 def test_the_options_of_an_answer_follow_the_form_and_run_nothing_of_it(form, options):

@@ -153,6 +153,19 @@ def test_a_fork_onto_another_workflow_needs_the_permission_like_a_start(
     assert touching.uwf("thread", "exec", forked.document["thread"]).exit_code == 0
 
 
+def test_a_fork_that_is_refused_permits_nothing(touching: Project) -> None:
+    trusted(touching)
+    thread = touching.uwf("run", "touch", "-p", "x").document["thread"]
+    (start, *_) = touching.uwf("step", "list", thread).document["steps"]
+    typed = "input: {properties: {z: {type: integer}}, required: [z]}\nroles:"
+    other = touching.workflow("typed", TOUCH.replace("NAME", "typed").replace("roles:", typed))
+    refused = touching.uwf("thread", "fork", start["step"], "--workflow", str(other))
+    assert refused.error["code"] == "invalid-payload"
+    reference = touching.uwf("workflow", "show", "typed").document["workflow"]
+    run = touching.uwf("run", reference, "-p", "x", "--input", "z=1")
+    assert run.exit_code == 2 and "are not allowed" in run.error["message"]
+
+
 def test_an_imported_thread_runs_no_program(touching: Project, tmp_path: Path) -> None:
     trusted(touching)
     bundle = str(tmp_path / "t.tar")

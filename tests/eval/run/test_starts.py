@@ -85,6 +85,12 @@ def test_the_typed_input_of_a_task_is_checked_and_given_to_its_threads(site: Any
     (folder / "task.yaml").write_text(json.dumps(task))
     [problem] = site.document("check", "t", code=4)["problems"]
     assert problem["code"] == "bad-input" and "level" in problem["message"]
+    nameless = {**task, "cases": [{"prompt": "p", "input": {"level": "x"}}]}
+    (folder / "task.yaml").write_text(json.dumps(nameless, indent=1))
+    found = site.document("check", "t", code=4)["problems"]
+    [problem] = [each for each in found if each["code"] == "bad-input"]
+    lines = (folder / "task.yaml").read_text().splitlines()
+    assert "input" in lines[problem["line"] - 1] and problem["line"] > lines.index(' "cases": [')
     task["cases"][1]["input"] = {"level": 4}
     (folder / "task.yaml").write_text(json.dumps(task))
     site.document("run", "t")

@@ -39,7 +39,7 @@ class OpenJudge:
     ) -> None:
         plugins, seconds = engine.plugins, engine.settings.limits.run_seconds
         self._plugins, self._found = plugins, plugins.found(JUDGES, name)
-        with interruptible(self._found, seconds):
+        with interruptible(self._found, seconds), plugins.guard:
             spec = plugins.record(JUDGES, name)
             self._options = None
             if spec.options:

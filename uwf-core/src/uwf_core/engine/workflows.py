@@ -11,7 +11,7 @@ from uwf_core.engine.watch import Watch
 from uwf_core.errors import UsageError
 from uwf_core.ids import Ref
 from uwf_core.workflow.content import reference_of
-from uwf_core.workflow.definition import is_workflow, read_definition
+from uwf_core.workflow.definition import Edge, is_workflow, read_definition
 from uwf_core.workflow.discover import ResolveContext, Resolved, file_named, is_path, resolve
 from uwf_core.workflow.registry import StoreRegistry, register
 
@@ -130,7 +130,23 @@ def drafted(
     def read(ref: Ref) -> "Definition":
         return read_definition(draft, ref) if draft.has(ref) else engine.definition(ref)
 
-    return read(ref), read
+    return _in_order_of(workflow, read(ref)), read
+
+
+def _in_order_of(workflow: "dict[str, Any]", found: "Definition") -> "Definition":
+    """A definition in the order of the file: a node does not keep that of roles and edges."""
+    roles = {name: found.roles[name] for name in workflow["roles"]}
+    graph = dict[str, dict[str, Edge]]()
+    for source, edges in workflow["graph"].items():
+        graph[source] = {status: found.graph[source][status] for status in edges}
+        for status, edge in edges.items():
+            if edge["then"] is not None:
+                name = graph[source][status].role
+                graph[name] = {joint: found.graph[name][joint] for joint in edge["then"]}
+    return found._replace(
+        roles=roles | {name: each for name, each in found.roles.items() if name not in roles},
+        graph=graph,
+    )
 
 
 def bound_of_workflow(engine: "Engine", workflow: "Ref | dict[str, Any]") -> "Bound":
@@ -178,9 +194,15 @@ def read_resolved(engine: "Engine", resolved: Resolved, watch: Watch) -> "Ref | 
     return _read_file(engine, resolved.file, watch)
 
 
-def find_workflow(engine: "Engine", word: str, watch: Watch, start_in: str | None = None) -> Ref:
+def find_workflow(
+    engine: "Engine",
+    word: str,
+    watch: Watch,
+    start_in: str | None = None,
+    check: Callable[[Ref], None] = lambda _: None,
+) -> Ref:
     """The published workflow that a word names; a file with new content is published first. The
-    names in the registry do not change. Errors as `read_workflow`.
+    names in the registry do not change. Errors as `read_workflow`, and those of `check`.
 
     `start_in`: allow its programs as a start in this folder does; UsageError: they are not allowed.
     """
@@ -189,6 +211,7 @@ def find_workflow(engine: "Engine", word: str, watch: Watch, start_in: str | Non
     resolved = resolve_workflow(engine, word)
     workflow = read_resolved(engine, resolved, watch)
     ref = publish(engine.store, workflow) if isinstance(workflow, dict) else workflow
+    check(ref)
     if start_in is not None and engine.definition(ref).runs_programs:
         from uwf_core.engine.allowance import allow_start
 

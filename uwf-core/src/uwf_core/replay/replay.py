@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.watch import Watch
     from uwf_core.replay.walk import Difference
-    from uwf_core.workflow.definition import Definition
 
 
 Keys = tuple[str, ...]

@@ -311,7 +311,10 @@ def from_tags(thread: str, tags: Mapping[str, str]) -> ThreadState:
             **_fields(tags, _CODECS),
         )
     except (KeyError, TypeError) as error:
-        raise ValueError(f"not the tags of a thread: {error}") from error
+        needed = (tag for name, tag in _TAGS.items() if name not in ThreadState._field_defaults)
+        missing = [tag for tag in needed if tag not in tags]
+        why = f"{', '.join(missing)} missing" if missing else str(error)
+        raise ValueError(f"not the tags of a thread: {why}") from error
 
 
 def _fields(tags: Mapping[str, str], names: Iterable[str]) -> dict[str, Any]:

@@ -63,9 +63,11 @@ def _changed_workflow(engine: "Engine", ref: Ref, word: str, watch: "Watch") -> 
     store = engine.store
     is_begin = is_start(store.payload(ref))
     begun = read_start(store, ref if is_begin else Ref(read_step(store, ref).payload["start"]))
-    workflow = find_workflow(engine, word, watch, start_in=begun["cwd"])
-    _check_input(engine, begun, workflow)
-    return workflow
+
+    def check(workflow: Ref) -> None:
+        _check_input(engine, begun, workflow)
+
+    return find_workflow(engine, word, watch, begun["cwd"], check)
 
 
 def _check_input(engine: "Engine", begun: "StartPayload", workflow: Ref) -> None:

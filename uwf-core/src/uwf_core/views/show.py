@@ -1,5 +1,6 @@
 """A thread as a document. Reads without ever taking a lock."""
 
+import json
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -351,10 +352,16 @@ def answer_options(form: Mapping[str, Any], option: str = "--answer") -> list[st
 
     from uwf_core.views.form import form_of
 
-    lines = []
-    for way in form_of(form)["variants"]:
+    lines, ways = [], form_of(form)["variants"]
+    if ways[0]["status"] is None and not {"oneOf", "anyOf"}.isdisjoint(form):
+        return [f"{option} <JSON>"]  # which fields go together is not known
+    for way in ways:
         words = [] if way["status"] is None else [f"--status {quote(way['status'])}"]
         needed = [each for each in way["fields"] if each["required"]]
+        if way["status"] is None:
+            known = {each["name"] for each in way["fields"]}
+            others = (each for each in form.get("required", ()) if each not in known)
+            words += [f"{option} {quote(name)}=<text>" for name in others]
         for each in needed if words or needed else way["fields"]:
             name = each["name"] and f"{quote(each['name'])}="
             words.append(f"{option} {name}<{_placeholder(each)}>")
@@ -366,6 +373,9 @@ def _placeholder(field: "FormField") -> str:
     from uwf_core.workflow.variants import NAME
 
     choices = field["choices"] if field["kind"] == "choice" else None
-    if not choices or not all(isinstance(each, str) for each in choices):
+    if not choices:
         return _PLACEHOLDERS.get(field["kind"], "JSON")
-    return "|".join(choices) if all(map(NAME.match, choices)) else "text"
+    texts = [each if isinstance(each, str) else json.dumps(each) for each in choices]
+    if all(map(NAME.match, texts)):
+        return "|".join(texts)
+    return "text" if all(isinstance(each, str) for each in choices) else "JSON"

@@ -71,10 +71,6 @@ class Fields:
         """Whether the value of `name` is present; the tag of a section needs only PERHAPS."""
         return self._scope(name.section_stack).presence(name.path)
 
-    def find(self, path: Path) -> tuple[Presence, ValueShape]:
-        """Whether a name is present outside of sections, and the shape of its value."""
-        return self._scope(()).find(path)
-
     def is_true(self, stack: tuple[Path, ...], path: Path) -> bool | None:
         """Whether a section over `path` within the sections `stack` is rendered; None: perhaps."""
         found, shape = self._scope(stack).find(path)

@@ -7,9 +7,15 @@ edge.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from uwf_core.workflow.alternatives import alternatives, as_list, as_mapping, properties_of
+from uwf_core.workflow.alternatives import (
+    alternatives,
+    as_list,
+    as_mapping,
+    properties_of,
+    required_of,
+)
 from uwf_core.workflow.definition import START
-from uwf_core.workflow.fields import Fields, Presence, ValueShape, item_shape, output_schema
+from uwf_core.workflow.fields import Fields, ValueShape, item_shape, output_schema
 from uwf_core.workflow.parsed import ParsedEdge, ParsedFanOut, ParsedWorkflow
 from uwf_core.workflow.variants import BODY, INDEX, Analysis, Items, Variant, variant_of
 from uwf_core.workflow.yaml_nodes import types_of
@@ -54,13 +60,18 @@ def _bound(value: Any) -> int | None:
 
 
 def listed_in(path: str, variant: Variant) -> ListType:
-    """The list at a path of an output."""
-    *above, last = path.split(".")
-    fields = Fields(variant._replace(open=False))
-    found, shape = fields.find((*above, last))
-    outer = fields.find(tuple(above))[1] if above else ({"properties": variant.properties},)
-    known = dict.fromkeys(name for each in outer for name in properties_of(each))
-    return ListType(shape if last in known else (), found is Presence.ALWAYS, tuple(known))
+    """The list at a path of an output, through mappings alone."""
+    required, known = sorted(variant.required), tuple[str, ...]()
+    found = [{"type": "object", "properties": variant.properties, "required": required}]
+    is_sure = True
+    for part in path.split("."):
+        known = tuple(dict.fromkeys(name for each in found for name in properties_of(each)))
+        is_sure = is_sure and all(
+            types_of(each) == {"object"} and part in required_of(each) for each in found
+        )
+        inner = (properties_of(each)[part] for each in found if part in properties_of(each))
+        found = [shape for each in inner for shape in alternatives(each)]
+    return ListType(found, is_sure, known)
 
 
 def branch_fields(

@@ -72,7 +72,7 @@ def _argument(
     if isinstance(template, Problem):
         yield template
     else:
-        yield from name_problems(template, scalar, places, outputs, edges)
+        yield from name_problems(template, scalar, places, outputs, edges, is_argument=True)
 
 
 def _variables(name: str, env: YamlMapping) -> Iterator[Problem]:

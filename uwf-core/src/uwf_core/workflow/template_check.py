@@ -223,9 +223,11 @@ def name_problems(
     places: "Places",
     outputs: Outputs,
     edges: Sequence[ParsedEdge],
+    *,
+    is_argument: bool = False,
 ) -> Iterator[Problem]:
     """The problems of the names in a template that is rendered for the outputs of some edges; none
-    if one of these is unknown because of another error.
+    if one of these is unknown because of another error. `is_argument`: of a program.
     """
     fields = [outputs.fields(edge) for edge in edges]
     known = [(edge, each) for edge, each in zip(edges, fields, strict=True) if each is not None]
@@ -234,24 +236,30 @@ def name_problems(
     for name in names:
         assert place is not None
         presences = {edge: each.presence(name) for edge, each in known}
-        problem = _of_name(name, place(name.line, name.column), presences, outputs)
+        at = place(name.line, name.column)
+        problem = _of_name(name, at, presences, outputs, is_argument=is_argument)
         if problem is not None:
             yield problem
 
 
 def _of_name(
-    name: TemplateName, place: Place, presences: Mapping[ParsedEdge, Presence], outputs: Outputs
+    name: TemplateName,
+    place: Place,
+    presences: Mapping[ParsedEdge, Presence],
+    outputs: Outputs,
+    *,
+    is_argument: bool,
 ) -> Problem | None:
     least, edge = min(presences.values()), next(iter(presences))
     is_input = outputs.own is not None and name.path[:1] == (INPUT,)
     field, where = dotted(name), outputs.words(edge)
     if is_input:
         field, where = ".".join(name.path[1:]), "the input"
-    elif len(presences) > 1:
+    elif len(presences) > 1 or (is_argument and edge.source == START):
         lacking = [each.place for each, found in presences.items() if found < Presence.ALWAYS]
         where = f"the output that takes {' or '.join(lacking)}"
     is_never = max(presences.values()) is Presence.NEVER
-    is_start = all(each.source == START for each in presences)
+    is_start = not is_argument and all(each.source == START for each in presences)
     if is_start and not is_input and (is_never or outputs.own is None):
         message = f"{field} renders empty at {START}: there is no output yet"
         hint = _undeclared(name, outputs) or "write plain text; every role gets the task anyway"

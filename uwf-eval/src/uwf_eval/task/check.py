@@ -39,7 +39,7 @@ def task_problems(task: Task, given: Collection[str], client: Client) -> Iterato
     yield from _names(task)
     if "cases" in given and not task.cases:
         yield Wrong(("cases",), "no-cases", "cases is empty", "add `{name: …, prompt: …}`")
-    yield from _workflow(task, client)
+    yield from _workflow(task, given, client)
     yield from _fixtures(task)
     for index, glob in enumerate(task.protect):
         if (why := glob_problem(glob)) is not None:
@@ -72,7 +72,7 @@ def _named(noun: str, names: Sequence[str]) -> Iterator[Wrong]:
             yield Wrong(keys, "duplicate-name", f"there are two {noun}s {name!r}", "rename one")
 
 
-def _workflow(task: Task, client: Client) -> Iterator[Wrong | Problem]:
+def _workflow(task: Task, given: Collection[str], client: Client) -> Iterator[Wrong | Problem]:
     file, keys = workflow_file(task), ("workflow",)
     if task.workflow is None:
         return
@@ -81,22 +81,22 @@ def _workflow(task: Task, client: Client) -> Iterator[Wrong | Problem]:
     elif file is not None and task.source != "folder" and _leads_out(task.folder, str(file)):
         yield Wrong(keys, "outside", f"{task.workflow!r} points outside the task", _BESIDE)
     else:
-        yield from _start(task, client)
+        yield from _start(task, given, client)
 
 
-def _start(task: Task, client: Client) -> Iterator[Wrong | Problem]:
+def _start(task: Task, given: Collection[str], client: Client) -> Iterator[Wrong | Problem]:
     """What is wrong with the workflow, with those that it calls, and with the typed input."""
     word = str(workflow_file(task) or task.workflow)
-    for index, given in different_inputs(task):
+    for index, value in different_inputs(task):
         try:
-            client.unattended.check(word, given)
+            client.unattended.check(word, value)
         except UnknownIdError:  # a name: a run can use another workflow
             return
         except DefinitionError as error:
             yield from (Problem(**each) for each in error.problems)
             return
         except PayloadError as error:
-            keys: Keys = ("cases", index, "input") if task.cases[index].name else ("input",)
+            keys: Keys = ("cases", index, "input") if "cases" in given else ("input",)
             yield Wrong(keys, "bad-input", error.message, INPUT_HINT)
         except UwfError as error:
             yield Wrong(("workflow",), "workflow", error.message, error.hint or "")
