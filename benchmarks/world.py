@@ -92,7 +92,7 @@ class User:
     def threads(self, count: int) -> None:
         """Start so many threads at once, in one transaction."""
         from uwf_core.engine.open_engine import open_engine
-        from uwf_core.engine.watch import Silent
+        from uwf_core.engine.watch import Listener
         from uwf_core.threads.start import StartOptions, start_thread
 
         engine = open_engine(env=self.environment, cwd=str(self.project))
@@ -100,7 +100,7 @@ class User:
         try:
             with engine.store.transaction():
                 for _ in range(count):
-                    start_thread(engine, options, Silent())
+                    start_thread(engine, options, Listener(None, None))
         finally:
             engine.close()
 

@@ -394,7 +394,7 @@ RUNS = (
     Mutant(
         "replay",
         "a draft is stored by a replay",
-        "replay/replay.py",
+        "engine/workflows.py",
         '    draft = Store(open_memory("memory:", ""), engine.now_ms)',
         "    draft = engine.store",
         "tests/core/replay/test_unchanged.py::test_a_replay_writes_nothing",
