@@ -41,7 +41,7 @@ def test_check_tells_what_there_is_and_tries_it_on_request(project, alias):
     assert found["version"]["message"] in found["program"]["message"]
     assert "ANTHROPIC_API_KEY" in found["account"]["message"]
     assert found["config folder"]["message"].startswith(str(project.home.parent / "user"))
-    assert "answered" in found["trial"]["message"]
+    assert "answers" in found["trial"]["message"]
     assert KEY not in done.stdout + done.stderr
 
 
