@@ -1,7 +1,7 @@
 """The queue in memory passes the kit, however bad it is made; Procrastinate's: tests/postgres."""
 
 import pytest
-from tests.worker.engine_contract import EngineContract
+from engine_contract import EngineContract
 
 from uwf_worker.engines.engine import queue_of
 from uwf_worker.engines.memory import MemoryEngine
