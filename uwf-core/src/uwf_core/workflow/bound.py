@@ -15,7 +15,7 @@ from uwf_core.workflow.variants import JOINED
 from uwf_core.workflow.walk_graph import (
     RESUMED,
     UNLIMITED,
-    Called,
+    CalledBranch,
     Count,
     Visit,
     WalkGraph,
@@ -277,7 +277,7 @@ class _Counter:
         ending |= {MIXED: most, **({EMPTY: 0} if can_be_empty else {})}
         return Visit(most, ending, runs, min(total, multiply(runs, most)))
 
-    def _branch(self, run: _Entered, called: Called, *, often: bool) -> _Walks:
+    def _branch(self, run: _Entered, called: CalledBranch, *, often: bool) -> _Walks:
         """The longest walks of a branch, for a list of all its items."""
         branch, times = called.branch, called.times
         ceiling = max_steps(branch.limits)

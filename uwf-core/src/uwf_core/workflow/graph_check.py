@@ -20,7 +20,7 @@ def check_graph(outputs: Outputs) -> Iterator[Problem]:
         return
     yield from _sources(parsed)
     yield from _start(parsed)
-    for edge in (*parsed.edges(), *parsed.branches()):
+    for edge in outputs.edges():
         yield from _target(edge, parsed)
     if all(map(parsed.has_edges, parsed.graph)):
         yield from _paths(parsed)

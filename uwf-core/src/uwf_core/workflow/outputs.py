@@ -101,6 +101,7 @@ class Outputs:
         self._analyses = {
             name: each.as_read if is_read else each.analysis for name, each in schemas.items()
         }
+        self._fields: dict[ParsedEdge, Fields | None] = {}
 
     def edges(self) -> Iterator[ParsedEdge]:
         """All edges, and all branches."""
@@ -143,8 +144,13 @@ class Outputs:
 
     def fields(self, edge: ParsedEdge) -> Fields | None:
         """The names that the templates of an edge can use; None if they are unknown because of
-        another error.
+        another error. Computed once for all of its templates.
         """
+        if edge not in self._fields:
+            self._fields[edge] = self._fields_of(edge)
+        return self._fields[edge]
+
+    def _fields_of(self, edge: ParsedEdge) -> Fields | None:
         variant = self.variant(edge)
         if edge.branch is None:
             is_known = variant is not None or edge.source == START

@@ -39,7 +39,7 @@ class WalkGraph(NamedTuple):
     after: Targets
 
 
-class Called(NamedTuple):
+class CalledBranch(NamedTuple):
     """A branch of a fan-out: `times` is how often it runs at most in one visit, `again` whether a
     later visit calls the same thread again.
     """
@@ -49,13 +49,13 @@ class Called(NamedTuple):
     again: bool
 
 
-def called_by(edge: Edge, schema: Mapping[str, Any]) -> list[Called]:
+def called_by(edge: Edge, schema: Mapping[str, Any]) -> list[CalledBranch]:
     """The branches of a fan-out, whose joint result has this schema."""
     if edge.parallel is not None:
-        return [Called(each.branch, 1, again=True) for each in branches_of(edge)]
+        return [CalledBranch(each.branch, 1, again=True) for each in branches_of(edge)]
     most = most_items(schema)
     times = UNLIMITED if most is None else most
-    return [Called(each.branch, times, again=False) for each in branches_of(edge)]
+    return [CalledBranch(each.branch, times, again=False) for each in branches_of(edge)]
 
 
 def laps(graph: WalkGraph, members: list[str], arrived: Mapping[str, Count]) -> Iterator[Count]:
