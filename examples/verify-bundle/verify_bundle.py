@@ -2,7 +2,7 @@
 
     python verify_bundle.py thread.tar
 
-Needs cbor2, pystache, PyYAML and xxhash. README.md says what is derived, and what a bundle cannot show.
+Needs cbor2, pystache, PyYAML and xxhash. README.md lists what is derived, and what a bundle cannot show.
 """
 
 import hashlib

@@ -140,7 +140,7 @@ def _check_certificate(certificate: str, key: str) -> None:
             read_regular(file, within=ANYWHERE)
         except OSError as error:
             raise UsageError(f"{option} {file}: {error.strerror}") from error
-    try:  # a key that needs a password is no question on the terminal
+    try:  # a key that needs a password must not ask for it on the terminal
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, lambda: "")
     except (ssl.SSLError, ValueError) as error:
         raise UsageError(

@@ -54,7 +54,7 @@ class _Memory(Database):
         self._is_closed = True
 
     def __del__(self) -> None:
-        self.close()  # many a draft ends with its last reader
+        self.close()  # a draft is closed when nothing refers to it any more
 
 
 class _OwnLocks(LockFile):
