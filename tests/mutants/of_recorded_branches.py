@@ -43,7 +43,7 @@ RECORDED_BRANCHES = (
     Mutant(
         "recorded branches",
         "the cause of a change after branches has no place in the file",
-        "replay/replay.py",
+        "replay/causes.py",
         '    if keys[0] != "graph" or len(keys) < 2 or "/" not in keys[1]:\n',
         "    if True:\n",
         f"{_REPLAY}::test_the_prompt_after_a_fan_out_has_its_place_in_then",

@@ -109,7 +109,7 @@ STORAGE = (
     Mutant(
         "durability",
         "the files of a call stay when it is over",
-        "agents/command.py",
+        "agents/call_files.py",
         "        if folder is not None:\n",
         "        if False:\n",
         "row: crash --tiny",
@@ -117,7 +117,7 @@ STORAGE = (
     Mutant(
         "durability",
         "the files of a killed call are never swept",
-        "agents/command.py",
+        "agents/call_files.py",
         "    _sweep(calls)\n",
         "",
         "row: crash --share 0.05",
@@ -444,7 +444,7 @@ STORAGE = (
     Mutant(
         "bundles",
         "a node may have the name of another",
-        "cas/verify.py",
+        "cas/check.py",
         "or number_of_hashed(hashed) != number",
         "or False",
         "row: archives",

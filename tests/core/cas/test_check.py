@@ -8,10 +8,10 @@ from collisions import colliding_texts
 from xxhash import xxh64_intdigest
 
 from uwf_core.api.store import Record
+from uwf_core.cas.check import NodeCheck
 from uwf_core.cas.codec import encode
 from uwf_core.cas.hashing import META, PRIMITIVES
 from uwf_core.cas.schemas import META_SCHEMA
-from uwf_core.cas.verify import NodeCheck
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import Ref, number_of
 

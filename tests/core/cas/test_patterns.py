@@ -4,14 +4,8 @@ import time
 
 import pytest
 
-from uwf_core.cas.bounds import (
-    MAX_CLASSES,
-    MAX_COST,
-    MAX_LENGTH,
-    MAX_VALUES,
-    PatternRejected,
-    pattern_cost,
-)
+from uwf_core.cas.bounds import MAX_VALUES
+from uwf_core.cas.patterns import MAX_CLASSES, MAX_COST, MAX_LENGTH, PatternRejected, pattern_cost
 from uwf_core.cas.schemas import CompiledSchema, first_problem, schema_problems
 from uwf_core.errors import PayloadError
 

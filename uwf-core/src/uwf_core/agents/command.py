@@ -8,105 +8,22 @@ in the step's folder, with `UWF_REQUEST` (a JSON file with everything, see wire.
 line on stdout is the reply; see `uwf_core.agents.wire.CommandReply`.
 """
 
-import os
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.agents.answer import Ended, agent_reply, check_error, reply_of
+from uwf_core.agents.call_files import call_files
 from uwf_core.agents.cleaning import clean_text
 from uwf_core.agents.events import EventFollower
 from uwf_core.agents.wire import CommandReply, Mode, request_document
 from uwf_core.api.agent import AgentContext, AgentReply, AgentRequest, NoSink, Turn, TurnSink, Usage
 from uwf_core.api.ask import AskRequest
-from uwf_core.errors import Crashed, InternalFailure
-from uwf_core.process import crash_points
-from uwf_core.process.folders import make_folder
-from uwf_core.process.identity import ProcessId, hostname
+from uwf_core.errors import Crashed
 
 if TYPE_CHECKING:
     from uwf_core.agents.session_totals import SessionTotals
-
-
-class CallFiles(NamedTuple):
-    """The paths of the two files."""
-
-    request: Path
-    events: Path
-
-    def environment(self) -> dict[str, str]:
-        """The variables that name them to the command."""
-        return {"UWF_REQUEST": str(self.request), "UWF_EVENTS": str(self.events)}
-
-
-@contextmanager
-def call_files(state_dir: str, document: bytes) -> Iterator[CallFiles]:
-    """The files of one call, with `document` as the request; removed at the end.
-
-    Raises:
-        InternalFailure: they cannot be written.
-    """
-    folder = None
-    try:
-        try:
-            folder = _new_folder(state_dir)
-            files = CallFiles(folder / "request.json", folder / "events.jsonl")
-            _write(files.request, document)
-            _write(files.events, b"")
-            crash_points.reach("exchange")
-        except OSError as fault:
-            raise InternalFailure(
-                f"cannot write the files of a call: {fault}",
-                hint=f"free disk space, or make {state_dir} writable",
-            ) from fault
-        yield files
-    finally:
-        if folder is not None:
-            _remove(folder)
-
-
-def _new_folder(state_dir: str) -> Path:
-    """Create a folder that names its owner."""
-    calls = Path(state_dir, "calls")
-    make_folder(str(calls))
-    _sweep(calls)
-    return Path(tempfile.mkdtemp(prefix=_owned_by(ProcessId.own()), dir=calls))
-
-
-def _owned_by(process: ProcessId) -> str:
-    return f"{process.pid}@{process.start}@{hostname()}@"
-
-
-def _write(path: Path, data: bytes) -> None:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(data)
-
-
-def _remove(folder: Path) -> None:
-    """Remove our own files first: this needs no file descriptor, of which there may be none left.
-    Removing the files of the command may fail.
-    """
-    for name in ("request.json", "events.jsonl"):
-        with suppress(OSError):
-            (folder / name).unlink()
-    try:
-        folder.rmdir()
-    except OSError:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _sweep(calls: Path) -> None:
-    """Remove the folders of processes of this host that are gone."""
-    for folder in calls.iterdir():
-        pid, _, rest = folder.name.partition("@")
-        owner = ProcessId(int(pid) if pid.isdecimal() else 0, rest.partition("@")[0])
-        if folder.name.startswith(_owned_by(owner)) and not owner.is_alive():
-            _remove(folder)
-
 
 EVENTS_PER_REPLY = 8
 """The limit of the events file, as a multiple of the reply limit: turns have half of it."""

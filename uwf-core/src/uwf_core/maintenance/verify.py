@@ -1,4 +1,8 @@
-"""`cas verify`: check the whole store, or what one thread or node reaches. Changes nothing."""
+"""`cas verify`: check the whole store, or what one thread or node reaches. Changes nothing.
+
+Of files: whether the trees that steps name are there, and whether delivered files have the bytes
+that their nodes describe. A thread without them stays usable, so it is not marked as damaged.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
