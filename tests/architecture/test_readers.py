@@ -71,6 +71,7 @@ ALLOWED = {
     "uwf_web/assets.py": OF_PACKAGE,
     "uwf_web/keys.py": OWN_HOME,
     "uwf_web/pages/downloads.py": "the bundle that it has just written",
+    "uwf_web/running.py": OWN_HOME,
     "uwf_web/workflow_files.py": RETURNED,
 }
 

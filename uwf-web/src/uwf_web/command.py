@@ -45,7 +45,8 @@ def web(session: Session, action: str, **options: Any) -> int:
     A second call prints the link of the running server.
     """
     from uwf_core.client import Client
-    from uwf_web.keys import ServerLock, read_keys, running_state
+    from uwf_web.keys import read_keys
+    from uwf_web.running import ServerLock, running_state
 
     folder = Path(working_folder())
     with Client.open(cwd=folder) as client:
@@ -173,7 +174,7 @@ def _print_running(session: Session, home: Path, state: "Mapping[str, Any] | Non
 def _stop(session: Session, home: Path) -> int:
     import signal
 
-    from uwf_web.keys import running_state
+    from uwf_web.running import running_state
 
     state = running_state(home)
     if state is None:

@@ -14,7 +14,7 @@ from uwf_core.errors import UsageError, UwfError
 
 if TYPE_CHECKING:
     from uwf_core.client import Client
-    from uwf_web.keys import ServerLock
+    from uwf_web.running import ServerLock
     from uwf_web.settings import WebSettings
 
 
