@@ -37,7 +37,8 @@ from uwf_core.threads.answers import check_person, check_replied, check_unanswer
 from uwf_core.threads.running import Input
 from uwf_core.views.form import is_empty_answer
 from uwf_core.views.recorded import RecordedThread
-from uwf_core.workflow.typed_text import parse_fields, role_variants, undeclared_fields
+from uwf_core.workflow.typed_text import parse_fields, undeclared_fields
+from uwf_core.workflow.variants import role_variants
 
 if TYPE_CHECKING:
     from uwf_core.api.extract import ExtractProblem

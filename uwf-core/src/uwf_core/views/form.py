@@ -16,8 +16,7 @@ from uwf_core.cas.references import FILE_FORMAT
 from uwf_core.errors import PayloadError
 from uwf_core.workflow.alternatives import alternatives, as_mapping, inline_refs
 from uwf_core.workflow.deliverable import field_facts, flattened
-from uwf_core.workflow.typed_text import field_value, role_variants
-from uwf_core.workflow.variants import STATUS
+from uwf_core.workflow.variants import STATUS, role_variants
 from uwf_core.workflow.yaml_nodes import types_of
 
 Kind = Literal[
@@ -204,6 +203,8 @@ def _value(schema: Any, texts: Sequence[str]) -> Any:
             return [known.get(text, text) for text in texts]
         case "list":
             return [line for text in texts for line in text.splitlines() if line.strip()]
+    from uwf_core.workflow.typed_text import field_value  # a form that is only shown reads none
+
     text = texts[0]
     if kind not in ("text", "line"):
         text = text.strip()

@@ -13,13 +13,12 @@ from uwf_core.errors import DefinitionError, PayloadError, UsageError
 from uwf_core.fields.mismatch import not_a_field, short
 from uwf_core.fields.records import without_doubles
 from uwf_core.workflow.alternatives import alternatives, as_mapping, inline_refs, is_open
-from uwf_core.workflow.variants import STATUS, variants
+from uwf_core.workflow.variants import STATUS, role_variants
 from uwf_core.workflow.yaml_nodes import at, is_bad_number, type_of, types_of, value_of
 from uwf_core.workflow.yaml_source import compose
 
 if TYPE_CHECKING:
     from uwf_core.cas.schemas import Violation
-    from uwf_core.workflow.variants import Variant
 
 _WRITE = "write field=value, a JSON object, or @file with one of these"
 
@@ -168,14 +167,6 @@ def _schema_of(schema: Mapping[str, Any], status: str | None) -> Any:
     """The schema of a value with this status."""
     fitting = [each.schema for each in role_variants(schema) if each.status == status]
     return fitting[0] if fitting else inline_refs(schema).schema
-
-
-def role_variants(schema: Mapping[str, Any]) -> "list[Variant]":
-    """The variants of a schema that is a role's; none for any other schema."""
-    try:
-        return variants(schema)
-    except DefinitionError:
-        return []
 
 
 def undeclared_fields(

@@ -132,6 +132,14 @@ def variants(schema: Any) -> list[Variant]:
     return list(variants_of_text(json.dumps(schema)))
 
 
+def role_variants(schema: Mapping[str, Any]) -> list[Variant]:
+    """The variants of a schema that is a role's; none for any other schema."""
+    try:
+        return variants(schema)
+    except DefinitionError:
+        return []
+
+
 @lru_cache(maxsize=64)
 def variants_of_text(text: str) -> tuple[Variant, ...]:
     """Cached for a schema as JSON: each step needs those of its role several times."""
