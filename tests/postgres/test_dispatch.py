@@ -1,10 +1,16 @@
 """Threads that workers run: what the store keeps of them, from `--queue` until they have ended."""
 
+from typing import Any
+
 import pytest
 
-from uwf_core.client import Cancel, Client
+from uwf_core.client import Cancel, Client, ThreadFilter
+from uwf_core.engine import children
 from uwf_core.errors import PayloadError, UsageError
 from uwf_core.testing.project import Project
+from uwf_core.thread.names import lock_name
+from uwf_store_postgres.backend import open_postgres
+from uwf_testing.store_records import holder
 
 DONE = {"$status": "done"}
 TWO = """\
@@ -212,3 +218,39 @@ def test_an_agent_that_only_an_earlier_attempt_names_is_not_run(project):
         with pytest.raises(UsageError, match="does not run agent:mock"):
             outcome = uwf.exec(thread)
         assert outcome is None and not mark.exists()
+
+
+@pytest.mark.parametrize("stage", ["begin_calls", "record_children"])
+def test_a_worker_that_has_lost_its_thread_begins_no_branches_and_joins_none(
+    project, server, url, monkeypatch, stage
+):
+    """It was stopped for longer than its lease: another process has the thread, and has read it."""
+    late = getattr(children, stage)
+    schema = url.partition("schema=")[2]
+    taken: list[object] = []
+
+    def call_late(run: Any, *words: Any) -> Any:
+        if not taken:
+            name = lock_name(run.head.thread)
+            server.execute(
+                f"UPDATE {schema}.lease SET expires = now() - interval '1 s' WHERE name = '{name}'"
+            )
+            taken.append(other.lock(name, holder(9)))
+        return late(run, *words)
+
+    monkeypatch.setattr(children, stage, call_late)
+    other = open_postgres(url, "")
+    with project.client() as uwf:
+        thread = started(uwf, "calls")
+        work(uwf)
+        assert taken and taken[0] is not None
+        assert uwf.show(thread)["steps"] == 1
+        called = [each for each in uwf.list(ThreadFilter(all=True, children=True))
+                  if each["parent"] == thread]  # fmt: skip
+        assert len(called) == (0 if stage == "begin_calls" else 3)
+        monkeypatch.undo()
+        taken[0].release()
+        uwf.exec(thread, count=100)
+        assert uwf.show(thread)["status"] == "completed"
+        assert uwf.verify()["problems"] == []
+    other.close()

@@ -235,3 +235,23 @@ def test_a_server_that_restarts_keeps_every_acknowledged_step(how):
         backend.close()
     finally:
         server.remove()
+
+
+def test_a_transaction_that_keeps_its_lease_ends_before_another_process_has_it(url, server):
+    """Also one that has expired, as long as nobody else has taken it."""
+    first, second = open_postgres(url, ""), open_postgres(url, "")
+    lease, taken = first.lock(NAME, holder()), []
+    schema = url.partition("schema=")[2]
+    server.execute(f"UPDATE {schema}.lease SET expires = now() - interval '1 s'")
+    taker = threading.Thread(target=lambda: taken.append(second.lock(NAME, holder(9))))
+    with first.transaction():
+        assert lease.keep()
+        taker.start()
+        time.sleep(0.5)
+        assert taken == []
+    taker.join(10)
+    assert taken != [None] and taken
+    with first.transaction():
+        assert not lease.keep()
+    first.close()
+    second.close()

@@ -20,6 +20,7 @@ from uwf_store_postgres.session import Row, Session
 _TAKE = f"SELECT {LEASE} FROM {{s}}.take_lease(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 _FREE = "SELECT {s}.free_leases(%s::text[], %s::bigint[])"
 _RENEW = "SELECT * FROM {s}.renew_leases(%s::text[], %s::bigint[], %s)"
+_KEEP = "SELECT 1 FROM {s}.lease WHERE name = %s AND token = %s FOR SHARE"
 _LIVE = f"SELECT {LEASE} FROM {{s}}.lease WHERE expires >= clock_timestamp()"
 _NOBODY = -1
 
@@ -37,6 +38,10 @@ class Lease:
         self._calls.append(call)
         if self.is_lost:
             call()
+
+    def keep(self) -> bool:
+        """See `LeaseHandle`."""
+        return self._leases.keep(self)
 
     def lose(self) -> None:
         """Tell the holder, once."""
@@ -102,6 +107,11 @@ class Leases:
             self._renewer.remove(lease)
         with suppress(UwfError), self._guard:
             self._session.rows(_FREE, ([lease.name], [lease.token]))
+
+    def keep(self, lease: Lease) -> bool:
+        """Whether a lease is still that of this process: its row waits for the transaction."""
+        with self._guard:
+            return bool(self._session.rows(_KEEP, (lease.name, lease.token)))
 
     def holder(self, name: str) -> Holder | None:
         """The current holder of a lease."""

@@ -120,8 +120,8 @@ class LeaseClauses(StoreFixtures):
 
     @needs(capability="lease")
     def test_a_stopped_process_loses_its_lease(self, another: Another, place: Place) -> None:
-        """A process that is stopped for longer than the lease loses it, and its later commit is
-        refused, whatever it does afterwards.
+        """A process that is stopped for longer than the lease loses it: its later commit is
+        refused, and a transaction learns that it is lost, whatever it does afterwards.
         """
         backend = another()
         backend.put(record("the store is there"))
@@ -201,5 +201,6 @@ def wait_for_lock(backend: StoreBackend, name: str, seconds: float) -> LockHandl
 
 def _turn(place: Place, turn: int, pipe: Connection) -> Committed:
     Path(place.home, f"turn-{turn}").touch()
-    lost, moved = received(pipe)
+    lost, moved, is_kept = received(pipe)
+    assert is_kept == (not lost), "in a transaction"
     return Committed(lost=tuple(lost), moved=tuple(moved))

@@ -16,7 +16,14 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from uwf_core.api.store import Commit, CommitBackend, StoreBackend, StoreSpec, VariableChange
+from uwf_core.api.store import (
+    Commit,
+    CommitBackend,
+    LeaseHandle,
+    StoreBackend,
+    StoreSpec,
+    VariableChange,
+)
 from uwf_testing.store_records import holder, opened, record, variable
 
 WAIT_SECONDS = 60.0
@@ -189,15 +196,20 @@ def write_on_and_on(backend: StoreBackend, pipe: Connection, steps: int) -> None
 
 
 def hold_a_lease(place: Place, pipe: Connection, name: str) -> None:
-    """Acquire a lock; then, at each word, commit under it and send whether it was stored."""
+    """Acquire a lock; then, at each word, commit under it and send whether it was stored, and
+    whether it is kept in a transaction.
+    """
     backend = place.open()
     lease = backend.lock(name, holder())
     assert lease is not None
     assert isinstance(backend, CommitBackend)
+    assert isinstance(lease, LeaseHandle)
     pipe.send(True)
     for turn in range(3):
         while not Path(place.home, f"turn-{turn}").exists():
             time.sleep(0.02)
         change = VariableChange(f"{name}/{turn}", variable(f"{name}/{turn}"), None)
         done = backend.commit(Commit((record(f"late {turn}"),), (change,), (lease,), True))
-        pipe.send([list(done.lost), list(done.moved)])
+        with backend.transaction():
+            is_kept = lease.keep()
+        pipe.send([list(done.lost), list(done.moved), is_kept])

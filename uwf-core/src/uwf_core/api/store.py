@@ -117,11 +117,22 @@ class LockHandle(Protocol):
 
 @runtime_checkable
 class LeaseHandle(LockHandle, Protocol):
-    """A lock that expires unless its holder renews it, which a thread of the backend does."""
+    """A lock that expires unless its holder renews it, which a thread of the backend does.
+
+    Attributes:
+        name: that of the lock.
+    """
+
+    name: str
 
     def on_lost(self, call: Callable[[], None]) -> None:
         """Call `call` once, from another thread, if the lease could not be renewed for so long that
         it is about to expire, or if another process has taken the lock.
+        """
+
+    def keep(self) -> bool:
+        """Whether the lock still is that of this process. Within a transaction nobody else gets it
+        before the end of that.
         """
 
 

@@ -53,15 +53,20 @@ def holder_words(holder: Holder | None) -> str:
     return f"process {holder.pid} on {holder.host}" if holder and holder.pid else "another process"
 
 
+def lost(name: str) -> LeaseLostError:
+    """The error for a lock that this process does not hold any more."""
+    return LeaseLostError(
+        f"this process does not hold {name} any more: another process took it over",
+        hint="nothing was stored; read the thread again",
+    )
+
+
 def not_stored(
     done: Committed, records: Sequence[Record], get: Callable[[str], Record | None]
 ) -> UwfError:
     """The error for a commit with conflicts. `get`: reads a record, unchecked."""
     for name in done.lost:
-        return LeaseLostError(
-            f"this process does not hold {name} any more: another process took it over",
-            hint="nothing was stored; read the thread again",
-        )
+        return lost(name)
     differing = {*done.differing}
     for record in records:
         before = get(record.ref) if record.ref in differing else None

@@ -121,14 +121,16 @@ class VariableStore:
     # -- transactions ----------------------------------------------------------------------------
 
     @contextmanager
-    def transaction(self, durable: bool = True) -> Iterator[None]:
+    def transaction(self, durable: bool = True, *, fenced: bool = True) -> Iterator[None]:
         """All writes within become visible and durable together, or none; nobody else writes
-        between what is read and what is written.
+        between what is read and what is written, and the locks that this store holds must still be
+        held at its end, unless it is not `fenced`.
 
         One within another joins it. `durable=False` does not wait for the disk: what it wrote
         survives kill -9, and reaches the disk with the next durable commit.
 
         Raises:
+            LeaseLostError: a lock of this store belongs to another process; nothing was stored.
             ValueError: a durable one within one that is not, or one within a batch; nothing could
                 keep that promise.
         """
@@ -146,6 +148,8 @@ class VariableStore:
                     self._buffer.flush()
                     if self._queued:
                         self._backend.dispatch(self._rows_for_workers())  # type: ignore[attr-defined]
+                    if fenced:
+                        self._buffer.check_locks()
             except BaseException:
                 self._buffer.clear()
                 self._queued.clear()
@@ -168,7 +172,7 @@ class VariableStore:
             ValueError: a durable one within one that is not.
         """
         if self._commits is None:
-            with self.transaction(durable):
+            with self.transaction(durable, fenced=fenced):
                 yield
             return
         with self._lock:
