@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from uwf_core.errors import UwfError
 from uwf_core.ids import ThreadId
-from uwf_core.thread.calls import asks_below, calling_heads, waiting_below
+from uwf_core.thread.calls import asks_below, calling_heads, threads_in_calls, waiting_below
 from uwf_core.thread.head import read_head
 from uwf_core.thread.tags import first_line
 from uwf_core.views.recorded import RecordedThread
-from uwf_core.views.show import show_thread, until_done
+from uwf_core.views.show import commands_of, show_thread, until_done
 from uwf_core.views.thread_list import ThreadFilter, list_threads
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ def inbox(engine: "Engine", thread: str | None = None) -> list[InboxItem]:
         return waiting_in(engine, thread)
     rows = list_threads(engine, ThreadFilter(statuses=("suspended",)))
     ours = [row["thread"] for row in rows if row["original"] is None]
-    found = [item for thread in ours for item in waiting_in(engine, thread)]
+    in_calls = threads_in_calls(engine.store)
+    found = [i for each in ours for i in waiting_in(engine, each, is_alone=each not in in_calls)]
     if engine.has_workers:
         found = _without_queued(engine, found) + _unserved(engine)
     return sorted(found, key=lambda item: item["sinceMs"])
@@ -118,17 +119,32 @@ def _item(
     }
 
 
-def waiting_in(engine: "Engine", root: str) -> list[InboxItem]:
-    """What waits for a person in a thread and below it; nothing of one that cannot be read."""
+def waiting_in(engine: "Engine", root: str, *, is_alone: bool = False) -> list[InboxItem]:
+    """What waits for a person in a thread and below it; nothing of one that cannot be read.
+    `is_alone`: it is part of no open call, and no process runs it.
+    """
     try:
-        return list(_items(engine, ThreadId(root)))
+        head = read_head(engine.store, ThreadId(root))
+        waits = head.state.suspension
+        if is_alone and waits is not None and waits.reason != "limit":
+            return [_own_item(engine, head, waits)]
+        return list(_items(engine, head))
     except UwfError:  # `thread list` and `cas verify` report it
         return []
 
 
-def _items(engine: "Engine", thread: ThreadId) -> Iterator[InboxItem]:
-    head = read_head(engine.store, thread)
-    root = RecordedThread(engine, head)
+def _own_item(engine: "Engine", head: "Head", waits: "Suspension") -> InboxItem:
+    """The item of a thread that waits itself, without a look at other threads."""
+    thread = RecordedThread(engine, head)
+    thread.has_calls = False
+    form = thread.form
+    commands = until_done(commands_of(engine, thread.id, thread, waits, form), thread.id)
+    item = _item(thread, head, _kind(waits), waits.role, waits.message, commands, waits)
+    return {**item, "form": form}
+
+
+def _items(engine: "Engine", head: "Head") -> Iterator[InboxItem]:
+    thread, root = head.thread, RecordedThread(engine, head)
     waiting = asks_below(engine.store, head) or waiting_below(engine.store, head)
     limited = [each for each in waiting if each.suspension.reason == "limit"]
     if limited:
@@ -138,8 +154,7 @@ def _items(engine: "Engine", thread: ThreadId) -> Iterator[InboxItem]:
             continue
         shown = show_thread(engine, thread if len(waiting) == 1 else each.head.thread)
         waits, commands = each.suspension, until_done(shown["next"], shown["thread"])
-        kind = _kind(each)
-        item = _item(root, each.head, kind, waits.role, waits.message, commands, waits)
+        item = _item(root, each.head, _kind(waits), waits.role, waits.message, commands, waits)
         yield {**item, "form": RecordedThread(engine, each.head).form}
 
 
@@ -161,8 +176,7 @@ def _limits(
         yield {**item, "sinceMs": min(each.head.variable.updated_ms for each in waiting)}
 
 
-def _kind(waiting: "Waiting") -> InboxKind:
-    suspension = waiting.suspension
+def _kind(suspension: "Suspension") -> InboxKind:
     if suspension.reason != "role":
         return suspension.reason
     return "message" if suspension.question is None else "question"

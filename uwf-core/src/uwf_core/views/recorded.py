@@ -191,6 +191,11 @@ class RecordedThread:
         """The threads that its roles called last."""
         return called_by(self._engine.store, self.stored)
 
+    @cached_property
+    def has_calls(self) -> bool:
+        """Whether it has calls for which its next step waits."""
+        return bool(open_calls(self._engine.store, self._head.thread))
+
     @property
     def open_calls(self) -> list[RecordedCall]:
         """The calls for which the next step waits, of branches in their order."""
@@ -207,7 +212,7 @@ class RecordedThread:
     def form(self) -> dict[str, Any] | None:
         """The JSON Schema of an answer, of the pending question or of the role that yielded."""
         store = self._engine.store
-        if open_calls(store, self._head.thread):
+        if self.has_calls:
             below = [each.head for each in asks_below(store, self._head)]
             return RecordedThread(self._engine, below[0]).form if len(below) == 1 else None
         waiting = self._head.state.suspension

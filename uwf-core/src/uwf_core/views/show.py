@@ -163,11 +163,9 @@ def _continuation(
         if waits is not None:
             waits = waits._replace(role="/".join(roles))
             leaf = open_thread(engine, below[-1].thread)
-    failed = None if waits is None else _failed_attempt(leaf)
-    commands, hint = _next(engine, row, waits, form), _hint(row, waits, failed)
-    if waits is not None and waits.kind == "bad_request" and _would_repeat(leaf):
-        return [f"{each} --agent <agent>" for each in commands], f"{_OTHER_AGENT}; {hint}"
-    return commands, hint
+    if waits is None:
+        return _next(engine, row, None, None), _hint(row, None, None)
+    return commands_of(engine, row["thread"], leaf, waits, form), _hint(row, waits, leaf)
 
 
 def _of_branches(
@@ -251,17 +249,33 @@ def _next(
     engine: "Engine", row: "ThreadRow", suspension: Suspension | None, form: dict[str, Any] | None
 ) -> list[str]:
     """The commands of which each continues the thread."""
-    resume, go_on = f"uwf thread resume {row['thread']}", f"uwf thread exec {row['thread']}"
     if suspension is None:
-        follow = {"idle": [go_on], "running": [f"uwf thread wait {row['thread']}"]}
-        return follow.get(row["status"], [])
-    if suspension.reason == "limit":  # granted at the root, which runs all that it holds up
-        root = _root_of(engine, ThreadId(row["thread"]))
+        follow = {"idle": "exec", "running": "wait"}.get(row["status"])
+        return [f"uwf thread {follow} {row['thread']}"] if follow else []
+    return _answers(engine, row["thread"], suspension, form)
+
+
+def commands_of(
+    engine: "Engine", thread: str, leaf: RecordedThread, waits: Suspension,
+    form: dict[str, Any] | None,
+) -> list[str]:  # fmt: skip
+    """The commands of which each continues `thread`, which waits, itself or in the call `leaf`."""
+    commands = _answers(engine, thread, waits, form)
+    again = repeats_itself(leaf, waits)
+    return [f"{each} --agent <agent>" for each in commands] if again else commands
+
+
+def _answers(
+    engine: "Engine", thread: str, waits: Suspension, form: dict[str, Any] | None
+) -> list[str]:
+    if waits.reason == "limit":  # granted at the root, which runs all that it holds up
+        root = _root_of(engine, ThreadId(thread))
         return [_grants(engine, root, _at_limit(engine, root))]
-    if suspension.reason != "role":
-        return [go_on]
+    if waits.reason != "role":
+        return [f"uwf thread exec {thread}"]
+    resume = f"uwf thread resume {thread}"
     ways = [f"{resume} {options}" for options in answer_options(form)] if form else []
-    return ways if suspension.question is not None else [*ways, f"{resume} -p <text>"]
+    return ways if waits.question is not None else [*ways, f"{resume} -p <text>"]
 
 
 def _root_of(engine: "Engine", thread: ThreadId) -> ThreadId:
@@ -275,7 +289,9 @@ def until_done(commands: Sequence[str], thread: str) -> list[str]:
     return [command.replace(thread, f"{thread} --until-done", 1) for command in commands]
 
 
-def _hint(row: "ThreadRow", suspension: Suspension | None, failed: str | None) -> str | None:
+def _hint(
+    row: "ThreadRow", suspension: Suspension | None, leaf: RecordedThread | None
+) -> str | None:
     """What the next command does, and what else there is."""
     thread = row["thread"]
     match row["status"]:
@@ -287,8 +303,9 @@ def _hint(row: "ThreadRow", suspension: Suspension | None, failed: str | None) -
             return f"`uwf thread read {thread}` prints all of it"
         case "corrupt":
             return f"`uwf cas verify {thread}` lists what is damaged or missing"
-        case "suspended" if suspension is not None:
-            return _suspended_hint(suspension, failed)
+        case "suspended" if suspension is not None and leaf is not None:
+            hint = _suspended_hint(suspension, _failed_attempt(leaf))
+            return f"{_OTHER_AGENT}; {hint}" if repeats_itself(leaf, suspension) else hint
     return None
 
 
@@ -299,10 +316,12 @@ def _failed_attempt(thread: RecordedThread) -> str | None:
     return next((step.ref for step in reversed(thread.pending)), None)
 
 
-def _would_repeat(thread: RecordedThread) -> bool:
+def repeats_itself(thread: RecordedThread, waits: Suspension) -> bool:
     """Whether the next attempt at the pending step sends what was rejected: it was the whole prompt
     already, in a new session.
     """
+    if waits.kind != "bad_request":
+        return False
     if not thread.pending or thread.pending[-1].node["agent"] == "program":
         return False
     *before, failed = [*thread.newest_first(), *thread.pending]
