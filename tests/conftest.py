@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Generator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -15,8 +16,18 @@ if "--long" in sys.argv:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The name of the switch."""
+    """The switches of this suite."""
     parser.addoption("--long", action="store_true", help="the long forms of expensive tests")
+    parser.addoption("--changed", action="store_true", help="what differs from main concerns")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `--changed`, leave out the files that nothing new concerns."""
+    if not config.getoption("--changed") or not collection_path.name.startswith("test_"):
+        return None
+    from tests.changed import is_concerned
+
+    return None if collection_path.is_dir() or is_concerned(collection_path) else True
 
 
 # Who starts the tests in the background may have them ignore Ctrl-C and hang-ups, and so every
