@@ -218,6 +218,16 @@ NOTED = {"role": "worker", "output": {"$status": "noted", "note": "a note"}}
 DONE_BRANCHES = [STOPS, NOTED, NOTED]
 
 
+def branches_in_place_of_the_end(new: dict[str, Any]) -> None:
+    """The joint result suspends the thread, which then delivers nothing."""
+    branches(**TWO)(new)
+    edge = new["graph"]["planner"]["planned"]
+    new["graph"]["planner"]["planned"] = {"role": "booker", "prompt": "Book this: {{plan}}"}
+    edge["then"] = {"$mixed": {"role": "$SUSPEND", "prompt": "What now?"}}
+    edge["parallel"].pop("far")
+    new["graph"]["booker"]["booked"] = edge
+
+
 def then(**changed: Any) -> Callable[[dict[str, Any]], Any]:
     """Other edges of the joint result; None removes one."""
 
@@ -352,6 +362,7 @@ EXAMPLES = [
     Example("branches-added", OK, OK, branches(**TWO), place=PLAN),
     Example("branches-added", BAD, OK, branches(
         **{**TWO, "parallel": {"near": {"role": "worker", "prompt": "{{notes}}"}}})),
+    Example("branches-added", OK, BAD, branches_in_place_of_the_end, place="graph.booker.booked"),
     Example("branches-added", OK, OK, branch("home"), [STOPS], f"{PLAN}.parallel.home",
             branches(**TWO)),
     Example("branches-removed", OK, OK, no_branch, [STOPS], f"{PLAN}.parallel.far",

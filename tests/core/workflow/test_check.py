@@ -53,6 +53,40 @@ def test_what_is_wrong_with_a_template_names_the_nearest_field() -> None:
     assert problem.hint == "did you mean 'summary'?"
 
 
+TWO_ROLES_BEFORE_A_PROGRAM = """\
+version: 1
+name: a
+roles:
+  writer:
+    goal: Write.
+    frontmatter:
+      oneOf:
+        - {properties: {$status: {const: done}}, required: [$status]}
+        - {properties: {$status: {const: stuck}, why: {type: string}}, required: [$status, why]}
+  editor:
+    goal: Edit.
+    frontmatter:
+      oneOf:
+        - {properties: {$status: {const: done}}, required: [$status]}
+        - {properties: {$status: {const: lost}, why: {type: string}}, required: [$status, why]}
+  test:
+    program: {argv: [make, "{{why}}"], statuses: {"0": ok}}
+    frontmatter: {properties: {$status: {const: ok}}, required: [$status]}
+graph:
+  $START:
+    new: {role: writer, prompt: Go.}
+    resume: {role: editor, prompt: Go.}
+  writer: {done: {role: test, prompt: Test.}, stuck: {role: $END, prompt: Stuck.}}
+  editor: {done: {role: test, prompt: Test.}, lost: {role: $END, prompt: Lost.}}
+  test: {ok: {role: $END, prompt: Done.}}
+"""
+
+
+def test_the_status_that_has_a_field_is_named_with_its_role_if_there_are_several() -> None:
+    [problem] = check_text(TWO_ROLES_BEFORE_A_PROGRAM).problems
+    assert problem.hint == "only the status stuck of 'writer' and lost of 'editor' has this field"
+
+
 def test_an_unquoted_comma_is_explained() -> None:
     [problem] = check_file(BROKEN / "comma-in-flow-text.yaml").problems
     assert "quotes" in problem.hint

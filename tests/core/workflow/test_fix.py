@@ -1,12 +1,16 @@
 """`workflow check --fix`: what is mechanical, and nothing else."""
 
+import gc
 import os
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.core.workflow.checking import check_file, fix_file
 
 from uwf_core.errors import UsageError
+from uwf_core.workflow import fix
 
 OLD = """\
 # for the team
@@ -153,3 +157,76 @@ def test_a_file_whose_lines_end_with_cr_alone_is_left_alone(tmp_path: Path) -> N
     file.write_bytes(OLD.replace("\n", "\r").encode())
     assert fix_file(file) == []
     assert file.read_bytes() == OLD.replace("\n", "\r").encode()
+
+
+def _ring(roles: int) -> str:
+    """Each role leads to the next one; nothing leads out, and the version is missing."""
+    names = [f"r{number}" for number in range(roles)]
+    schema = "{properties: {$status: {const: done}}, required: [$status]}"
+    lines = ["name: ring", "roles:"]
+    lines += [f"  {name}: {{goal: Do., frontmatter: {schema}}}" for name in names]
+    first = "{role: r0, prompt: Go.}"
+    lines += ["graph:", f"  $START: {{new: {first}, resume: {first}}}"]
+    after = zip(names, [*names[1:], names[0]], strict=True)
+    lines += [f"  {name}: {{done: {{role: {to}, prompt: Next.}}}}" for name, to in after]
+    return "\n".join(lines) + "\n"
+
+
+def _statuses(roles: int, count: int) -> str:
+    """Roles of many statuses, each of which is an enum, and the last one an end."""
+    names, statuses = [f"r{number}" for number in range(roles)], [f"s{n}" for n in range(count)]
+    schema = f"{{properties: {{$status: {{enum: [{', '.join(statuses)}]}}}}}}"
+    lines = ["version: 1", "name: ring", "roles:"]
+    lines += [f"  {name}: {{goal: Do., frontmatter: {schema}}}" for name in names]
+    first = "{role: r0, prompt: Go.}"
+    lines += ["graph:", f"  $START: {{new: {first}, resume: {first}}}"]
+    for name, to in zip(names, [*names[1:], "$END"], strict=True):
+        edges = (f"{status}: {{role: {to}, prompt: Next.}}" for status in statuses)
+        lines.append(f"  {name}: {{{', '.join(edges)}}}")
+    return "\n".join(lines) + "\n"
+
+
+def _calls_of_fix(file: Path, text: str) -> int:
+    """How many calls of Python and of builtin functions a fix takes."""
+    file.write_text(text, encoding="utf-8")
+    calls = 0
+
+    def count(_frame: Any, event: str, _argument: Any) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    gc.disable()  # what others left behind is not freed within our count
+    sys.setprofile(count)
+    try:
+        fix_file(file)
+    finally:
+        sys.setprofile(None)
+        gc.enable()
+    return calls
+
+
+CALLS_OF_A_CHECK = 2_000
+"""For a role with one status. 3,000 such roles take about a second."""
+
+
+def test_a_fix_takes_two_checks_however_many_roles_it_is_for(tmp_path: Path) -> None:
+    file = tmp_path / "ring.yaml"
+    few, many = [_calls_of_fix(file, _ring(roles)) for roles in (20, 40, 60)][1:]
+    print(f"{(many - few) / 20:.0f} calls for a role")
+    assert many - few <= 20 * 2 * CALLS_OF_A_CHECK
+    few, many = [_calls_of_fix(file, _statuses(roles, 20)) for roles in (2, 4, 6)][1:]
+    print(f"{(many - few) / 2:.0f} calls for a role of 20 statuses")
+    assert many - few <= 2 * 2 * 20 * CALLS_OF_A_CHECK
+
+
+def test_a_file_of_many_values_is_checked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever could be fixed in it: another check would take as long again."""
+    file = tmp_path / "ring.yaml"
+    monkeypatch.setattr(fix, "MAX_VALUES", 2_000)
+    file.write_text(_ring(200), encoding="utf-8")
+    assert fix_file(file) == []
+    assert file.read_text(encoding="utf-8") == _ring(200)
+    file.write_text(_ring(50), encoding="utf-8")
+    assert [each.code for each in fix_file(file)] == ["version-missing"]

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import stat
-import time
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from uwf_core.errors import DefinitionError, UsageError
 from uwf_core.process.path_walk import read_regular
 from uwf_core.workflow.alternatives import as_list
-from uwf_core.workflow.check import Checked, check_loaded, rejected
+from uwf_core.workflow.check import Checked, check_loaded, rejected, without_collection
 from uwf_core.workflow.load import load_text
 from uwf_core.workflow.problem import Place, Problem
 from uwf_core.workflow.source_file import open_source, reason
@@ -63,7 +62,7 @@ def fixed(text: str, file: str, check: Check, is_over: Callable[[], bool]) -> Fi
 
     Args:
         text: of the file. file: its name in problems; those of included files are left alone.
-        check: checks a text. is_over: whether the time for checks is over; then the rest is left.
+        check: checks a text. is_over: whether no further check is allowed; then the rest is left.
     """
     problems, root = check(text)
     done: list[Problem] = []
@@ -277,10 +276,13 @@ def _mappings(node: YamlNode) -> Iterator[YamlMapping]:
             yield from _mappings(each)
 
 
-SECONDS = 1.0
-"""Of computing, after which no further edit is tried: each takes a check of the file."""
+MAX_VALUES: Final = 60_000
+"""The most values that the checks of a file may read together, which takes less than two seconds.
+The first check is made in any case.
+"""
 
 
+@without_collection()
 def fix_file(path: str, callees: "Callees | None" = None) -> tuple[tuple[Problem, ...], Checked]:
     """Fix what is mechanical in a file; the problems that are gone, and the check of what is left.
     Arguments as of `check_file`.
@@ -302,8 +304,11 @@ def fix_file(path: str, callees: "Callees | None" = None) -> tuple[tuple[Problem
         checks[text] = check_loaded(loaded, path, callees)
         return checks[text].problems, loaded.node
 
-    end = time.process_time() + SECONDS
-    found: Fixed = fixed(written, path, check, lambda: time.process_time() > end)
+    def is_over() -> bool:
+        counts = [each.values for each in checks.values()]
+        return sum(counts) + counts[-1] > MAX_VALUES
+
+    found: Fixed = fixed(written, path, check, is_over)
     if found.problems:
         mark = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
         _replace(path, data, mark + found.text.encode(), mode)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from uwf_core.fields.mismatch import short
-from uwf_core.fields.records import write_record
 from uwf_core.workflow.alternatives import UNIONS
 from uwf_core.workflow.definition import START, SUSPEND, VERSION, Workflow
 from uwf_core.workflow.file_name import expected_name
@@ -23,10 +22,8 @@ from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar, Yaml
 from uwf_core.workflow.yaml_shape import read_shape
 
 
-def check_structure(
-    parsed: ParsedWorkflow, file: str
-) -> tuple[dict[str, Any] | None, list[Problem]]:
-    """The completed workflow (None if its structure is invalid) and the errors."""
+def check_structure(parsed: ParsedWorkflow, file: str) -> tuple[Workflow | None, list[Problem]]:
+    """The workflow as written (None if its structure is invalid) and the errors."""
     workflow, wrong = read_shape(Workflow, parsed.root, extensions=True)
     kinds = [*check_kinds(parsed), *check_edges(parsed)]
     covered = nested_places(parsed)
@@ -36,7 +33,7 @@ def check_structure(
     if not parsed.roles and isinstance(parsed.root.values.get("roles"), YamlMapping):
         place = parsed.root.keys["roles"].place
         problems.append(error_at(place, "no-roles", "the workflow has no role", "add one"))
-    return None if wrong or kinds else write_record(workflow), problems
+    return None if wrong or kinds else workflow, problems
 
 
 def _version(root: YamlMapping) -> Iterator[Problem]:

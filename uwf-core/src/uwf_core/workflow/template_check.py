@@ -192,10 +192,14 @@ def _elsewhere(name: TemplateName, edges: Sequence[ParsedEdge], outputs: Outputs
     known = dict.fromkeys(each for edge in edges for each in outputs.names(edge))
     if word in known:
         return ""
-    every = (each for edge in edges for each in outputs.variants(edge.source))
-    others = dict.fromkeys(each.status for each in every if word in each.properties)
+    sources = dict.fromkeys(edge.source for edge in edges)
+    others = [
+        ", ".join(having) + (f" of {source!r}" if len(sources) > 1 else "")
+        for source in sources
+        if (having := [each.status for each in outputs.variants(source) if word in each.properties])
+    ]
     if others:
-        return f"only the status {', '.join(others)} has this field"
+        return f"only the status {' and '.join(others)} has this field"
     return _undeclared(name, outputs) or suggestion(word, known)
 
 

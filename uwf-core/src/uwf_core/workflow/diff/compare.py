@@ -244,7 +244,8 @@ def _fan_out(name: str, old: Result, new: Result, broken: Broken) -> Iterator[Wo
     output = old.variants.get(source, {}).get(status)
     joint = old.variants.get(name, {}), new.variants.get(name, {})
     if a is None or b is None:
-        breaks = _first(callers(each, None) for each in (*joint[0], *joint[1]))
+        before = _callers(source, old, new, broken)(status, None)
+        breaks = before or _first(callers(each, None) for each in (*joint[0], *joint[1]))
         if b is not None and (output is not None or source == START):
             yield added(place, b, output)._replace(callers=breaks)
         elif a is not None and status in new.variants.get(source, {}):
