@@ -21,6 +21,7 @@ from tests.faults.table import BROKE
 from tests.mutants import at_random
 from tests.mutants.mutant import ROOT, ROW, Copy, Mutant
 from tests.mutants.planted import MUTANTS
+from tests.mutants.random_bug import planted
 
 _SECONDS = 300
 PLACES = ("tests",)
@@ -48,10 +49,16 @@ def main(words: list[str]) -> int:
     parser.add_argument("--below", default="", metavar="PATH", help="only places of this folder")
     parser.add_argument("--tests", nargs="*", default=PLACES, help="the tests that may notice")
     parser.add_argument("--record", type=Path, help="keep, or take again, who reaches which place")
+    parser.add_argument(
+        "--kinds", nargs="*", default=(), metavar="KIND", help="only of these kinds"
+    )
+    parser.add_argument("--results", type=Path, help="keep each verdict here, and ask it no more")
     wanted = parser.parse_args(words)
     if wanted.random:
-        below, tests, record = wanted.below, wanted.tests, wanted.record
-        return at_random.run(wanted.random, wanted.seed, below, tests, wanted.workers, record)
+        bugs = planted(wanted.random, wanted.seed, wanted.below, wanted.kinds)
+        kept = at_random.Kept(wanted.results)
+        asked = (wanted.tests, wanted.workers, wanted.record)
+        return at_random.run(bugs, wanted.seed, *asked, kept)
     chosen = [
         each
         for each in MUTANTS

@@ -1,12 +1,12 @@
 """Bugs planted at random places: which edits there are, and where each can be made.
 
 The kinds are those of bugs that tests have missed: what is not flushed, moments, the second line of
-defence, the second of two, ends of resources, numbers of attempts and exit codes, swallowed errors,
-wrong defaults, the wrong order of writes.
+defence, the second of two, ends of resources, numbers of attempts and exit codes, thresholds and
+factors, swallowed errors, wrong defaults, the wrong order of writes.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -19,6 +19,8 @@ _OTHER_END = {"min": "max", "max": "min", "any": "all", "all": "any"}
 _DURABLE = ("fsync", "fdatasync", "flush", "sync", "commit")
 _ENDING = ("close", "join", "cancel", "terminate", "kill", "release", "shutdown", "stop", "cleanup")
 _WRITING = ("write", "put", "set", "delete", "replace", "rename", "unlink", "insert", "remove")
+_UNITS = {"days": "hours", "hours": "minutes", "minutes": "seconds", "seconds": "minutes"}
+_IN_ANOTHER_UNIT = (60, 1_000, 3_600, 86_400, 1_000_000)
 _NO_PROMISE = ("/testing/", "/demo/", "/examples/", "/templates/", "generated")
 
 
@@ -53,9 +55,14 @@ class RandomBug(NamedTuple):
     @property
     def what(self) -> str:
         """The place, and what becomes of it."""
+        return f"{self.path}:{self.line}: {self.change}"
+
+    @property
+    def change(self) -> str:
+        """What becomes of what."""
         old = (ROOT / self.path).read_bytes()[self.start : self.end].decode()
         short = [" ".join(text.split())[:60] or "nothing" for text in (old, self.new)]
-        return f"{self.path}:{self.line}: {short[0]} -> {short[1]}"
+        return f"{short[0]} -> {short[1]}"
 
     def edited(self, sources: Path = ROOT) -> str:
         """The file's text with the bug in it."""
@@ -63,7 +70,7 @@ class RandomBug(NamedTuple):
         return (text[: self.start] + self.new.encode() + text[self.end :]).decode()
 
 
-def planted(count: int, seed: int, only: str = "") -> list[RandomBug]:
+def planted(count: int, seed: int, only: str = "", kinds: Collection[str] = ()) -> list[RandomBug]:
     """So many bugs, the same for each seed: the same share of every distribution's lines, and of
     the kinds that a file has each the same chance.
 
@@ -71,13 +78,15 @@ def planted(count: int, seed: int, only: str = "") -> list[RandomBug]:
         count: how many.
         seed: what is random follows from it.
         only: how the paths begin.
+        kinds: of which sorts they may be; of all if empty.
     """
     chance = Random(seed)
     places = list[tuple[str, list[RandomBug]]]()
     for file in sorted(ROOT.glob("uwf-*/src/**/*.py")):
         path = str(file.relative_to(ROOT))
         if path.startswith(only) and not any(word in path for word in _NO_PROMISE):
-            found = list(_Edits(path, file.read_text("utf-8")).all())
+            edits = _Edits(path, file.read_text("utf-8")).all()
+            found = [bug for bug in edits if not kinds or bug.kind in kinds]
             places.extend([(path, found)] if found else [])
     weights = [len(found) for _, found in places]
     bugs = dict[tuple[str, int], RandomBug]()
@@ -102,12 +111,33 @@ class _Edits:
             self._lines.append(self._lines[-1] + len(line))
 
     def all(self) -> Iterator[RandomBug]:
-        """Each edit, statement by statement; what runs at import alone is left out."""
+        """Each edit, statement by statement. Of what runs at import alone, only numbers that a
+        function of the file reads.
+        """
+        yield from self._numbers()
         for function in ast.walk(self._tree):
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield from self._defaults(function)
                 for body in _bodies(function):
                     yield from self._of_body(body)
+
+    def _numbers(self) -> Iterator[RandomBug]:
+        for statement in self._tree.body:
+            match statement:
+                case ast.Assign([ast.Name(id=name)], value) if at := self._first_reader(name):
+                    for part in ast.walk(value):
+                        if isinstance(part, ast.Constant) and _is_number(part):
+                            yield self._replaced("threshold", part, str(part.value * 2), at)
+
+    def _first_reader(self, name: str) -> int | None:
+        """The line of the first statement in a function that reads a name."""
+        functions = (each for each in ast.walk(self._tree) if isinstance(each, ast.FunctionDef))
+        bodies = (body for function in functions for body in _bodies(function))
+        for statement in (each for body in bodies for each in body):
+            names = (each.id for each in ast.walk(statement) if isinstance(each, ast.Name))
+            if name in names and self._begins_its_line(statement):
+                return statement.lineno
+        return None
 
     def _of_body(self, body: list[ast.stmt]) -> Iterator[RandomBug]:
         for first, second in zip(body, [*body[1:], None], strict=True):
@@ -145,7 +175,7 @@ class _Edits:
                 yield self._replaced("defence", part, f"({self._source(first)})", at)
             case ast.UnaryOp(ast.Not(), operand):
                 yield self._replaced("defence", part, f"bool({self._source(operand)})", at)
-            case ast.Constant(int()):
+            case ast.Constant(int() | float()):
                 yield self._of_constant(part, at)
             case _:
                 yield from self._of_choice(part, at)
@@ -158,12 +188,19 @@ class _Edits:
                 yield self._replaced("second", index, "0", at)
             case ast.Call(ast.Name(id=name) as called) if name in _OTHER_END:
                 yield self._replaced("second", called, _OTHER_END[name], at)
+            case ast.Call(keywords=named):
+                for each in named:
+                    if each.arg in _UNITS and isinstance(each.value, ast.Constant | ast.Name):
+                        new = f"{_UNITS[each.arg]}={self._source(each.value)}"
+                        yield self._replaced("time", each, new, at)
 
     def _of_constant(self, part: ast.Constant, at: int) -> RandomBug:
         value = part.value
         if isinstance(value, bool):
             return self._replaced("wrong value", part, str(not value), at)
-        assert isinstance(value, int)
+        assert isinstance(value, int | float)
+        if isinstance(value, float) or value in _IN_ANOTHER_UNIT:
+            return self._replaced("factor", part, str(value * 2 if value < 60 else 1), at)
         if self._source(part).startswith("0o"):
             return self._replaced("file mode", part, oct(value ^ 0o44), at)
         return self._replaced("off by one", part, str(value + 1), at)
@@ -253,6 +290,10 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.JoinedStr) or (
         isinstance(node, ast.Constant) and not isinstance(node.value, int | float)
     )
+
+
+def _is_number(node: ast.Constant) -> bool:
+    return isinstance(node.value, int | float) and not isinstance(node.value, bool)
 
 
 def _is_text_alone(statement: ast.stmt) -> bool:
