@@ -1,12 +1,16 @@
 """Only somebody with a link of `uwf web` gets in."""
 
+import os
 import time
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from tests.disk import REPLACED, fill_disk, watched
 from web_site import WebSite
 
-from uwf_web.keys import COOKIE_SECONDS, Keys, new_token, read_keys
+from uwf_core.errors import UsageError
+from uwf_web.keys import COOKIE_SECONDS, TOKENS, Keys, new_token, read_keys
 
 
 def test_a_link_logs_in_once_and_leaves_no_token_in_the_address(web: WebSite) -> None:
@@ -74,3 +78,41 @@ def test_the_key_and_tokens_are_private(web: WebSite) -> None:
     for file in (home / "web.key", *(home / "web.tokens").iterdir()):
         assert file.stat().st_mode & 0o777 == 0o600
     assert (home / "web.tokens").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(("age", "status"), [(590, 303), (610, 401)])
+def test_a_link_works_for_ten_minutes(web: WebSite, age: int, status: int) -> None:
+    token = new_token(web.settings.home)
+    grow_old(web.settings.home, age)
+    assert web.stranger.get(f"/threads?token={token}").status_code == status
+
+
+def test_a_new_link_deletes_those_that_work_no_more(web: WebSite) -> None:
+    home = web.settings.home
+    old = new_token(home)
+    grow_old(home, 610)
+    young = new_token(home)
+    grow_old(home, 590)
+    new_token(home)
+    assert len(list((home / TOKENS).iterdir())) == 2
+    assert web.stranger.get(f"/threads?token={old}").status_code == 401
+    assert web.stranger.get(f"/threads?token={young}").status_code == 303
+
+
+def grow_old(home: Path, seconds: int) -> None:
+    """Let all links be so old."""
+    for file in (home / TOKENS).iterdir():
+        os.utime(file, (time.time() - seconds,) * 2)
+
+
+def test_a_new_key_survives_a_power_cut_and_a_full_disk_keeps_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = watched(monkeypatch)
+    keys = read_keys(tmp_path)
+    assert asked == REPLACED
+    fill_disk(monkeypatch)
+    with pytest.raises(UsageError, match="No space left"):
+        read_keys(tmp_path, renew=True)
+    assert read_keys(tmp_path) == keys
+    assert [each.name for each in tmp_path.iterdir()] == ["web.key"]

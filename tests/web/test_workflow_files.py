@@ -5,6 +5,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from tests.disk import REPLACED, fill_disk, watched
 
 from uwf_core.errors import UsageError
 from uwf_web.workflow_files import (
@@ -129,3 +130,22 @@ def test_of_many_saves_at_once_one_wins(tmp_path: Path):
     assert len(wins) == 1
     assert (tmp_path / ".workflow" / "fix.yaml").read_text() == wins[0]
     assert [each.name for each in (tmp_path / ".workflow").iterdir()] == ["fix.yaml"]
+
+
+def test_what_the_editor_saved_survives_a_power_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = watched(monkeypatch)
+    save_workflow_file(tmp_path, "fix", "one", NEW)
+    assert asked == REPLACED
+
+
+def test_a_full_disk_keeps_the_old_text_and_leaves_no_other_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_workflow_file(tmp_path, "fix", "one", NEW)
+    fill_disk(monkeypatch)
+    with pytest.raises(UsageError, match="No space left"):
+        save_workflow_file(tmp_path, "fix", "two", digest("one"))
+    files = {each.name: each.read_text() for each in (tmp_path / ".workflow").iterdir()}
+    assert files == {"fix.yaml": "one"}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.disk import REPLACED, fill_disk, watched
 
 from uwf_core.api.environment import is_secret_name
 from uwf_core.config.change import change_list, set_value
@@ -239,3 +240,20 @@ def test_a_home_without_permission_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError):
         set_value(str(tmp_path / "file"), "defaultAgent", "mock")
+
+
+def test_a_setting_survives_a_power_cut(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = watched(monkeypatch)
+    set_value(str(world.home), "defaultAgent", "mock")
+    assert asked[-3:] == REPLACED
+
+
+def test_a_full_disk_changes_no_setting_and_leaves_no_file(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_value(str(world.home), "defaultAgent", "mock")
+    before = {each.name: each.read_bytes() for each in world.home.iterdir()}
+    fill_disk(monkeypatch)
+    with pytest.raises(ConfigError, match="No space left"):
+        set_value(str(world.home), "defaultAgent", "builtin")
+    assert {each.name: each.read_bytes() for each in world.home.iterdir()} == before

@@ -3,6 +3,7 @@
 import stat
 
 import pytest
+from tests.disk import REPLACED, fill_disk, watched
 
 from uwf_core.config.providers import PRESETS
 from uwf_core.config.setup import SetupValues, setup_values
@@ -152,3 +153,23 @@ def test_a_model_has_its_price(world: World) -> None:
     price = world.settings().model("m").price
     assert price is not None
     assert (price.input, price.output, price.cache_read) == (1, None, 0.5)
+
+
+def test_a_key_and_then_the_settings_that_name_it_survive_a_power_cut(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = watched(monkeypatch)
+    setup_values(str(world.home), world.env, SetupValues("openai", api_key="sk-test-123"))
+    assert [each for each in asked if each != "sync the folder"] == 2 * REPLACED[:2]
+    assert asked[-3:] == REPLACED
+
+
+def test_a_full_disk_keeps_the_old_key_and_leaves_no_part_of_the_new_one(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setup_values(str(world.home), world.env, SetupValues("openai", api_key="sk-first-1"))
+    before = {each.name: each.read_bytes() for each in world.home.iterdir()}
+    fill_disk(monkeypatch)
+    with pytest.raises(ConfigError, match="No space left"):
+        setup_values(str(world.home), world.env, SetupValues("openai", api_key="sk-second-2"))
+    assert {each.name: each.read_bytes() for each in world.home.iterdir()} == before

@@ -4,7 +4,9 @@ import os
 import stat
 
 import pytest
+from tests.disk import REPLACED, fill_disk, watched
 
+from uwf_core.errors import UsageError
 from uwf_core.maintenance.replaced_file import replaced_file
 from uwf_core.process.folders import make_folder
 
@@ -80,3 +82,21 @@ def test_an_interrupt_after_the_replacement_stays_an_interrupt(tmp_path, monkeyp
     with pytest.raises(KeyboardInterrupt), replaced_file(tmp_path / "thread.tar", "it") as file:
         file.write(b"whole")
     assert (tmp_path / "thread.tar").read_bytes() == b"whole"
+
+
+def test_an_export_is_on_the_disk_before_its_name_is_and_then_its_name(tmp_path, monkeypatch):
+    asked = watched(monkeypatch)
+    with replaced_file(tmp_path / "thread.tar", "it") as file:
+        file.write(b"whole")
+    assert asked == REPLACED
+
+
+def test_a_full_disk_leaves_the_old_export_and_nothing_beside_it(tmp_path, monkeypatch):
+    (tmp_path / "thread.tar").write_bytes(b"old")
+    fill_disk(monkeypatch)
+    with (
+        pytest.raises(UsageError, match="cannot write it: No space"),
+        replaced_file(tmp_path / "thread.tar", "it") as file,
+    ):
+        file.write(b"whole")
+    assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"old"]

@@ -13,6 +13,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from uwf_core.commands import replaced_file
+
 KEY_FILE = "web.key"
 TOKENS = "web.tokens"
 TOKEN_SECONDS = 600
@@ -67,13 +69,14 @@ def read_keys(home: Path, *, renew: bool = False) -> Keys:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Write a file that only its owner may read, all of it or nothing."""
+    """Write a file that only its owner may read, all of it or nothing.
+
+    Raises:
+        UsageError: it cannot be written; the file is unchanged.
+    """
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(descriptor, "w", encoding="utf-8") as stream:
-        stream.write(text)
-    fresh.replace(file)
+    with replaced_file(file, "what the server keeps") as stream:
+        stream.write(text.encode())
 
 
 def new_token(home: Path) -> str:
