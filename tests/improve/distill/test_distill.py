@@ -11,7 +11,7 @@ from uwf_core.client import Client
 from uwf_core.commands import main
 from uwf_improve.cli.distill import distill
 from uwf_improve.distill.draft import ROLES
-from uwf_improve.distill.formats import RecordedSession, SessionTurn, ToolUse
+from uwf_improve.distill.formats import RecordedSession, SessionTurn, ToolUse, builtin_turns
 from uwf_improve.distill.phases import course_of, kind_of_tool
 from uwf_improve.distill.write import write_draft
 
@@ -214,6 +214,43 @@ def test_a_branch_of_a_transcript_that_the_user_left_is_not_read(call, tmp_path)
     for text in ("Left behind", "subagent", "program says"):
         assert text not in made["prompt"]
     assert not (tmp_path / "home").exists()
+
+
+def test_a_transcript_that_was_compacted_is_read_from_its_beginning(call, tmp_path):
+    """Other lines stand between, and the first message after it has a logical parent alone."""
+
+    def line(uuid, kind, text, **parents):
+        message = {"role": kind, "content": text, "id": uuid}
+        return {"uuid": uuid, "type": kind, "sessionId": "s", "message": message, **parents}
+
+    lines = [
+        {"type": "file-history-snapshot", "messageId": "m"},
+        line("1", "user", "Fix it", parentUuid=None),
+        line("2", "assistant", "Looking.", parentUuid="1"),
+        {"type": "summary", "summary": "Short.", "leafUuid": "2"},
+        line("3", "user", "It goes on.", parentUuid=None, logicalParentUuid="2"),
+        line("4", "assistant", "The end.", parentUuid="3"),
+    ]
+    (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    code, made, err = call("s.jsonl", "--show-prompt")
+    assert code == 0, err
+    for text in ("Fix it", "Looking.", "It goes on.", "The end."):
+        assert text in made["prompt"]
+
+
+def test_only_a_tool_that_reported_an_error_failed() -> None:
+    calls = [{"id": name, "name": "run", "arguments": {}} for name in ("good", "bad", "open")]
+    lines = [
+        {"type": "session", "v": 1},
+        {"type": "message", "role": "user", "text": "Fix it"},
+        {"type": "message", "role": "assistant", "text": "", "toolCalls": calls},
+        {"type": "answer", "id": "good", "text": "fine", "isError": False},
+        {"type": "answer", "id": "bad", "text": "no", "isError": True},
+    ]
+    [use] = [turn.tools for turn in builtin_turns(lines) if turn.tools]
+    assert [(each.result, each.is_error) for each in use] == [
+        ("fine", False), ("no", True), (None, False),
+    ]  # fmt: skip
 
 
 NAMED = {

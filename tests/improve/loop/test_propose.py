@@ -1,5 +1,7 @@
 """`uwf improve propose`: an edit is bounded, checked, guarded, replayed and known again."""
 
+from difflib import unified_diff
+
 import pytest
 from desk import GOOD, NOTE, NULL
 
@@ -41,6 +43,23 @@ def test_the_patch_of_an_edit_drafts_it_again_and_one_that_does_not_fit_is_rejec
     assert other.exit_code == 2 and "changes 'b/task.yaml'" in other.stderr
     (desk.folder / "edit.patch").write_text("nothing")
     assert "is empty" in desk.call("propose", "note", "--patch", "edit.patch").stderr
+
+
+@pytest.mark.parametrize("context", [0, 1])
+def test_a_patch_of_many_places_changes_each_whatever_is_shown_around_them(desk, context):
+    lines = NOTE.splitlines(keepends=True)
+    changed = NOTE.replace("Write a note", "Write a good note").replace(
+        "    frontmatter:", "    output: The note.\n    frontmatter:"
+    ).replace("Write it again.", "Write it once more.")  # fmt: skip
+    (desk.folder / "other.yaml").write_text(changed)
+    wanted = desk.call("propose", "note", "--edited", "other.yaml").document
+    after = changed.splitlines(keepends=True)
+    patch = "".join(unified_diff(lines, after, "a/note.yaml", "b/note.yaml", n=context))
+    assert patch.count("@@ -") >= 2
+    (desk.folder / "edit.patch").write_text(patch)
+    found = desk.call("propose", "note", "--patch", "edit.patch").document
+    assert (found["edit"], found["patch"]) == (wanted["edit"], wanted["patch"])
+    assert len(found["changes"]) == 3
 
 
 def test_places_that_the_file_lacks_are_added(desk):

@@ -53,7 +53,7 @@ def _apply(text: str, lines: list[str], path: str) -> str:
     for line in lines:
         hunk = _HUNK.match(line)
         if hunk and not left:
-            begin = max(int(hunk[1]) - 1, 0)
+            begin = max(int(hunk[1]) - (hunk[2] != "0"), 0)  # of no lines: the line before
             new += old[at:begin]
             at, left = begin, int(hunk[2] or 1)
             continue
