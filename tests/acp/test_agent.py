@@ -245,6 +245,18 @@ def test_a_permission_is_given_by_policy_or_by_a_person(place):
         place.run("asks", session="s1")  # the answer was for that question alone
 
 
+def test_what_was_asked_is_kept_for_its_owner_alone_until_it_is_settled(place):
+    before = os.umask(0)
+    try:
+        with pytest.raises(NeedsAnswer):
+            place.run("asks")
+    finally:
+        os.umask(before)
+    kept = list((place.root / "state").rglob("*"))
+    assert {each.stat().st_mode & 0o077 for each in kept} == {0}
+    assert sum(each.is_file() for each in kept) >= 1
+
+
 def test_a_question_of_the_agent_goes_to_a_person(place):
     with pytest.raises(NeedsAnswer) as question:
         place.run("elicits")

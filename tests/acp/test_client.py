@@ -3,6 +3,7 @@
 import pytest
 from acp_wire import Wire
 
+from uwf_agent_acp.agent.permissions import Policy
 from uwf_agent_acp.protocol.client import AcpClient, TokenCounts
 from uwf_agent_acp.protocol.errors import BadAnswer, ConnectionClosed, RpcError
 
@@ -90,6 +91,41 @@ def test_a_permission_is_asked_for_by_kind_and_answered_by_id():
     client.prompt("s", "hello")
     assert wire.sent[1]["result"] == {"outcome": {"outcome": "selected", "optionId": "n"}}
     assert listener.requests[0].tool.title == "rm"
+
+
+ONCE, ALWAYS, NOT_ONCE, NEVER = (
+    {"optionId": kind, "kind": kind}
+    for kind in ("allow_once", "allow_always", "reject_once", "reject_always")
+)
+
+
+@pytest.mark.parametrize(
+    ("permission", "offered", "chosen", "denied"),
+    [
+        ("allow", [NEVER, NOT_ONCE, ALWAYS, ONCE], "allow_once", False),
+        ("allow", [NEVER, ALWAYS], "allow_always", False),
+        ("allow", [NEVER, NOT_ONCE], "reject_once", True),
+        ("allow", [{"kind": "allow_once"}, NEVER], "reject_always", True),
+        ("allow", [{"kind": "allow_once", "optionId": 1}, ALWAYS], "allow_always", False),
+        ("deny", [ONCE, NEVER, NOT_ONCE], "reject_once", True),
+        ("deny", [ONCE, NEVER], "reject_always", True),
+        ("deny", [ONCE, ALWAYS], None, True),
+        ("allow", [{"kind": "other", "optionId": "x"}, None, "allow_once"], None, True),
+    ],
+)
+def test_only_what_was_offered_is_chosen_and_the_least_of_it(permission, offered, chosen, denied):
+    call = {"toolCallId": "1", "title": "rm"}
+    params = {"sessionId": "s", "toolCall": call, "options": offered}
+    ask = {"id": 1, "method": "session/request_permission", "params": params}
+    policy = Policy("the agent", permission, {}, lambda *_: None)
+    client, wire = client_of(
+        ask, answered({"stopReason": "end_turn"}), listener=Listener(policy.decide)
+    )
+    client.prompt("s", "hello")
+    outcome = wire.sent[1]["result"]["outcome"]
+    assert outcome.get("optionId") == chosen
+    assert outcome["outcome"] == ("cancelled" if chosen is None else "selected")
+    assert policy.denials == (["rm"] if denied else [])
 
 
 def test_a_permission_without_a_choice_is_cancelled():

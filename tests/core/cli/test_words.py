@@ -44,12 +44,31 @@ def test_a_span_counts_back_from_now(text, back):
     assert abs((time.time() - back.total_seconds()) * 1000 - moment) < 5_000
 
 
+@pytest.fixture(params=["UTC0", "EAST-5:30", "WEST+8"])
+def hours_east(request, monkeypatch):
+    """How far the local time is ahead of UTC."""
+    monkeypatch.setenv("TZ", request.param)
+    time.tzset()
+    yield {"UTC0": 0, "EAST-5:30": 5.5, "WEST+8": -8}[request.param]
+    monkeypatch.undo()
+    time.tzset()
+
+
 @pytest.mark.parametrize(
-    "text", ["2026-01-31", "2026-01-31T10:30", "2026-01-31T10:30:00Z", "2026-01-31T10:30+02:00"]
+    ("text", "in_utc", "is_local"),
+    [
+        ("2026-01-31", "2026-01-31T00:00:00.000", True),
+        ("2026-01-31T10:30", "2026-01-31T10:30:00.000", True),
+        ("2026-01-31 10:30:05.067", "2026-01-31T10:30:05.067", True),
+        ("2026-01-31T10:30:00Z", "2026-01-31T10:30:00.000", False),
+        ("2026-01-31T10:30:00.250+02:00", "2026-01-31T08:30:00.250", False),
+    ],
 )
-def test_a_moment_is_an_iso_date_in_local_time_unless_it_says_otherwise(text):
-    wanted = datetime.fromisoformat(text).timestamp() * 1000
-    assert Moment().convert(text, None, None) == wanted
+def test_a_moment_is_an_iso_date_in_local_time_unless_it_says_otherwise(
+    text, in_utc, is_local, hours_east
+):
+    wanted = datetime.fromisoformat(f"{in_utc}Z") - timedelta(hours=hours_east * is_local)
+    assert Moment().convert(text, None, None) == round(wanted.timestamp() * 1000)
 
 
 @pytest.mark.parametrize("text", ["soon", "7", "d", "-3d", "2026-13-01", "9999999d"])

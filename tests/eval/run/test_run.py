@@ -1,6 +1,8 @@
 """`uwf eval run` and `resume`: nothing that is done is lost, whatever happens."""
 
 import json
+import os
+import re
 import resource
 import signal
 import subprocess
@@ -126,6 +128,35 @@ def test_kill_9_loses_no_trial_that_was_done_and_leaves_no_process(
     assert states(site) == {"scored": 1, "not_run": 2}
     document = site.document("resume", "@last")
     assert document["states"] == {"scored": 3} and nothing_left(site)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_trial_whose_worker_is_killed_has_failed_and_the_next_one_runs(
+    site: Site, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    agent = f"echo $$ >> $LOG; test $(wc -l < $LOG) = 1 && sleep 600; {DONE}"
+    site.task(agent=agent, env={"LOG": str(log)})
+    process = site.start("run", "t", "--repeat", "3")
+    wait_for(lambda: lines_of(log) > 0)
+    hanging = int(log.read_text())
+    os.kill(worker_above(hanging), signal.SIGKILL)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1, err
+    assert json.loads(out)["states"] == {"failed": 1, "scored": 2}
+    lost, *others = sorted(site.stored()[1], key=lambda trial: trial.state)
+    assert lost.failure is not None and lost.failure.kind == "worker_died"
+    assert (lost.score, lost.passed, lost.attempt) == (0.0, False, 1)
+    assert [each.attempt for each in others] == [1, 1] and lines_of(log) == 3
+    wait_for(lambda: not Path(f"/proc/{hanging}").exists())
+    assert nothing_left(site)
+
+
+def worker_above(pid: int) -> int:
+    """The worker among the ancestors of a process."""
+    while b"uwf_eval.run" not in Path(f"/proc/{pid}/cmdline").read_bytes():
+        pid = int(re.search(r"PPid:\s*(\d+)", Path(f"/proc/{pid}/status").read_text())[1])
+    return pid
 
 
 def test_resume_runs_infrastructure_errors_again_and_only_those(site: Site, tmp_path: Path) -> None:

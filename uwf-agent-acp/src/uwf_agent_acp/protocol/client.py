@@ -243,7 +243,11 @@ class AcpClient:
         request = PermissionRequest(
             session=str(params.get("sessionId", "")),
             tool=read_tool_use(call),
-            options=tuple((str(each.get("kind")), str(each.get("optionId"))) for each in pairs),
+            options=tuple(
+                (str(each.get("kind")), each["optionId"])
+                for each in pairs
+                if isinstance(each.get("optionId"), str)  # else there is nothing to answer with
+            ),
         )
         chosen = self._listener.permission(request)
         if chosen is None:
