@@ -16,10 +16,9 @@ from bad_plugins import (
     STILL_GOOD,
     install_observer,
 )
+from tests.beside import beside
 
 ALL = {each.name: each for each in (*BAD, *STILL_GOOD)}
-OTHERS = "uwf-agent-acp,uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
-"""Distributions that may be installed beside; `doctor` would load each of their plugins."""
 DIED = ("killed", "crashes")
 
 
@@ -133,7 +132,7 @@ def test_a_plugin_that_closes_everything_ends_its_own_command_and_nothing_else(i
 
 def test_a_demand_without_a_ceiling_is_a_warning_of_doctor(installation):
     ALL["unbounded"].install(installation.wheels, installation.site)
-    done = installation.uwf("doctor", UWF_BLOCK_PLUGINS=OTHERS)
+    done = installation.uwf("doctor", UWF_BLOCK_PLUGINS=beside())
     check = next(each for each in done.document["checks"] if "unbounded" in each["name"])
     assert check["state"] == "warning"
     assert "uwf-agent-unbounded 1.2" in check["message"]
@@ -195,7 +194,7 @@ def test_the_result_of_every_command_can_be_read_with_all_of_them_installed(inst
     for name in OBSERVERS:
         install_observer(name, installation.wheels, installation.site)
     # These take their time in `doctor`; the last would be nobody's, as it claims our name.
-    blocked = f"hangs,floods,uwf-agent-mock,{OTHERS}"
+    blocked = f"hangs,floods,uwf-agent-mock,{beside()}"
     for words in COMMANDS:
         done = installation.uwf(
             *words.format(thread=thread, idle=idle).split(), "--format", "json",
@@ -210,7 +209,7 @@ def test_the_hooks_of_each_plugin_are_listed_and_a_broken_one_has_its_reason(ins
         ALL[name].install(installation.wheels, installation.site)
     for name in OBSERVERS:
         install_observer(name, installation.wheels, installation.site)
-    blocked = {"UWF_BLOCK_PLUGINS": f"hangs,{OTHERS}"}
+    blocked = {"UWF_BLOCK_PLUGINS": f"hangs,{beside()}"}
     plain = installation.uwf("plugin", "list", **blocked).document["plugins"]
     rows = installation.uwf("plugin", "list", "--hooks", **blocked).document["plugins"]
     assert [each["name"] for each in rows] == [each["name"] for each in plain]

@@ -2,9 +2,9 @@
 
 import pytest
 from bad_plugins import AGENT, RECORD
+from tests.beside import beside
 from wheels import build_wheel, install
 
-OTHERS = "uwf-agent-acp,uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
 GOOD = RECORD.format(name="odd") + AGENT
 FORKS = GOOD.replace('make")]', 'make", capabilities=frozenset(["fork"]))]')
 WRONG = {
@@ -36,7 +36,7 @@ def test_an_agent_that_cannot_do_what_it_announces_is_never_ready(installation, 
     checked = installation.uwf("plugin", "check", "odd")
     assert checked.exit_code == 1, checked
     assert checked.document["plugins"][0]["status"] == "broken"
-    checks = installation.uwf("doctor", UWF_BLOCK_PLUGINS=OTHERS).document["checks"]
+    checks = installation.uwf("doctor", UWF_BLOCK_PLUGINS=beside()).document["checks"]
     (check,) = [each for each in checks if each["name"] == "agents odd"]
     readiness = installation.uwf("agent", "check", "odd")
     assert (readiness.exit_code, readiness.document["ready"]) == (6, False)

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.beside import beside
 from wheels import build_wheel, install
 
 from uwf_core.operations.rows import own_commands
@@ -12,7 +13,6 @@ from uwf_core.stores.open import HOUSE
 
 COMMANDS = own_commands().rows
 
-OTHERS = "uwf-agent-acp,uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
 CLAIMS = [
     ("uwf.agents", "mock"),
     ("uwf.agents", "human"),
@@ -49,13 +49,13 @@ def test_whoever_claims_a_name_of_the_core_is_shadowed_and_the_core_wins(install
 
 def test_doctor_names_the_shadowed_one_until_it_is_blocked(installation):
     claim(installation, "uwf.extractors", "frontmatter")
-    done = installation.uwf("doctor", UWF_BLOCK_PLUGINS=OTHERS)
+    done = installation.uwf("doctor", UWF_BLOCK_PLUGINS=beside())
     checks = [each for each in done.document["checks"] if each["name"] == "extractors frontmatter"]
     assert {each["state"]: each["message"].partition(":")[0] for each in checks} == {
         "error": "thief 1.2 is shadowed",
         "ok": f"{CORE} {version_of_core()}",
     }
-    again = installation.uwf("doctor", UWF_BLOCK_PLUGINS=f"{OTHERS},thief")
+    again = installation.uwf("doctor", UWF_BLOCK_PLUGINS=f"{beside()},thief")
     assert (again.exit_code, again.document["healthy"]) == (0, True)
 
 
@@ -92,7 +92,7 @@ def test_an_odd_name_is_rejected_with_the_distribution(installation, name):
     assert plugin["hint"].endswith("uwf config set --add plugins.block thief"), (
         "its own name cannot be typed"
     )
-    checks = installation.uwf("doctor", UWF_BLOCK_PLUGINS=OTHERS).document["checks"]
+    checks = installation.uwf("doctor", UWF_BLOCK_PLUGINS=beside()).document["checks"]
     assert "uwf plugin check thief" in [each["hint"] for each in checks]
     text = installation.uwf("plugin", "list", "--format", "text").stdout
     assert text.isascii() and "\x1b" not in text and "\0" not in text

@@ -5,9 +5,8 @@ import time
 
 import pytest
 from bad_plugins import AGENT, RECORD
+from tests.beside import beside
 from wheels import build_wheel, install
-
-OTHERS = "uwf-agent-acp,uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
 
 OBSERVER = """
 import os, sys, time
@@ -131,11 +130,11 @@ def test_of_a_distribution_with_two_plugins_the_doctor_blames_the_one_that_is_br
     entries = {"uwf.agents": {name: f"uwf_agent_{name}" for name in names}}
     wheel = build_wheel(installation.wheels, "uwf-three", entries, files)
     install(wheel, installation.site)
-    done = installation.uwf("doctor", UWF_BLOCK_PLUGINS=OTHERS)
+    done = installation.uwf("doctor", UWF_BLOCK_PLUGINS=beside())
     checks = {each["name"]: each for each in done.document["checks"]}
     states = [checks[f"agents {name}"]["state"] for name in names]
     assert states == ["ok", "error" if more else "ok", "ok"]
     assert "uwf-three 1.2" in checks["agents odd"]["message"]
-    listed = installation.uwf("plugin", "list", "--hooks", UWF_BLOCK_PLUGINS=OTHERS).document
+    listed = installation.uwf("plugin", "list", "--hooks", UWF_BLOCK_PLUGINS=beside()).document
     found = {each["name"]: each["status"] for each in listed["plugins"]}
     assert [found[name] for name in names] == ["ready", "broken" if more else "ready", "ready"]

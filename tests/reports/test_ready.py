@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.beside import NAMES, beside
 
 from uwf_core.testing.project import Project
 from uwf_testing.model_server import ScriptedModel
@@ -29,6 +30,8 @@ def project(tmp_path: Path) -> Project:
     made.workflow("one", ONE)
     made.env = {**made.env, "PATH": f"{SCRIPTS}{os.pathsep}/usr/bin:/bin"}
     del made.env["UWF_DEFAULT_AGENT"]
+    agents = (each for each in NAMES if each.startswith("uwf-agent-"))
+    made.env["UWF_BLOCK_PLUGINS"] = beside(*agents, "uwf-llm")
     return made
 
 

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.beside import beside
 
 from uwf_core.process.mounts import kind_in
 from uwf_core.testing.project import Project
@@ -55,6 +56,7 @@ def copied(project: Project, *names: str) -> Project:
 
 
 def reports_the_log(project: Project) -> None:
+    project.env["UWF_BLOCK_PLUGINS"] = beside()
     for words in (("cas", "verify"), ("store", "check"), ("doctor",)):
         ended = project.uwf(*words, "--format", "text")
         assert ended.exit_code != 0, words

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from cli_kit import APPROVED, WORKFLOW, WROTE
+from tests.beside import beside
 
 from uwf_core.ids import Ref
 from uwf_core.operations.rows import Noun, own_commands
@@ -248,8 +249,7 @@ def test_agents_are_listed_without_loading_and_checked_by_loading(uwf, project):
 
 
 def test_doctor_looks_at_everything(uwf, project, monkeypatch):
-    beside = "uwf-agent-acp,uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
-    monkeypatch.setenv("UWF_BLOCK_PLUGINS", beside)  # each of their plugins would be loaded
+    monkeypatch.setenv("UWF_BLOCK_PLUGINS", beside())
     answer = uwf("doctor")
     assert answer.code == 0, answer.out
     checks = {each["name"]: each["state"] for each in answer.document["checks"]}

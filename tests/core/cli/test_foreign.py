@@ -7,13 +7,11 @@ import sys
 from importlib.metadata import version
 
 import pytest
+from tests.beside import beside
 
 from uwf_core.plugins import scan
 from uwf_core.plugins.repair import repair_line
 from uwf_core.testing.project import Project
-
-OTHERS = "uwf-agent-acp,uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
-"""Distributions that may be installed beside; `doctor` would load each of their plugins."""
 
 
 class Site:
@@ -125,7 +123,7 @@ def test_a_command_cannot_take_the_name_of_one_of_ours(site):
 )
 def test_doctor_names_a_plugin_that_does_not_load_and_survives_it(site, code, word):
     site.install("uwf-agent-bad", "[uwf.agents]\nbad = uwf_agent_bad\n", code)
-    done = site.uwf("doctor", UWF_BLOCK_PLUGINS=OTHERS)
+    done = site.uwf("doctor", UWF_BLOCK_PLUGINS=beside())
     assert done.exit_code == 1
     bad = next(each for each in done.document["checks"] if each["name"] == "agents bad")
     assert (bad["state"], word in bad["message"]) == ("error", True), bad
@@ -137,7 +135,7 @@ def test_doctor_names_a_plugin_that_does_not_load_and_survives_it(site, code, wo
 def test_doctor_names_a_library_that_a_plugin_needs_and_does_not_have(site):
     needs = "Requires-Dist: click<1\nRequires-Dist: absent-library>=2\n"
     site.install("uwf-greet", "[uwf.commands]\ngreet = uwf_greet:command\n", GREET, needs)
-    checks = site.uwf("doctor", UWF_BLOCK_PLUGINS=OTHERS).document["checks"]
+    checks = site.uwf("doctor", UWF_BLOCK_PLUGINS=beside()).document["checks"]
     own, *faults = [each for each in checks if each["name"] == "libraries"]
     assert own["state"] == "ok"
     assert f"click {version('click')}" in own["message"]
@@ -201,7 +199,7 @@ def test_the_checks_of_a_plugin_are_run_by_doctor_and_agent_check(site):
     assert (checked["ready"], checked["reason"]) == (False, "not signed in")
     names = {
         each["name"]: each["state"]
-        for each in site.uwf("doctor", UWF_BLOCK_PLUGINS=OTHERS).document["checks"]
+        for each in site.uwf("doctor", UWF_BLOCK_PLUGINS=beside()).document["checks"]
     }
     assert names["agents good: login"] == "error"
     assert names["agents good: odd"] == "error"

@@ -11,6 +11,7 @@ import time
 
 import pytest
 from cli_kit import WROTE
+from tests.beside import beside
 
 from uwf_core.engine.log_file import FORMAT, KEPT_FILES, LogFile, new_id
 from uwf_core.errors import AmbiguousIdError, StoreError, UnknownIdError
@@ -122,7 +123,8 @@ def test_who_writes_has_the_folder_for_itself(tmp_path):
     assert len(list(log.entries())) == 1
 
 
-def test_commands_that_run_things_are_logged_and_readers_are_not(uwf, project):
+def test_commands_that_run_things_are_logged_and_readers_are_not(uwf, project, monkeypatch):
+    monkeypatch.setenv("UWF_BLOCK_PLUGINS", beside())
     for call in (
         "workflow list",
         "thread list --all",

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.beside import beside
 from tests.core.engine.conftest import APPROVED, DONE
 
 from uwf_core.client import Client
@@ -136,7 +137,7 @@ def test_doctor_reports_every_name_that_stands_for_nothing(project: Project) -> 
         f"{MODELS}modelOverrides: {{extract: nope}}\nextractors: [gone]\n"
         "agentOverrides: {loop: {developer: nobody}}\nagents: {mine: {use: nothing}}\n"
     )
-    done = project.uwf("doctor")
+    done = project.uwf("doctor", env={"UWF_BLOCK_PLUGINS": beside()})
     assert done.exit_code != 0
     told = json.dumps([each for each in done.document["checks"] if each["name"] == "names"])
     assert all(name in told for name in ("nope", "gone", "nobody", "nothing"))

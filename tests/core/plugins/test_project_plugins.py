@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.beside import beside
 
 from uwf_core.errors import PluginBroken
 from uwf_core.plugins.plugins import Plugins
@@ -120,6 +121,12 @@ def test_its_options_come_from_the_configuration_and_are_checked(project):
     assert (wrong.exit_code, wrong.error["hint"]) == (2, "did you mean 'word'?")
 
 
+def checks_of(project, *kept):
+    """What `doctor` says about the project, without the distributions beside it."""
+    blocked = {"UWF_BLOCK_PLUGINS": beside(*kept)}
+    return project.uwf("doctor", env=blocked).document["checks"]
+
+
 def test_processes_that_uwf_starts_find_it_too(project):
     add(project, "agents/echo.py", AGENT)
     thread = project.uwf("thread", "start", "short", "-p", "x").document["thread"]
@@ -128,7 +135,7 @@ def test_processes_that_uwf_starts_find_it_too(project):
     assert project.uwf("thread", "wait", thread).document["status"] == "completed"
     checked = project.uwf("plugin", "check", "echo").document["plugins"][0]
     assert (checked["status"], checked["summary"]) == ("ready", "repeats")
-    checks = project.uwf("doctor").document["checks"]
+    checks = checks_of(project)
     assert {"name": "agents echo", "state": "ok", "message": ".uwf/plugins/agents/echo.py",
             "hint": None} in checks  # fmt: skip
 
@@ -181,7 +188,7 @@ def test_an_unknown_observer_in_the_order_is_reported_and_stops_no_run(project):
     assert "audit" in refused.error["hint"]
     assert project.uwf("config", "set", "plugins.order", "[audit]").exit_code == 0
     file.unlink()
-    checks = project.uwf("doctor").document["checks"]
+    checks = checks_of(project)
     (fault,) = [each for each in checks if each["name"] == "names"]
     assert "plugins.order" in fault["message"] and "unknown observer 'audit'" in fault["message"]
     assert project.uwf("run", "short", "-p", "x", "--agent", "echo").exit_code == 0
@@ -231,7 +238,7 @@ def test_an_untrusted_project_is_listed_and_reported_and_takes_no_names(project,
     done = project.uwf("run", "short", "-p", "x")
     assert done.exit_code == 0
     assert "the observer greet of .uwf/plugins/observers/greet.py is untrusted" in done.stderr
-    checks = {each["name"]: each for each in project.uwf("doctor").document["checks"]}
+    checks = {each["name"]: each for each in checks_of(project)}
     assert checks["agents greet"]["state"] == "warning"
     program = tmp_path / "bin" / "uwf-greet"
     program.parent.mkdir()
@@ -281,7 +288,7 @@ def test_what_cannot_be_used_is_listed_with_its_reason(project):
     found = sorted((row["status"], row["reason"]) for row in rows)
     for (status, reason), wanted in zip(found, sorted(UNUSABLE.values()), strict=True):
         assert (status, reason[: len(wanted[1])]) == wanted
-    checks = project.uwf("doctor").document["checks"]
+    checks = checks_of(project, "uwf-agent-builtin")
     for row in rows:
         checked = project.uwf("plugin", "check", row["name"])
         assert checked.exit_code in (1, 2)
@@ -407,6 +414,7 @@ FORGED = "x\nnote: all plugins are \u202e\x1b[1mready"
 
 @pytest.mark.parametrize("trusted", [True, False])
 def test_a_file_name_of_a_cloned_repository_forges_no_line(project, trusted):
+    project.env["UWF_BLOCK_PLUGINS"] = beside()
     for file in (f"observers/{FORGED}.py", f"{FORGED}/echo.py", f"{FORGED}.py"):
         add(project, file, "raise SystemExit('it ran')", trusted=trusted)
     project.script([{"role": "writer", "output": {"$status": "done"}}])
@@ -426,6 +434,7 @@ def test_a_file_name_of_a_cloned_repository_forges_no_line(project, trusted):
 
 def test_a_folder_whose_name_has_a_line_break_forges_no_line(tmp_path):
     project = Project(tmp_path / FORGED)
+    project.env["UWF_BLOCK_PLUGINS"] = beside()
     add(project, "agents/echo.py", "import nothing_like_this\n")
     for words in (("plugin", "check", "echo"), ("agent", "check", "echo"), ("doctor",)):
         done = project.uwf(*words, "--format", "text")
