@@ -208,9 +208,8 @@ class _Edits:
     def _of_two(
         self, kind: str, part: ast.expr, left: ast.expr, word: str, right: ast.expr, at: int
     ) -> RandomBug:
-        return self._replaced(
-            kind, part, f"({self._source(left)} {word} {self._source(right)})", at
-        )
+        new = f"(({self._source(left)}) {word} ({self._source(right)}))"
+        return self._replaced(kind, part, new, at)
 
     def _defaults(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[RandomBug]:
         at = next((each for each in function.body if not _is_text_alone(each)), None)

@@ -8,10 +8,11 @@ from desk import GOOD, NOTE, NULL, Desk
 from tests.store_file import opened_store
 
 from uwf_core.client import Client
-from uwf_core.errors import StoreError
+from uwf_core.errors import BusyError, StoreError
 from uwf_eval.store.results import Results
 from uwf_improve.edit.catalog import Edits
 from uwf_improve.sealed.catalog import Sets
+from uwf_improve.sealed.records import SealedTest
 
 
 def test_a_set_has_its_bar_before_the_first_trial_and_keeps_it(desk):
@@ -92,6 +93,49 @@ def test_deleting_the_newest_records_does_not_win_a_test_back(desk):
     assert done.exit_code != 0 and "deleted" in done.stderr
     again = desk.call(*desk.seal())
     assert again.exit_code != 0 and "deleted" in again.stderr
+
+
+def test_an_older_end_of_a_set_replaces_no_newer_one(desk):
+    desk.call(*desk.seal())
+    overtaken = []
+
+    class Slow(Sets):
+        """Another process stores a record and its end between the record and the end of this."""
+
+        def folder(self, name):
+            if not overtaken:
+                overtaken.append(name)
+                Sets(client).append(Sets(client).read(name), "extended")
+            return super().folder(name)
+
+    with desk.client() as client:
+        first = Sets(client).read("notes")
+        assert Slow(client).append(first, "extended").number == 2
+        assert Sets(client).read("notes").number == 3
+        end = (Sets(client).folder("notes") / "head").read_text()
+        assert (overtaken, end.split()[0]) == (["notes"], "3")
+        with pytest.raises(BusyError):  # it was not the newest
+            Sets(client).append(first, "extended")
+
+
+def test_sealed_tasks_are_tested_four_times_and_then_only_after_others_are_added(desk):
+    desk.call(*desk.seal())
+    edit = desk.call(*desk.text("roles.writer.goal", GOOD)).document["edit"]
+    with desk.client() as client:
+        state = Sets(client).read("notes")
+        spent = [
+            SealedTest(number=number, level=state.bar.level(number), edit=f"{number:012}",
+                       begun_at_ms=1, decided_at_ms=2, verdict="not accepted")
+            for number in (1, 2, 3, 4)
+        ]  # fmt: skip
+        state = Sets(client).append(state, "decided", tests=spent[:3])
+        planned = desk.call("decide", edit, "--set", "notes", "--dry-run")
+        assert "test 4 of at most 4" in planned.stderr
+        Sets(client).append(state, "decided", tests=spent)
+    done = desk.call("decide", edit, "--set", "notes")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "the sealed tasks were tested 4 times" in done.stderr and "--add" in done.stderr
+    assert desk.call("list").document["sets"][0]["tests"] == 4
 
 
 def test_a_damaged_set_stops_no_other_set_and_its_tasks_stay_sealed(desk):
