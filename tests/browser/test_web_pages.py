@@ -81,7 +81,7 @@ def test_a_run_is_started_watched_sent_back_approved_and_explained_by_keyboard(
     tab_to(page, lambda at: at[2] == "letter")
     press("Enter")
     page.wait_for_url("**/start/letter")
-    tab_to(page, lambda at: at[1] == "text")
+    tab_to(page, lambda at: at[1] == "prompt")
     page.keyboard.type("A letter to Ada")
     tab_to(page, lambda at: at[0] == "BUTTON")
     press("Enter")
@@ -232,7 +232,7 @@ def test_everything_works_without_scripts(server: WebServer, browser: Browser) -
     page.goto(server.new_link())
     server.play(0)
     page.goto(f"{server.origin}/start/letter")
-    page.fill("#text", "Without scripts")
+    page.fill("#start-prompt", "Without scripts")
     page.click("button.main")
     page.wait_for_url("**/threads/*")
     thread = page.url.rpartition("/")[2]

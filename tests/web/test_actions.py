@@ -16,7 +16,7 @@ input:
 
 def test_a_run_is_started_sent_back_once_and_approved(web: WebSite) -> None:
     folder = str(web.project.folder)
-    answer = web.visitor.send("/start/letter", "/start/letter", text="@secret.txt", cwd=folder)
+    answer = web.visitor.send("/start/letter", "/start/letter", prompt="@secret.txt", cwd=folder)
     assert answer.status_code == 303, answer.text
     page = answer.headers["location"]
     thread = page.rpartition("/")[2]
@@ -56,7 +56,7 @@ def test_an_answer_that_the_form_does_not_allow_changes_nothing(web: WebSite) ->
 
 
 def test_a_thread_starts_only_in_a_folder_of_the_list(web: WebSite) -> None:
-    answer = web.visitor.send("/start/letter", "/start/letter", text="Task", cwd="/etc")
+    answer = web.visitor.send("/start/letter", "/start/letter", prompt="Task", cwd="/etc")
     assert answer.status_code == 400
     assert "cannot be started in" in answer.text
     with web.project.client() as uwf:
@@ -69,7 +69,7 @@ def test_no_form_decides_which_program_runs(web: WebSite, agent: str) -> None:
     program = web.project.folder / "program"
     program.write_text(f"#!/bin/sh\ntouch {sign}\n")
     program.chmod(0o755)
-    fields = {"text": "Write", "cwd": str(web.project.folder), "agent": agent.format(sign)}
+    fields = {"prompt": "Write", "cwd": str(web.project.folder), "agent": agent.format(sign)}
     answer = web.visitor.send("/start/letter", "/start/letter", **fields)
     assert (answer.status_code, sign.exists()) == (400, False)
     with web.project.client() as uwf:
@@ -105,7 +105,7 @@ def test_the_input_of_a_workflow_is_typed_by_its_schema(web: WebSite) -> None:
     fields = {"size": "2", "flag": "true", "names": "a\r\n\r\nb", "note": "@x"}
     form = next(each for each in web.visitor.forms("/start/letter"))
     typed = {f"field.{name}": value for name, value in fields.items()}
-    given = {**form["fields"], **typed, "text": "Task", "cwd": str(web.project.folder)}
+    given = {**form["fields"], **typed, "prompt": "Task", "cwd": str(web.project.folder)}
     answer = web.visitor.post("/start/letter", given)
     assert answer.status_code == 303, answer.text
     thread = answer.headers["location"].rpartition("/")[2]

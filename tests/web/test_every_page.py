@@ -129,7 +129,7 @@ def test_a_form_that_fails_keeps_what_was_written(web: WebSite) -> None:
     assert refused.status_code == 422
     assert "Too &lt;long&gt;</textarea>" in refused.text and 'role="alert"' in refused.text
     folder = str(web.project.folder)
-    refused = web.visitor.send("/start/letter", "/start/letter", text="My task", cwd="/etc")
+    refused = web.visitor.send("/start/letter", "/start/letter", prompt="My task", cwd="/etc")
     assert refused.status_code == 400 and "My task</textarea>" in refused.text
     assert folder in refused.text
 
@@ -148,5 +148,5 @@ def test_a_question_needs_an_answer_or_an_explicit_button(web: WebSite) -> None:
     )
     refused = web.visitor.send(page, "/resume", text=" ")
     assert refused.status_code == 409 and "waits for an answer" in refused.text
-    assert web.visitor.send(page, "/resume", text=" ", without="answer").status_code == 303
+    assert web.visitor.send(page, "/resume", text=" ", without_answer="true").status_code == 303
     web.until(page.rpartition("/")[2], "suspended", 2)

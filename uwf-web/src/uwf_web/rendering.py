@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from uwf_core.commands import ago, count, duration
 from uwf_core.markup import text as escaped
+from uwf_web.actions import FORMS
 from uwf_web.filters import FILTERS
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Rendering:
         )  # fmt: skip
         self._templates.filters["with"] = _with
         self._templates.filters.update(FILTERS)
+        self._templates.globals["forms"] = FORMS
 
     def page(self, template: str, document: "Document", site: "Site") -> str:
         """A page: its template knows the document and the site, and nothing else."""
