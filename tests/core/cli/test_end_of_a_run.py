@@ -1,5 +1,7 @@
 """What a person reads at the end of a run: each thing once, and the command that continues it."""
 
+import errno
+import os
 import re
 import shlex
 import subprocess
@@ -278,3 +280,25 @@ def test_the_beginning_of_a_long_text_stays_in_the_live_line(project):
 )  # fmt: skip
 def test_the_options_of_an_answer_follow_the_form_and_run_nothing_of_it(form, options):
     assert answer_options(form) == options
+
+
+def test_a_run_whose_outcome_cannot_be_kept_is_whole_and_leaves_no_part_of_a_file(
+    uwf, project, monkeypatch
+):
+    """A full disk takes only what `thread wait` would have printed."""
+    project.script([WROTE, APPROVED])
+    thread = uwf("thread", "start", "pair", "-p", "x").document["thread"]
+    replace = os.replace
+
+    def full(source, target, **folders):
+        if str(target).endswith(f"{thread}.json"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        replace(source, target, **folders)
+
+    monkeypatch.setattr(os, "replace", full)
+    done = uwf("thread", "exec", thread, "--until-done")
+    assert (done.code, done.document["status"]) == (0, "completed")
+    assert f"`uwf thread wait {thread}` will not know this run: " in done.err
+    assert "No space left" in done.err
+    assert [each.name for each in project.home.rglob(f"*{thread}*.json")] == []
+    assert uwf("thread", "show", thread).document["status"] == "completed"
