@@ -1,6 +1,6 @@
 """`kill -9` at any moment: nothing that was said to be stored is lost, and nobody has to repair.
 
-24 times, 300 in the long form (`python3 dev.py faults` without `--short`); `UWF_KILL_SEED` repeats
+12 times, 300 in the long form (`python3 dev.py faults` without `--short`); `UWF_KILL_SEED` repeats
 a run, and with CI set every run is the same.
 """
 
@@ -19,7 +19,7 @@ from tests.forms import form
 from tests.step_parts import session_of
 from tests.store_file import opened_store
 
-KILLS = form(short=24, long=300)
+KILLS = form(short=12, long=300)
 _ANY = 5 if "CI" in os.environ else random.SystemRandom().randrange(1 << 31)
 SEED = int(os.environ.get("UWF_KILL_SEED", _ANY))
 SHARES = {"mock": 0.5, "kids": 0.25, "pack": 0.25}

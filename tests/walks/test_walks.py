@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.forms import form
 from tests.walks.__main__ import walked
 from tests.walks.walk import Doubts, Unsound, Walk, Workflows
 
@@ -14,12 +15,14 @@ from uwf_core.stores.memory import open_memory
 from uwf_core.workflow.check import check_text
 from uwf_core.workflow.publish import publish
 
+WORKFLOWS = form(short=20, long=200)
+
 
 def test_no_walk_through_a_checked_workflow_fails() -> None:
     """The long form is `nox -s walks`; its table is in docs/explanation/types.md."""
-    counts, wrong = walked(seed=18, workflows=50, walks=2_500)
+    counts, wrong = walked(seed=18, workflows=WORKFLOWS, walks=50 * WORKFLOWS)
     assert wrong == []
-    assert counts["walks"] == 2_500
+    assert counts["walks"] == 50 * WORKFLOWS
     for reached in ("steps", "calls", "fan-outs", "branches", "ended", "suspended"):
         assert counts[reached] > 100, counts
 

@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.forms import form
 
 from uwf_core.client import Client
 from uwf_core.commands import main
@@ -139,7 +140,7 @@ def test_what_no_text_may_hold_does_not_break_a_draft(text, tmp_path):
     assert write_draft(tmp_path / "out", "draft", course_of(session), "test", ROLES)["steps"] == 3
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=form(short=4, long=200))
 @given(first=TEXTS.filter(str.strip), turns=TURNS, last=TEXTS.filter(str.strip))
 def test_whatever_a_session_says_its_draft_checks_and_replays(first, turns, last, tmp_path_factory):
     """`write_draft` verifies both, and fails otherwise."""

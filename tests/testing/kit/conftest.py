@@ -114,7 +114,7 @@ def _folder_in_memory(folder: Path) -> Path:
 
 def environment(site: Path, *, observers: bool) -> dict[str, str]:
     """The environment of an author in whose Python the strangers are installed."""
-    kept = ("PATH", "HOME", "TMPDIR", "VIRTUAL_ENV")
+    kept = ("PATH", "HOME", "TMPDIR", "VIRTUAL_ENV", "UWF_TESTS_LONG")
     env = {name: os.environ[name] for name in kept if name in os.environ}
     folders = (STRANGERS, site, site / _OBSERVERS) if observers else (STRANGERS, site)
     path = os.pathsep.join(map(str, folders))

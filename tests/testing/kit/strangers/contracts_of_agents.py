@@ -4,8 +4,9 @@ import os
 
 import pytest
 from folders import tmp_path
-from kit_agents.names import ANNOUNCED_WRONGLY, NAMES, WITH_PROGRAMS
+from kit_agents.names import ANNOUNCED_WRONGLY, BREAKS, NAMES, WITH_PROGRAMS
 from kit_agents.peer import PuppetPeer, QuickPeer
+from short_form import shortened
 
 from uwf_testing.agent_contract import AgentContract, KitLimits
 
@@ -54,4 +55,6 @@ names = (*WITH_PROGRAMS, *(name for name in (*NAMES, *ANNOUNCED_WRONGLY)))
 part, parts = map(int, os.environ.get("KIT_PART", "0/1").split("/"))
 for name in list(dict.fromkeys(names))[part::parts]:
     fixtures = WithPrograms if name in WITH_PROGRAMS else Puppets
-    globals()[f"Test_{name}"] = type(f"Test_{name}", (fixtures, AgentContract), {})
+    broken = BREAKS[name] if name in BREAKS else (ANNOUNCED_WRONGLY[name],)
+    contract = type(f"Test_{name}", (fixtures, AgentContract), {})
+    globals()[contract.__name__] = shortened(contract, broken)

@@ -7,6 +7,7 @@ import os
 import pytest
 from folders import tmp_path
 from kit_others.names import OBSERVERS
+from short_form import shortened
 
 from uwf_testing.observer_contract import ObserverContract
 
@@ -27,5 +28,6 @@ class Observers(ObserverContract):
 
 
 part, parts = map(int, os.environ.get("KIT_PART", "0/1").split("/"))
-for name in list(OBSERVERS)[part::parts]:
-    globals()[f"Test_{name}"] = type(f"Test_{name}", (Observers,), {"__test__": True})
+for name, clause in list(OBSERVERS.items())[part::parts]:
+    contract = type(f"Test_{name}", (Observers,), {"__test__": True})
+    globals()[contract.__name__] = shortened(contract, (clause,) if clause else ())

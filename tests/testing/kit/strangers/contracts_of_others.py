@@ -6,6 +6,7 @@ import os
 import pytest
 from folders import tmp_path
 from kit_others.names import EXPORTERS, EXTRACTORS, IN_OWN_FORMAT, JUDGES, TOOLS
+from short_form import shortened
 
 from uwf_core.api import JudgeRequest
 from uwf_testing.exporter_contract import ExporterContract
@@ -90,17 +91,19 @@ class Judges(Here):
 
 
 def _contracts():
-    for name in EXTRACTORS:
-        yield name, (InOwnFormat if name in IN_OWN_FORMAT else Extractors, ExtractorContract)
+    for name, clause in EXTRACTORS.items():
+        fixtures = InOwnFormat if name in IN_OWN_FORMAT else Extractors
+        yield name, clause, fixtures, ExtractorContract
     kinds = (
         (JUDGES, Judges, JudgeContract),
         (TOOLS, Tools, ToolContract),
         (EXPORTERS, Exporters, ExporterContract),
     )
     for names, fixtures, contract in kinds:
-        yield from ((name, (fixtures, contract)) for name in names)
+        yield from ((*each, fixtures, contract) for each in names.items())
 
 
 part, parts = map(int, os.environ.get("KIT_PART", "0/1").split("/"))
-for name, bases in list(_contracts())[part::parts]:
-    globals()[f"Test_{name}"] = type(f"Test_{name}", bases, {})
+for name, clause, fixtures, contract in list(_contracts())[part::parts]:
+    found = type(f"Test_{name}", (fixtures, contract), {})
+    globals()[found.__name__] = shortened(found, (clause,) if clause else ())
