@@ -54,7 +54,7 @@ ALLOWED = {
     "uwf_core/threads/background.py": OWN_HOME,
     "uwf_core/maintenance/attest.py": "the bundle that it has just written",
     "uwf_core/maintenance/home_copy.py": RETURNED,
-    "uwf_core/workflow/source_file.py": RETURNED,
+    "uwf_core/workflow/load.py": RETURNED,
     "uwf_eval/judges/identity.py": OF_PACKAGE,
     "uwf_eval/judges/launcher.py": PROGRAM,
     "uwf_eval/report/html/page.py": OF_PACKAGE,

@@ -9,8 +9,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
 from generate import page
 from uwf_core import api
+from uwf_core.workflow.changes import KINDS
 from uwf_core.workflow.codes import CODES
-from uwf_core.workflow.diff.changes import KINDS
 from uwf_eval.judges.builtin_judges import builtin_judges
 
 WITHOUT_EXAMPLE = {"too-large", "too-many-problems"}  # each needs a large file

@@ -171,7 +171,7 @@ OF_OTHER_WORKFLOWS = frozenset(
         "uwf_core.files.artifacts",
         "uwf_core.files.content",
         "uwf_core.prompt.command",
-        "uwf_core.workflow.role_check",
+        "uwf_core.workflow.skills",
     }
 )
 """Modules of features that a plain workflow does not use: its commands import none of them."""

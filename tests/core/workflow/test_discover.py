@@ -237,7 +237,7 @@ def test_discovery_loads_nothing_heavy() -> None:
     heavy = "pydantic jsonschema yaml pathlib difflib asyncio importlib.metadata"
     program = (
         "import sys; before = set(sys.modules)\n"
-        "import uwf_core.workflow.discover, uwf_core.workflow.registry\n"
+        "import uwf_core.workflow.discover\n"
         "import uwf_core.workflow.definition\n"
         f"print(sorted(set({heavy!r}.split()) & (set(sys.modules) - before)))"
     )

@@ -10,10 +10,17 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import UsageError
 from uwf_core.ids import Ref
-from uwf_core.workflow.content import reference_of
 from uwf_core.workflow.definition import Edge, is_workflow, read_definition
-from uwf_core.workflow.discover import ResolveContext, Resolved, file_named, is_path, resolve
-from uwf_core.workflow.registry import StoreRegistry, register
+from uwf_core.workflow.discover import (
+    ResolveContext,
+    Resolved,
+    StoreRegistry,
+    file_named,
+    is_path,
+    register,
+    resolve,
+)
+from uwf_core.workflow.publish import reference_of
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine

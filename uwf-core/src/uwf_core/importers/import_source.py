@@ -23,7 +23,7 @@ from uwf_core.plugins.status import RESERVED, Status
 from uwf_core.thread.head import DAMAGE, IMPORTED, ORIGINAL
 from uwf_core.thread.names import head_name, prefixes_of
 from uwf_core.workflow.definition import NAME_PATTERN
-from uwf_core.workflow.registry import register, registered
+from uwf_core.workflow.discover import register, registered
 
 if TYPE_CHECKING:
     from collections.abc import Callable

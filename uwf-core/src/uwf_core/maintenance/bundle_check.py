@@ -41,7 +41,7 @@ from uwf_core.thread.types import EVENTS as KINDS_OF_EVENTS
 from uwf_core.thread.types import NODES
 from uwf_core.workflow.definition import END, START, SUSPEND, WORKFLOW_TYPES, read_definition
 from uwf_core.workflow.deliverable import WORDING, deliverable_of, ways_of
-from uwf_core.workflow.registry import PREFIX as REGISTRY
+from uwf_core.workflow.discover import REGISTRY
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable

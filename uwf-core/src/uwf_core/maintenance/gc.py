@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from uwf_core.cas.gc import Rules, collect
 from uwf_core.thread.lock import running_threads
 from uwf_core.thread.names import ASKS, ATTEMPTS, CALLS, EVENTS, HEADS, IMPORTED, PROGRAMS, TURNS
-from uwf_core.workflow.registry import PREFIX as REGISTRY
+from uwf_core.workflow.discover import REGISTRY
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import CollectDocument

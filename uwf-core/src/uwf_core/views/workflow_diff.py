@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from uwf_core.engine.workflows import drafted, read_workflow
 from uwf_core.errors import UnknownIdError
+from uwf_core.workflow.changes import Verdict, WorkflowChange
 from uwf_core.workflow.definition import Definition, Workflow
-from uwf_core.workflow.diff.changes import Verdict, WorkflowChange
-from uwf_core.workflow.diff.compare import compare_workflows
-from uwf_core.workflow.registry import registered
+from uwf_core.workflow.diff import compare_workflows
+from uwf_core.workflow.discover import registered
 from uwf_core.workflow.shown import as_in_file
 
 if TYPE_CHECKING:

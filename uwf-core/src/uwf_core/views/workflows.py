@@ -70,9 +70,8 @@ def list_workflows(
 ) -> list[WorkflowRow]:
     """The workflow of each name, sorted; `notice` gets a line for each file that is skipped."""
     from uwf_core.engine.workflows import resolve_workflow, trusting
-    from uwf_core.workflow.content import description_of
-    from uwf_core.workflow.discover import local_workflows, workflows_in
-    from uwf_core.workflow.registry import registry
+    from uwf_core.workflow.discover import local_workflows, registry, workflows_in
+    from uwf_core.workflow.load import description_of
 
     paths = engine.settings.workflow_paths
     names = set(registry(engine.store))
@@ -95,8 +94,8 @@ def list_workflows(
 
 def published(engine: "Engine", file: str) -> "Ref | None":
     """The reference of a file's workflow if exactly that is in the store; does not validate it."""
-    from uwf_core.workflow.content import reference_of
     from uwf_core.workflow.definition import is_workflow
+    from uwf_core.workflow.publish import reference_of
 
     try:
         ref = reference_of(file)

@@ -7,7 +7,7 @@ tried both ways, so that `{{#a}}…{{/a}}{{^a}}…{{/a}}` has text in every case
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 
-from uwf_core.workflow.fields import Fields, Presence
+from uwf_core.workflow.fields import Fields, Presence, WorkLeft
 from uwf_core.workflow.template import (
     Path,
     Template,
@@ -35,14 +35,7 @@ class Text(IntEnum):
     ALWAYS = 2
 
 
-class BlankWork:
-    """What is left for the templates of one file; `left` counts visits."""
-
-    def __init__(self) -> None:
-        self.left = MAX_VISITS_TOGETHER
-
-
-def text_of(template: Template, fields: Fields, work: BlankWork, *, has_body: bool) -> Text:
+def text_of(template: Template, fields: Fields, work: WorkLeft, *, has_body: bool) -> Text:
     """Whether a template renders text.
 
     A value that is present counts as text, unless it is `_body`, which may be empty (always is

@@ -5,7 +5,7 @@
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from uwf_core.cas.bounds import Budget
 from uwf_core.errors import DefinitionError, UwfError
@@ -15,15 +15,12 @@ from uwf_core.process.path_walk import PathOutside
 from uwf_core.workflow.check import Checked, check_loaded, rejected
 from uwf_core.workflow.definition import SELF, Definition, Edge
 from uwf_core.workflow.discover import ResolveContext, resolve
-from uwf_core.workflow.fan_out import flat_graph
-from uwf_core.workflow.file_name import SUFFIXES
-from uwf_core.workflow.load import Loaded, load_beside, load_file
+from uwf_core.workflow.fan_out import MAX_JOINT, flat_graph
+from uwf_core.workflow.fields import WorkLeft
+from uwf_core.workflow.load import Loaded, load_beside, load_file, reason
+from uwf_core.workflow.names import SUFFIXES
 from uwf_core.workflow.problem import Problem
-from uwf_core.workflow.source_file import reason
 from uwf_core.workflow.variants import result_schema, variants
-
-if TYPE_CHECKING:
-    from uwf_core.workflow.joins import JointWork
 
 MAX_CALLED_VALUES: Final = 50_000
 """The most values that all called files together may hold."""
@@ -89,7 +86,7 @@ class Callees:
         self._chain: tuple[str, ...] = ()
         self._values = 0
         self._budget = Budget()
-        self._joint: JointWork | None = None
+        self._joint = WorkLeft(MAX_JOINT)
 
     def find(self, word: str, file: str) -> Callee:
         """The workflow that a word in `file` names.
@@ -115,14 +112,9 @@ class Callees:
         """What the schemas of the file that is checked now may take: the called ones share it."""
         return self._budget if self._chain else Budget()
 
-    def joint(self) -> "JointWork":
+    def joint(self) -> WorkLeft:
         """The same for its joint results."""
-        from uwf_core.workflow.joins import JointWork  # not for every workflow
-
-        if not self._chain:
-            return JointWork()
-        self._joint = self._joint or JointWork()
-        return self._joint
+        return self._joint if self._chain else WorkLeft(MAX_JOINT)
 
     def _find(self, word: str, file: str, folder: str) -> Callee:
         is_path = "/" in word or word.endswith(SUFFIXES)

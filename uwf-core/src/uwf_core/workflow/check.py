@@ -10,11 +10,12 @@ from uwf_core.cas.bounds import MAX_PROBLEMS, Budget
 from uwf_core.errors import DefinitionError
 from uwf_core.fields.records import write_record
 from uwf_core.workflow.definition import SELF
-from uwf_core.workflow.fields import InputWork, input_faults
+from uwf_core.workflow.fan_out import MAX_JOINT
+from uwf_core.workflow.fields import MOST_COMPARED, WorkLeft, input_faults, is_mapping
 from uwf_core.workflow.graph_check import check_graph
 from uwf_core.workflow.load import Loaded, load_file, load_text
-from uwf_core.workflow.outputs import Outputs, is_mapping
 from uwf_core.workflow.parsed import (
+    Outputs,
     ParsedEdge,
     ParsedRole,
     ParsedWorkflow,
@@ -23,16 +24,15 @@ from uwf_core.workflow.parsed import (
 )
 from uwf_core.workflow.problem import Place, Problem, as_definition_error, error_at, warning_at
 from uwf_core.workflow.role_schema import NO_SCHEMA, RoleSchema, check_input, check_role_schema
-from uwf_core.workflow.structure import check_structure, check_suggestions, kind_of
-from uwf_core.workflow.template_check import check_templates
+from uwf_core.workflow.structure import check_structure, check_suggestions
+from uwf_core.workflow.template_check import check_programs, check_templates
 from uwf_core.workflow.variants import Edges, analyse, result_schema
 from uwf_core.workflow.yaml_nodes import YamlMapping
 from uwf_core.workflow.yaml_quirks import check_comments
 
 if TYPE_CHECKING:
     from uwf_core.workflow.callees import Callees
-    from uwf_core.workflow.joins import JointWork
-    from uwf_core.workflow.role_check import GuidanceCheck
+    from uwf_core.workflow.skills import GuidanceCheck
 
 
 _OWNER = re.compile(r"\b(roles|graph)\.[^.\s]+")
@@ -188,7 +188,7 @@ def _check(
         check_graph(outputs),
         check_templates(read),
         _fan_outs(outputs),
-        _programs(read),
+        check_programs(read),
         calls.check_inputs(outputs),
     ):
         problems += _first(stage)
@@ -205,7 +205,7 @@ def _check(
         role["frontmatter"] = schemas[name].schema
         role["workflow"] = calls.found.get(name)
     if parts.fan_outs:
-        from uwf_core.workflow.joins import complete_fan_outs  # not for every workflow
+        from uwf_core.workflow.fan_out_check import complete_fan_outs  # not for every workflow
 
         complete_fan_outs(workflow, parts, schemas)
     return workflow
@@ -215,8 +215,7 @@ def _guidance(parts: ParsedWorkflow, calls: "Calls") -> "GuidanceCheck | None":
     nodes = (role.node for role in parts.roles.values())
     if all(node is None or not node.values.keys() & {"skills", "memory"} for node in nodes):
         return None
-    from uwf_core.workflow.role_check import GuidanceCheck  # not for every workflow
-    from uwf_core.workflow.skills import Homes
+    from uwf_core.workflow.skills import GuidanceCheck, Homes  # not for every workflow
 
     return GuidanceCheck(calls.file, Homes(*calls.homes))
 
@@ -227,14 +226,6 @@ def _fan_outs(outputs: Outputs) -> Iterable[Problem]:
     from uwf_core.workflow.fan_out_check import check_fan_outs  # not for every workflow
 
     return check_fan_outs(outputs)
-
-
-def _programs(outputs: Outputs) -> Iterable[Problem]:
-    if all(kind_of(role) != "program" for role in outputs.parsed.roles.values()):
-        return ()
-    from uwf_core.workflow.role_check import check_programs  # not for every workflow
-
-    return check_programs(outputs)
 
 
 class Calls:
@@ -256,7 +247,7 @@ class Calls:
         self.lacks = None if callees is None else callees.lacks
         self.homes = ("", "") if callees is None else callees.homes
         self.budget = Budget() if callees is None else callees.budget()
-        self._joint: JointWork | None = None
+        self._joint = WorkLeft(MAX_JOINT) if callees is None else callees.joint()
         self.found: dict[str, Any] = {}
         self.inputs: dict[str, Mapping[str, Any]] = {}
         self.problems: list[Problem] = []
@@ -293,7 +284,7 @@ class Calls:
         if outputs.own is not None:
             of_self = {name: outputs.own for name, word in self.found.items() if word == SELF}
             self.inputs |= of_self
-        work = InputWork()
+        work = WorkLeft(MOST_COMPARED)
         for edge in outputs.edges() if self.inputs else ():
             wanted = None if edge.role is None else self.inputs.get(edge.role.text)
             if wanted is not None:
@@ -304,10 +295,8 @@ class Calls:
     ) -> dict[str, RoleSchema]:
         if not parsed.fan_outs:
             return {}
-        from uwf_core.workflow.joins import JointWork, join_schemas  # not for every workflow
+        from uwf_core.workflow.fan_out_check import join_schemas  # not for every workflow
 
-        if self._joint is None:
-            self._joint = JointWork() if self._callees is None else self._callees.joint()
         return join_schemas(Outputs(parsed, schemas), self._joint, of_self=of_self)
 
     def _called(self, name: str, role: ParsedRole) -> RoleSchema:
@@ -348,9 +337,7 @@ class Calls:
         self.problems.append(error_at(role.workflow.place, code, message, hint))
 
 
-def _input_problems(
-    edge: ParsedEdge, given: Any, wanted: Any, work: InputWork
-) -> Iterator[Problem]:
+def _input_problems(edge: ParsedEdge, given: Any, wanted: Any, work: WorkLeft) -> Iterator[Problem]:
     assert edge.role is not None
     where, whose = f"({edge.place})", f"the input of {edge.role.text!r}"
     hint = "change the output of the role, or the `input` of the called workflow"

@@ -4,6 +4,8 @@ A word is looked up as a reference, a path, a workflow of the project, one below
 `workflowPaths`, and a name of the registry, in this order. A project's workflow is text that
 agents with a shell will obey: it replaces a registry name only if the user trusts
 the folder.
+
+The registry has names of published workflows, which are variables that move.
 """
 
 # Read by `thread start` and the listings: pathlib is not imported for that.
@@ -11,13 +13,17 @@ the folder.
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from uwf_core.errors import UnknownIdError, UsageError
+from uwf_core.errors import BusyError, UnknownIdError, UsageError
 from uwf_core.ids import Ref
 from uwf_core.process.folders import climb, foreign_error, is_own
-from uwf_core.workflow.file_name import FOLDERS, INDEX_FILES, SUFFIXES
-from uwf_core.workflow.variants import NAME
+from uwf_core.workflow.definition import is_workflow
+from uwf_core.workflow.names import FOLDERS, INDEX_FILES, NAME, SUFFIXES
+
+if TYPE_CHECKING:
+    from uwf_core.api.store import Variable
+    from uwf_core.cas.store import Store
 
 Source = Literal["reference", "path", "local", "config", "registry"]
 
@@ -254,3 +260,61 @@ def _near(word: str, names: list[str]) -> str:
 
     near = get_close_matches(word, sorted(set(names)), 3, 0.5)
     return f"did you mean {' or '.join(near)}?" if near else ""
+
+
+# -- the registry ----------------------------------------------------------------------------------
+
+
+REGISTRY = "@uwf/registry/"
+_TRIES = 20
+
+
+def register(store: "Store", name: str, ref: Ref) -> "Variable":
+    """Point `name` to the workflow at `ref`. Existing threads keep their version.
+
+    Raises:
+        BusyError: other processes kept changing the same name.
+    """
+    variable = REGISTRY + name
+    for _ in range(_TRIES):
+        known = store.variable(variable)
+        if known is not None and known.value == ref:
+            return known
+        try:
+            return store.set_variable(variable, ref, {}, known)
+        except BusyError:
+            continue
+    raise BusyError(f"other processes keep changing the name {name!r}", hint="try again")
+
+
+def registered(store: "Store", name: str) -> Ref | None:
+    """The reference of `name`, or None."""
+    known = store.variable(REGISTRY + name)
+    return None if known is None else Ref(known.value)
+
+
+def registry(store: "Store") -> dict[str, Ref]:
+    """Every name and its reference, sorted by name."""
+    return {
+        variable.name.removeprefix(REGISTRY): Ref(variable.value)
+        for variable in store.variables(REGISTRY)
+    }
+
+
+class StoreRegistry:
+    """The registry of a store, for `discover.resolve`."""
+
+    def __init__(self, store: "Store") -> None:
+        self._store = store
+
+    def names(self) -> dict[str, Ref]:
+        """Every name and its reference."""
+        return registry(self._store)
+
+    def holds(self, ref: Ref) -> bool:
+        """Whether the store has this node."""
+        return self._store.has(ref)
+
+    def is_workflow(self, ref: Ref) -> bool:
+        """Whether the node is a workflow."""
+        return is_workflow(self._store, ref)

@@ -7,7 +7,15 @@ Pure.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from uwf_core.workflow.definition import Branch, Edge
+from uwf_core.workflow.alternatives import (
+    alternatives,
+    as_list,
+    as_mapping,
+    properties_of,
+    required_of,
+)
+from uwf_core.workflow.definition import START, Branch, Edge
+from uwf_core.workflow.fields import Fields, ValueShape
 from uwf_core.workflow.variants import (
     BODY,
     INDEX,
@@ -19,11 +27,14 @@ from uwf_core.workflow.variants import (
     Variant,
     variants,
 )
+from uwf_core.workflow.yaml_nodes import types_of
 
 MIXED, EMPTY = JOINED
 CANCELLED: Final = "$cancelled"
 """The status of a branch that was cancelled."""
 RESULTS: Final = "results"
+MAX_JOINT: Final = 25_000
+"""The most values that the types of the joint results of files checked together may hold."""
 
 ITEM: Final = "item"
 OUTPUT: Final = "output"
@@ -253,6 +264,64 @@ def join_schema(analysis: Analysis) -> dict[str, Any]:
     return schemas[0] if len(schemas) == 1 else {"oneOf": schemas}
 
 
+class ListType(NamedTuple):
+    """What is known of the list of a `forEach`.
+
+    Attributes:
+        alternatives: its schema, flat; none if the output has no such field.
+        required: whether every such output has it.
+        known: the fields of the mapping that should have it.
+    """
+
+    alternatives: Sequence[dict[str, Any]]
+    required: bool
+    known: tuple[str, ...]
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether it declares its items, in every alternative."""
+        return bool(self.alternatives) and all(
+            types_of(each) == {"array"}
+            and bool(as_mapping(each.get("items")) or as_list(each.get("prefixItems")))
+            for each in self.alternatives
+        )
+
+    @property
+    def items(self) -> Items:
+        """How many items it can have."""
+        least = [_bound(each.get("minItems", 0)) or 0 for each in self.alternatives]
+        most = [_bound(each.get("maxItems")) for each in self.alternatives]
+        known = [each for each in most if each is not None]
+        return Items(min(least, default=0), max(known) if known and known == most else None)
+
+
+def _bound(value: Any) -> int | None:
+    return int(value) if isinstance(value, (int, float)) else None
+
+
+def listed_in(path: str, variant: Variant) -> ListType:
+    """The list at a path of an output, through mappings alone."""
+    required, known = sorted(variant.required), tuple[str, ...]()
+    found = [{"type": "object", "properties": variant.properties, "required": required}]
+    is_sure = True
+    for part in path.split("."):
+        known = tuple(dict.fromkeys(name for each in found for name in properties_of(each)))
+        is_sure = is_sure and all(
+            types_of(each) == {"object"} and part in required_of(each) for each in found
+        )
+        inner = (properties_of(each)[part] for each in found if part in properties_of(each))
+        found = [shape for each in inner for shape in alternatives(each)]
+    return ListType(found, is_sure, known)
+
+
+def branch_fields(
+    variant: Variant, items: ValueShape | None, input_schema: dict[str, Any] | None = None
+) -> Fields:
+    """The names in a branch; `items` is the item of a list, None for `parallel`."""
+    inner = () if items is None else (items,)
+    return Fields(variant, input_schema, {INDEX: {"type": "integer"}}, inner)
+
+
 # -- the workflow of a branch ----------------------------------------------------------------------
 
 TASK: Final = "Do the task."
@@ -269,7 +338,7 @@ def branch_workflow(
         role_name, role: the role, completed, with its schema. Its limits hold in the caller.
     """
     from uwf_core.fields.records import write_record
-    from uwf_core.workflow.definition import END, START, Workflow
+    from uwf_core.workflow.definition import END, Workflow
 
     statuses = [each.status for each in variants(role["frontmatter"])]
     task, schema = TASK, None

@@ -1,19 +1,31 @@
-"""Check the edges to branches: the list of a `forEach`, the branches, and the edges after them."""
+"""The edges to branches of a file: their errors, the types of the joint results, and the workflows
+of the branches.
+"""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
-from uwf_core.cas.bounds import Budget
+from uwf_core.cas.bounds import Budget, values_in
 from uwf_core.cas.schemas import schema_problems
 from uwf_core.fields.mismatch import nearest, suggestion
 from uwf_core.workflow.alternatives import alternatives, as_list, properties_of
-from uwf_core.workflow.definition import END, START
-from uwf_core.workflow.fan_out import EMPTY, MIXED, RESULTS, BranchType, common_statuses
-from uwf_core.workflow.fields import Fields, Presence, item_shape
-from uwf_core.workflow.joins import calls_itself, works_apart
+from uwf_core.workflow.definition import END, SELF, START
+from uwf_core.workflow.fan_out import (
+    EMPTY,
+    MAX_JOINT,
+    MIXED,
+    RESULTS,
+    BranchType,
+    ListType,
+    branch_workflow,
+    common_statuses,
+    join_analysis,
+    join_schema,
+)
+from uwf_core.workflow.fields import Fields, Presence, WorkLeft, item_shape
 from uwf_core.workflow.names import check_name, name_fault
-from uwf_core.workflow.outputs import ListType, Outputs
 from uwf_core.workflow.parsed import (
+    Outputs,
     ParsedEdge,
     ParsedFanOut,
     ParsedRole,
@@ -22,10 +34,10 @@ from uwf_core.workflow.parsed import (
     is_worktree,
 )
 from uwf_core.workflow.problem import Problem, error_at, warning_at
-from uwf_core.workflow.role_schema import RoleSchema
+from uwf_core.workflow.role_schema import NO_SCHEMA, RoleSchema
 from uwf_core.workflow.structure import kind_of
 from uwf_core.workflow.template import TemplateError, TemplateName, parse
-from uwf_core.workflow.variants import FOLDER, GIT_BRANCH, INDEX, INPUT, PLACE
+from uwf_core.workflow.variants import FOLDER, GIT_BRANCH, INDEX, INPUT, PLACE, Items
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar, YamlSequence, types_of
 
 _FILES = 3
@@ -284,3 +296,99 @@ def _template(branch: ParsedEdge) -> list[TemplateName]:
 
 def _names(branch: ParsedEdge) -> set[str]:
     return {name.path[0] for name in _template(branch) if name.path}
+
+
+# -- joint results ---------------------------------------------------------------------------------
+
+
+def calls_itself(parsed: ParsedWorkflow, fan_out: ParsedFanOut) -> bool:
+    """Whether one of the branches is a further thread of the workflow itself."""
+    roles = (parsed.roles.get(branch.role.text) for branch in fan_out.branches if branch.role)
+    words = (role.workflow.text.strip() for role in roles if role and role.workflow)
+    return SELF in words
+
+
+_RESULT_VALUES: Final = 15
+"""Those of the type of a result besides its fields."""
+
+
+def join_schemas(outputs: Outputs, work: WorkLeft, *, of_self: bool) -> dict[str, RoleSchema]:
+    """The types of the joint results, by the name of the fan-out.
+
+    Args:
+        outputs: of the roles. work: the values that the types may still have. Beyond it, which is
+            reported once, no type is made.
+        of_self: of the fan-outs with a branch that calls the workflow itself, or of the others.
+    """
+    return {
+        name: _join(fan_out, outputs, work)
+        for name, fan_out in outputs.parsed.fan_outs.items()
+        if calls_itself(outputs.parsed, fan_out) is of_self
+    }
+
+
+def works_apart(fan_out: ParsedFanOut, branch: ParsedEdge, outputs: Outputs) -> bool:
+    """Whether a branch works in a separate worktree: as `engine.worktree.calls_in_worktree`."""
+    if is_worktree(fan_out.node):
+        return True
+    called = None if branch.role is None else outputs.schemas.get(branch.role.text)
+    is_apart = is_worktree(outputs.parsed.root) or (called is not None and called.is_apart)
+    return is_apart and not is_true(fan_out.node, "shared")
+
+
+def _join(fan_out: ParsedFanOut, outputs: Outputs, work: WorkLeft) -> RoleSchema:
+    types = [
+        BranchType(
+            branch.branch or None,
+            outputs.variants(branch.role.text) if branch.role else (),
+            PLACE if works_apart(fan_out, branch, outputs) else {},
+        )
+        for branch in fan_out.branches
+    ]
+    if work.left < 0 or not types or not all(each.variants for each in types):
+        return NO_SCHEMA  # another error
+    then = () if fan_out.then is None else fan_out.then.values
+    work.left -= _values_of(types, then)
+    if work.left < 0:
+        message = f"the joint result of {fan_out.place}: with it, the types of joint results hold "
+        message += f"more than {MAX_JOINT:,} values, which would take too long to check"
+        hint = "declare fewer statuses or fields for the roles of branches"
+        problem = error_at(fan_out.key.place, "invalid-schema", message, hint)
+        return NO_SCHEMA._replace(problems=[problem])
+    items = None
+    if fan_out.is_list:
+        listed = outputs.listed(fan_out)
+        items = Items(0, None) if listed is None else listed.items
+    analysis = join_analysis(types, then, items)
+    return RoleSchema(join_schema(analysis), analysis, [])
+
+
+def _values_of(types: list[BranchType], then: Iterable[str]) -> int:
+    """About how many values the type of a joint result will hold, before it is made."""
+    chosen = {*then}
+    return sum(
+        (1 + (each.status in chosen)) * (_RESULT_VALUES + values_in(each.properties, MAX_JOINT))
+        for branch in types
+        for each in branch.variants
+    )
+
+
+def complete_fan_outs(
+    workflow: dict[str, Any], parsed: ParsedWorkflow, schemas: Mapping[str, RoleSchema]
+) -> None:
+    """Add to each edge to branches its derived parts: the type of the joint result, and the
+    workflow of each branch. The roles of the workflow are complete.
+    """
+    for fan_out_name, fan_out in parsed.fan_outs.items():
+        edge = workflow["graph"][fan_out.source][fan_out.status]
+        edge["frontmatter"] = schemas[fan_out_name].schema
+        named = edge["parallel"]
+        for index, branch in enumerate([edge] if named is None else named.values()):
+            role = workflow["roles"][branch["role"]]
+            called = role["workflow"]
+            if called is None:
+                name, record = workflow["name"], workflow["record"]
+                called = branch_workflow(name, branch["role"], role, record=record)
+            branch["workflow"] = called
+            if named is not None:
+                branch["place"] = index

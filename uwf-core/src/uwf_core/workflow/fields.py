@@ -263,7 +263,7 @@ def _items(shape: ValueShape) -> ValueShape:
 
 _DEEPEST = 8
 """Levels of nested fields that are compared; deeper ones count as unknown."""
-_MOST_COMPARED = 5_000
+MOST_COMPARED = 5_000
 """Fields that are compared in one file, each with each alternative."""
 
 
@@ -299,18 +299,18 @@ def output_schema(variant: Variant | None) -> dict[str, Any]:
     }
 
 
-class InputWork:
-    """What the comparisons of one file may still take; `left` counts fields."""
+class WorkLeft:
+    """What one kind of work may still take in a file; `left` counts it."""
 
-    def __init__(self) -> None:
-        self.left = _MOST_COMPARED
+    def __init__(self, left: int) -> None:
+        self.left = left
 
 
-def input_faults(given: Any, wanted: Any, work: InputWork | None = None) -> list[InputFault]:
+def input_faults(given: Any, wanted: Any, work: WorkLeft | None = None) -> list[InputFault]:
     """Why values of the schema `given` may not fill an input of the schema `wanted`. What `work`
     does not allow to compare is a doubt; the values of patterns, lengths and ranges are left out.
     """
-    work = work or InputWork()
+    work = work or WorkLeft(MOST_COMPARED)
     faults = _fewest(given, alternatives(wanted), "", _DEEPEST, work)
     if work.left > 0:
         return faults
@@ -318,7 +318,7 @@ def input_faults(given: Any, wanted: Any, work: InputWork | None = None) -> list
 
 
 def _fewest(
-    given: Any, wanted: Sequence[Mapping[str, Any]], path: str, depth: int, work: InputWork
+    given: Any, wanted: Sequence[Mapping[str, Any]], path: str, depth: int, work: WorkLeft
 ) -> list[InputFault]:
     """The reasons for the alternative that has the fewest."""
     tried = [list(_faults(given, each, path, depth, work)) for each in wanted]
@@ -326,7 +326,7 @@ def _fewest(
 
 
 def _faults(
-    given: Any, wanted: Mapping[str, Any], path: str, depth: int, work: InputWork
+    given: Any, wanted: Mapping[str, Any], path: str, depth: int, work: WorkLeft
 ) -> Iterator[InputFault]:
     work.left -= 1
     outputs = alternatives(given) if depth and work.left > 0 else ()
@@ -346,7 +346,7 @@ def _faults(
 
 
 def _of_field(
-    given: Any, wanted: Any, field: str, depth: int, work: InputWork
+    given: Any, wanted: Any, field: str, depth: int, work: WorkLeft
 ) -> Iterator[InputFault]:
     work.left -= 1
     if work.left <= 0:
@@ -382,3 +382,9 @@ def _values(schema: Any) -> list[Any] | None:
 def _words(types: frozenset[str]) -> str:
     names = sorted(types - {"integer"} if "number" in types else types)
     return " or ".join(names) or "no value"
+
+
+def is_mapping(schema: Mapping[str, Any]) -> bool:
+    """Whether every value of a schema is a mapping, as far as its alternatives are known."""
+    found = alternatives(schema)
+    return bool(found) and all("object" in types_of(each) for each in found)

@@ -1,5 +1,8 @@
-"""Names that a workflow file gives: of roles, statuses, branches and fields."""
+"""Names: of workflows and their files, and those that a file gives to roles, statuses, branches and
+fields.
+"""
 
+import os  # pathlib is slow to import
 import re
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -66,3 +69,24 @@ def _scripts(*names: str) -> str:
     found = dict.fromkeys(each for name in names for each in name if ord(each) > 127)
     listed = [f"{each} is {name_of(each, 'unnamed')}" for each in found]
     return f": {', '.join(listed[:3])}" if listed else ""
+
+
+# -- workflows and their files ---------------------------------------------------------------------
+
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
+"""The pattern of names of workflows."""
+NAME_HINT = "use letters, digits, `.`, `_` and `-`, with a letter or digit first"
+
+SUFFIXES = (".yaml", ".yml")
+FOLDERS = (".workflow", ".workflows")
+"""The folders of a project's workflows; if one folder has both, the former wins."""
+INDEX_FILES = tuple("index" + suffix for suffix in SUFFIXES)
+"""The file of a workflow that is named by its folder."""
+
+
+def expected_name(file: str) -> str:
+    """The required name of the workflow in `file`: the stem, or the folder for `index.yaml`."""
+    folder, name = os.path.split(os.path.abspath(file))  # noqa: PTH100
+    stem = os.path.splitext(name)[0]  # noqa: PTH122
+    return os.path.basename(folder) if stem == "index" else stem  # noqa: PTH119

@@ -11,7 +11,7 @@ from uwf_core.errors import UsageError
 from uwf_core.fields.records import shape_of
 from uwf_core.process.path_walk import read_regular
 from uwf_core.workflow.definition import NAME_PATTERN, VERSION, JoinEdge, Workflow
-from uwf_core.workflow.variants import NAME, NAME_HINT
+from uwf_core.workflow.names import NAME, NAME_HINT
 
 _LETTER = r"[A-Za-z0-9_]|[^\x00-\x7f\s]"
 _NAMED = rf"^(?:{_LETTER})(?:{_LETTER}|[.-])*$"

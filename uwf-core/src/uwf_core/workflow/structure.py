@@ -6,8 +6,7 @@ from typing import Any, Final
 from uwf_core.fields.mismatch import short
 from uwf_core.workflow.alternatives import UNIONS
 from uwf_core.workflow.definition import START, SUSPEND, VERSION, Workflow
-from uwf_core.workflow.file_name import expected_name
-from uwf_core.workflow.names import check_look_alike, check_name
+from uwf_core.workflow.names import NAME, NAME_HINT, check_look_alike, check_name, expected_name
 from uwf_core.workflow.parsed import (
     EDGE_KEYS,
     FAN_OUT_KEYS,
@@ -17,7 +16,7 @@ from uwf_core.workflow.parsed import (
     meant_value,
 )
 from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
-from uwf_core.workflow.variants import BODY, NAME, NAME_HINT, PLACE, STATUS
+from uwf_core.workflow.variants import BODY, PLACE, STATUS
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence
 from uwf_core.workflow.yaml_shape import read_shape
 

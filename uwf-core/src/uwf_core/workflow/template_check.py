@@ -1,4 +1,6 @@
-"""Check the templates of a workflow: their syntax and their fields."""
+"""Check the templates of a workflow, their syntax and their fields: of prompts and locations, and
+of the programs of roles, with their exit codes.
+"""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -7,19 +9,18 @@ from functools import partial
 from itertools import islice
 
 from uwf_core.cas.bounds import MAX_PROBLEMS
-from uwf_core.fields.mismatch import short, suggestion
+from uwf_core.fields.mismatch import nearest, short, suggestion
 from uwf_core.workflow.alternatives import alternatives, properties_of
-from uwf_core.workflow.blank_prompt import BlankWork, Text, skippable, text_of
+from uwf_core.workflow.blank_prompt import MAX_VISITS_TOGETHER, Text, skippable, text_of
 from uwf_core.workflow.definition import START
-from uwf_core.workflow.fields import Fields, Presence
+from uwf_core.workflow.fields import Fields, Presence, WorkLeft
 from uwf_core.workflow.load import FILE_STYLE
-from uwf_core.workflow.outputs import Outputs
-from uwf_core.workflow.parsed import ParsedEdge
+from uwf_core.workflow.parsed import Outputs, ParsedEdge
 from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
 from uwf_core.workflow.structure import kind_of
 from uwf_core.workflow.template import Template, TemplateError, TemplateName, parse
-from uwf_core.workflow.variants import INPUT
-from uwf_core.workflow.yaml_nodes import YamlScalar
+from uwf_core.workflow.variants import INPUT, Analysis
+from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar, YamlSequence
 
 _BREAK = "\r\n?|\n"
 """The end of a line of a file."""
@@ -27,7 +28,7 @@ _BREAK = "\r\n?|\n"
 
 def check_templates(outputs: Outputs) -> Iterator[Problem]:
     """Every error in prompts and locations, of branches as well."""
-    places, work = Places(outputs.parsed.sources), BlankWork()
+    places, work = Places(outputs.parsed.sources), WorkLeft(MAX_VISITS_TOGETHER)
     for edge in outputs.edges():
         for scalar in (edge.prompt, edge.location):
             template = None if scalar is None else read_template(scalar, places)
@@ -74,7 +75,7 @@ def _blank(
     scalar: YamlScalar,
     template: Template,
     fields: Fields | None,
-    work: BlankWork,
+    work: WorkLeft,
     outputs: Outputs,
 ) -> Iterator[Problem]:
     """The error of a prompt that is always blank, or the warning for one that may be."""
@@ -248,3 +249,92 @@ class Places:
 
 def _line_starts(text: str) -> list[int]:
     return [0, *(match.end() for match in re.finditer("\n", text))]
+
+
+# -- programs --------------------------------------------------------------------------------------
+
+
+_HIGHEST_CODE = 255
+
+
+def check_programs(outputs: Outputs) -> Iterator[Problem]:
+    """Every error in the programs of roles."""
+    places = Places(outputs.parsed.sources)
+    for name, role in outputs.parsed.roles.items():
+        program = None if role.node is None else role.node.values.get("program")
+        if not isinstance(program, YamlMapping):
+            continue
+        argv, env = program.values.get("argv"), program.values.get("env")
+        if isinstance(argv, YamlSequence):
+            yield from _program(name, argv)
+            edges = outputs.leading_to(name)
+            for each in argv.items[1:]:
+                if isinstance(each, YamlScalar) and isinstance(each.value, str):
+                    yield from _argument(each, places, outputs, edges)
+        if isinstance(env, YamlMapping):
+            yield from _variables(name, env)
+        yield from _statuses(name, program, outputs.analysis(name))
+
+
+def _program(name: str, argv: YamlSequence) -> Iterator[Problem]:
+    """The first element: the program itself is fixed, whatever a role delivers."""
+    place, first = f"roles.{name}.program.argv", argv.items[0] if argv.items else None
+    if first is None:
+        hint = "write the program and its arguments: [make, test]"
+        yield error_at(argv.place, "program-name", f"{place} is empty", hint)
+    elif isinstance(first, YamlScalar) and not first.text.strip():
+        yield error_at(first.place, "program-name", f"{place}[0] is blank", "name the program")
+    elif isinstance(first, YamlScalar) and "{{" in first.text:
+        message = f"{place}[0] holds a template; an output must not choose the program"
+        hint = "write the name of the program, and the template as an argument"
+        yield error_at(first.place, "program-name", message, hint)
+
+
+def _argument(
+    scalar: YamlScalar, places: Places, outputs: Outputs, edges: Sequence[ParsedEdge]
+) -> Iterator[Problem]:
+    template = read_template(scalar, places)
+    if isinstance(template, Problem):
+        yield template
+    else:
+        yield from name_problems(template, scalar, places, outputs, edges, is_argument=True)
+
+
+def _variables(name: str, env: YamlMapping) -> Iterator[Problem]:
+    for variable, key in env.keys.items():
+        if not (variable.isascii() and variable.isidentifier()):
+            message = f"roles.{name}.program.env: {variable!r} is not the name of a variable"
+            yield error_at(key.place, "bad-name", message, "use letters, digits and _")
+
+
+def _statuses(name: str, program: YamlMapping, analysis: Analysis | None) -> Iterator[Problem]:
+    """The exit codes, and their statuses, which must be those of the schema."""
+    statuses = program.values.get("statuses")
+    if not isinstance(statuses, YamlMapping):
+        return
+    where = f"roles.{name}.program.statuses"
+    for code, key in statuses.keys.items():
+        if not _is_exit_code(code):
+            message = f"{where}: {code!r} is not an exit code"
+            yield error_at(key.place, "exit-code", message, f"0 to {_HIGHEST_CODE}")
+    if analysis is None or not analysis.complete:
+        return
+    known = [each.status for each in analysis.variants]
+    given = [each for each in statuses.values.values() if isinstance(each, YamlScalar)]
+    for each in given:
+        if each.text not in known:
+            message = f"{where}: the schema has no status {each.text!r}"
+            hint = suggestion(each.text, known)
+            yield error_at(each.place, "program-status", message, hint)
+    meant = {each.text if each.text in known else nearest(each.text, known) for each in given}
+    for status in known:
+        if status not in meant:  # a misspelt one is one error
+            message = f"{where}: no exit code has the status {status!r} of the schema"
+            hint = "add its exit code, or remove the status from the schema and the graph"
+            yield error_at(program.keys["statuses"].place, "program-status", message, hint)
+
+
+def _is_exit_code(text: str) -> bool:
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(_HIGHEST_CODE))):
+        return False
+    return text == str(int(text)) and int(text) <= _HIGHEST_CODE

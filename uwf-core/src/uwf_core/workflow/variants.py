@@ -5,7 +5,6 @@ require `$status` and fix it by a text `const`.
 """
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -41,9 +40,6 @@ INDEX = "$index"
 """In templates of a branch and in its result, its number."""
 JOINED = ("$mixed", "$empty")
 """The statuses of a joint result that no role may declare: see `fan_out`."""
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
-"""The pattern of names of workflows."""
-NAME_HINT = "use letters, digits, `.`, `_` and `-`, with a letter or digit first"
 
 _CASES = "write one `oneOf` variant for each case, with its own $status"
 _NESTED = "write its variants into one list, each with its own $status"

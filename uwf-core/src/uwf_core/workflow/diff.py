@@ -4,19 +4,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from uwf_core.fields.records import write_record
-from uwf_core.workflow.definition import START, Branch, Edge, RoleText, Workflow
-from uwf_core.workflow.diff.changes import (
+from uwf_core.workflow.changes import (
+    Broken,
     Callers,
+    Result,
     WorkflowChange,
     amount_changes,
+    broken_results,
     edge_changes,
     input_changes,
     output_changes,
+    result_of,
 )
-from uwf_core.workflow.diff.results import Broken, Result, broken_results, result_of
-from uwf_core.workflow.fan_out import branches_of
+from uwf_core.workflow.definition import START, Branch, Edge, RoleText, Workflow
+from uwf_core.workflow.fan_out import branch_fields, branches_of, listed_in
 from uwf_core.workflow.fields import Presence, ValueShape, item_shape
-from uwf_core.workflow.outputs import branch_fields, listed_in
 from uwf_core.workflow.template import parse
 from uwf_core.workflow.variants import Variant
 
