@@ -279,9 +279,13 @@ def wheels(session: nox.Session) -> None:
 @check
 def isolated(session: nox.Session) -> None:
     """Wheels in fresh environments, where nothing of the work tree is seen: the core alone, each
-    distribution with its own tests, all together, what `plugin new` writes, `uv tool` and `pipx`.
+    distribution, all together, what `plugin new` writes, `uv tool` and `pipx`; `-- --long` runs the
+    tests of each distribution there.
     """
     install_tools(session, "packaging")
+    chosen = {*session.posargs} - {"--long"}
+    if len(chosen) < len(session.posargs):
+        session.env["UWF_TESTS_LONG"] = "1"
     # Outside of the checkout, so that no search upwards finds it.
     with tempfile.TemporaryDirectory(prefix="uwf-isolated-") as name:
         folder = Path(name).resolve()
@@ -298,7 +302,7 @@ def isolated(session: nox.Session) -> None:
             "tools": [str(wheels)],
         }
         for script, words in scripts.items():
-            if session.posargs and script not in session.posargs:
+            if chosen and script not in chosen:
                 continue
             out = str(folder / script)
             session.run("python", f"tests/packaging/{script}.py", *words, out)

@@ -1,12 +1,15 @@
 """`python distributions.py WHEELS FOLDER [NAME…]`: each distribution as strangers install it.
 
 Each from wheels alone in an environment of its own: every module of it is imported with what it
-declares and nothing else, uwf checks its plugins, and its quick tests run; then all of them
-together. WHEELS has what was built of this repository. The core is the one of this checkout; the
-floor of the declared range is tried as soon as there is a release to try.
+declares and nothing else, and uwf checks its plugins; then all of them together. The quick tests of
+the examples run there too, and in the long form (`--long`) those of all: a merge has run them in
+`tests`, and `test_imports.py` finds what nothing declares. WHEELS has what was built of this
+repository. The core is the one of this checkout; the floor of the declared range is tried as soon
+as there is a release to try.
 """
 
 import json
+import os
 import re
 import shutil
 import sys
@@ -17,6 +20,7 @@ from typing import Any
 
 from environment import CHECKOUT, Environment, finish, wheel_in
 
+LONG = "UWF_TESTS_LONG" in os.environ
 CORE, KITS = "uwf-core", "uwf-testing"
 AT_ONCE = 2
 PYTEST = ("python", "-m", "pytest", "-q", "--import-mode=importlib", "-p", "no:cacheprovider")
@@ -48,7 +52,7 @@ def main(wheels: Path, folder: Path, names: tuple[str, ...]) -> int:
 
 
 def alone(source: Path, wheels: Path, folder: Path) -> list[str]:
-    """One distribution: its metadata, its modules, its plugins, its quick tests."""
+    """One distribution: its metadata, its modules, its plugins, perhaps its quick tests."""
     name = source.name
     needed = (CORE, *dependencies_among_ours(source), name)
     environment = Environment(folder, *(str(wheel_in(wheels, each)) for each in needed))
@@ -57,18 +61,25 @@ def alone(source: Path, wheels: Path, folder: Path) -> list[str]:
     faults += environment.faults(f"{name}: imports", "python", "-W", "error", "-c", everything)
     if has_plugins(source):
         faults += environment.faults(f"{name}: check", "uwf", "plugin", "check", name)
-    tests = tests_of(source)
+    if LONG or source.parent.name == "examples":
+        faults += faults_of_tests(source, wheels, environment)
+    return faults
+
+
+def faults_of_tests(source: Path, wheels: Path, environment: Environment) -> list[str]:
+    """What its quick tests find in its environment."""
+    name, tests = source.name, tests_of(source)
     shutil.copytree(tests, environment.project / "tests", ignore=shutil.ignore_patterns("__py*"))
     # What tests of recordings share with those of real programs and protocols lies beside them.
     for shared in ("real_agents", "acp"):
         shutil.copytree(CHECKOUT / "tests" / shared, environment.project / shared)
     quick = quick_tests(environment.project / "tests")
     if not quick:
-        return [*faults, f"{name}: there is no test of it in {tests}"]
+        return [f"{name}: there is no test of it in {tests}"]
     (environment.project / "pytest.ini").write_text("[pytest]\n")
     kits = (*dependencies_among_ours(CHECKOUT / KITS), KITS)
     environment.add(*(str(wheel_in(wheels, each)) for each in kits))
-    return faults + environment.faults(f"{name}: its tests", *PYTEST, *map(str, quick))
+    return environment.faults(f"{name}: its tests", *PYTEST, *map(str, quick))
 
 
 def quick_tests(folder: Path) -> list[Path]:
