@@ -1,5 +1,7 @@
 """What a session has used in all becomes what each call used."""
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from uwf_core.agents.session_totals import SessionTotals, used_since
 from uwf_core.api.agent import Usage
 from uwf_core.api.sums import usage_payload
+from uwf_core.errors import InternalFailure
 
 COUNT = st.none() | st.integers(0, 10**6)
 
@@ -36,6 +39,26 @@ def test_where_the_total_before_is_not_known_the_call_is_not(
     file.unlink() if left is None else file.write_text(left)
     used = SessionTotals(str(tmp_path), "s").used(Usage(input_tokens=25, duration_ms=3))
     assert used == Usage(duration_ms=3)
+
+
+def test_a_full_disk_keeps_the_total_before_and_leaves_no_other_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = SessionTotals(str(tmp_path), None)
+    first.used(Usage(input_tokens=10))
+    first.keep("s")
+    (file,) = (tmp_path / "totals").iterdir()
+    second = SessionTotals(str(tmp_path), "s")
+    second.used(Usage(input_tokens=25))
+
+    def full(_self: Path, _target: Path) -> Path:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(InternalFailure, match="No space left"):
+        second.keep("s")
+    assert list((tmp_path / "totals").iterdir()) == [file]
+    assert SessionTotals(str(tmp_path), "s").used(Usage(input_tokens=11)).input_tokens == 1
 
 
 def test_names_of_sessions_lead_nowhere_else(tmp_path: Path) -> None:

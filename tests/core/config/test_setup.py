@@ -173,3 +173,15 @@ def test_a_full_disk_keeps_the_old_key_and_leaves_no_part_of_the_new_one(
     with pytest.raises(ConfigError, match="No space left"):
         setup_values(str(world.home), world.env, SetupValues("openai", api_key="sk-second-2"))
     assert {each.name: each.read_bytes() for each in world.home.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    "key", ["a #b", "'a'", '"', "#a", "a'b", "a\\nb", "$HOME", "sk-ä", "=", "a=b", "`id`", "a\tb"]
+)
+def test_every_key_is_read_back_as_it_was_given_and_the_next_line_is_another(
+    world: World, key: str
+) -> None:
+    setup_values(str(world.home), world.env, SetupValues("openai", api_key=key))
+    setup_values(str(world.home), world.env, SetupValues("xai", api_key="sk-other-1"))
+    found = world.settings().environment
+    assert (found["OPENAI_API_KEY"], found["XAI_API_KEY"]) == (key, "sk-other-1")

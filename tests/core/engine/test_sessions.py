@@ -2,10 +2,12 @@
 
 import sys
 
+import pytest
 from tests.core.engine.conftest import APPROVED, DONE, REJECTED
 from tests.step_parts import session_of
 
 from uwf_core.client import Client
+from uwf_core.extract.correction import correction_text
 from uwf_core.testing.project import Project
 
 
@@ -209,6 +211,26 @@ def test_a_lost_session_is_replaced_by_a_fresh_one_with_the_whole_prompt_and_mar
     step = uwf.step(uwf.steps(thread)[-1]["step"])
     assert session_of(step)["continuation"] == "restarted"
     assert "FIRST BODY" in uwf.prompt(step["step"])
+
+
+def test_a_session_that_is_lost_at_the_second_correction_keeps_the_first(
+    project: Project, uwf: Client, thread: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def losing(problems, count, of, **more):
+        if count == 2:
+            for session in project.home.glob("agents/*/sessions/*"):
+                session.unlink()
+        return correction_text(problems, count, of, **more)
+
+    monkeypatch.setattr("uwf_core.extract.correction.correction_text", losing)
+    good = DONE["output"]
+    bad = {**good, "$status": "unknown"}
+    project.script([{"role": DONE["role"], "outputs": [bad, bad, good]}])
+    step = uwf.step(uwf.exec(thread).document["steps"][0]["step"])
+    first, second = step["corrections"]
+    assert "The task." not in first["prompt"], "its session has it"
+    assert "The task." in second["prompt"]
+    assert session_of(step)["continuation"] == "restarted"
 
 
 def test_ask_answers_from_a_fork_and_moves_nothing(

@@ -37,6 +37,19 @@ def test_every_observer_is_told_and_writes_to_stderr(site: Site) -> None:
     assert done.stdout == "[]\n"
 
 
+def test_the_thread_of_an_observer_ends_with_its_run(site: Site) -> None:
+    observer(site, "a")
+    done = site.run(f"""
+import threading, time
+{NOTIFY}
+end = time.monotonic() + 30
+while threading.active_count() > 1 and time.monotonic() < end:
+    time.sleep(0.01)
+print(threading.active_count())
+""")
+    assert done.stdout.splitlines() == ["[]", "1"]
+
+
 def test_an_observer_that_raises_is_reported_once_and_the_others_are_told(site: Site) -> None:
     observer(site, "a", "raise ValueError('no')")
     observer(site, "b")
