@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from uwf_agent_builtin.tools.sandbox import probe, sandbox_of
 from uwf_core.api import Check, CheckRequest, CheckResult, Unavailable, require_model
 
 
@@ -24,8 +25,6 @@ def _model(request: CheckRequest) -> CheckResult:
 
 
 def _sandbox(request: CheckRequest) -> CheckResult:
-    from uwf_agent_builtin.tools.sandbox import probe, sandbox_of
-
     root = str(Path(request.cwd).resolve())
     try:
         probe(request, sandbox_of(root, request.env, request.options.sandbox_reads))

@@ -5,6 +5,7 @@ import socket
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from uwf_core import __version__
 from uwf_core.errors import AuthRefused, BadRequest, Truncated, Unavailable
 from uwf_llm.failures import RequestFailed
 
@@ -72,8 +73,6 @@ def headers_of(own: Mapping[str, str], extra: Mapping[str, str]) -> dict[str, st
     Raises:
         BadRequest: one cannot be sent.
     """
-    from uwf_core import __version__
-
     headers = {
         "Accept": "application/json, text/event-stream",
         "Accept-Encoding": "identity",  # a compressed stream arrives in lumps

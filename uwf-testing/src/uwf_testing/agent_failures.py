@@ -6,6 +6,7 @@ import time
 import pytest
 
 from uwf_core.api.agent import Turn
+from uwf_core.cas.schemas import schema_problems
 from uwf_core.errors import AgentFailure, FailureKind, NeedsAnswer
 from uwf_core.process.cancel import Cancel
 from uwf_testing.agent_fixtures import AgentFixtures
@@ -97,8 +98,6 @@ class FailureClauses(AgentFixtures):
         error = outcome.error
         assert isinstance(error, NeedsAnswer), f"it gave {_described(outcome)}"
         assert "May I?" in error.message
-        from uwf_core.cas.schemas import schema_problems
-
         assert error.form, "the form is empty"
         assert not schema_problems(error.form), "the form is not a JSON Schema"
 

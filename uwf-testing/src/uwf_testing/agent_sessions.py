@@ -4,6 +4,7 @@ import pytest
 
 from uwf_core.agents.supervise import speaks_from
 from uwf_core.errors import AgentFailure, FailureKind
+from uwf_testing.agent_answers import SOME_USAGE
 from uwf_testing.agent_fixtures import AgentFixtures
 from uwf_testing.contract import needs
 from uwf_testing.harness import PREAMBLE, Harness, Replied, described
@@ -84,8 +85,6 @@ class SessionClauses(AgentFixtures):
     @needs("usage", capability="continue", also=("usage",))
     def test_usage_is_of_this_call_alone(self, harness: Harness) -> None:
         """The usage is that of the call, not of the whole session so far."""
-        from uwf_testing.agent_answers import SOME_USAGE
-
         act = Act(do="usage", text="done", usage=SOME_USAGE)
         first = harness.reply(act)
         second = harness.reply(act, session=first.session).reply.usage

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uwf_core.errors import DefinitionError
 from uwf_core.fields.mismatch import FieldFault
 from uwf_core.fields.records import read_record
+from uwf_core.workflow.yaml_source import parse_yaml
 
 if TYPE_CHECKING:
     from uwf_testing.model_server_record import ModelRequest
@@ -176,8 +177,6 @@ def read_model_script(file: str) -> ModelScript:
     Raises:
         DefinitionError: it cannot be read, or something in it is wrong.
     """
-    from uwf_core.workflow.yaml_source import parse_yaml
-
     try:
         text = Path(file).read_text(encoding="utf-8")
         script = read_record(ModelScript, parse_yaml(text, file=file))

@@ -15,7 +15,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
 
+from uwf_core.fields.records import payload_schema
 from uwf_core.operations.declare import Bounds, Kind, Operation, Table, Tool
+from uwf_core.thread.types import NODES
+from uwf_core.workflow.definition import Workflow
 
 OWN: Final = "uwf_core.operations.all"
 _EMPTY: Final = inspect.Parameter.empty
@@ -372,10 +375,6 @@ def files_of(module: str) -> Mapping[Path, str]:
 
 def _node_schemas() -> str:
     """The schemas of the nodes of uwf."""
-    from uwf_core.fields.records import payload_schema
-    from uwf_core.thread.types import NODES
-    from uwf_core.workflow.definition import Workflow
-
     titled = ((f"uwf {kind}", cls) for kind, cls in {**NODES, "workflow": Workflow}.items())
     schemas = {title: payload_schema(cls, title) for title, cls in titled}
     return json.dumps(schemas, separators=(",", ":")) + "\n"

@@ -43,7 +43,7 @@ class Action:
         self._rows = [rows[name] for name in offers.split()]
 
     def command(self, subject: str, head: str = "", **given: str | bool) -> str:
-        """The command line that does the same; `…` stands for what a person enters."""
+        """The command line that does the same; `…` is what a person enters."""
         known: dict[str, Any] = {row["name"]: "…" for row in self._rows if row.get("required")}
         known |= {**self._always, **given, "head": head}
         words = ["uwf", *self._operation, subject]
@@ -53,11 +53,11 @@ class Action:
         return " ".join(words)
 
     def fields(self, schema: Any = None, **own: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-        """The fields of the form, with those of a typed input or answer where that stands.
+        """The fields of the form, with those of a typed input or answer in its place.
 
         Args:
             schema: of the input or answer.
-            own: what the page says in place of the rows, by the names of the arguments.
+            own: what the page shows in place of the rows, by the names of the arguments.
         """
         for row in self._rows:
             if row.get("kind") in _SCHEMAS:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from uwf_core.errors import UsageError
+from uwf_core.fields.records import read_record
 from uwf_web.page import named
 
 DRAWN: Mapping[str, str] = {
@@ -47,7 +48,6 @@ def edges(of_role: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def report(document: Mapping[str, Any]) -> str:
     """The report of an evaluation."""
-    from uwf_core.fields.records import read_record
     from uwf_eval.report.html.page import report_parts
     from uwf_eval.report.summary import Report
 

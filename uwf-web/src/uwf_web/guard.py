@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.responses import HTMLResponse, Response
 
+from uwf_core.markup import tag
 from uwf_web.hosts import Place
 from uwf_web.keys import COOKIE_SECONDS, KEY_FILE, Keys, read_keys, use_token
 
@@ -175,8 +176,6 @@ def _with_headers(send: "Send") -> "Send":
 
 def _answer(status: int, sentence: str, headers: Mapping[str, str]) -> Response:
     """A page of one sentence."""
-    from uwf_core.markup import tag
-
     parts: list[Any] = [tag("h1", f"{status}"), tag("p", sentence)]
     if status == 401:
         parts.append(tag("p", "Run ", tag("code", "uwf web"), " in a terminal: it prints a link."))

@@ -10,10 +10,13 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from uwf_core.client import Client
 from uwf_core.errors import UsageError, UwfError
+from uwf_web.app import make_app
+from uwf_web.connections import BoundedConnection, PageServer
+from uwf_web.keys import read_keys
 
 if TYPE_CHECKING:
-    from uwf_core.client import Client
     from uwf_web.running import ServerLock
     from uwf_web.settings import WebSettings
 
@@ -38,10 +41,6 @@ def serve(
         UsageError: no port is free, or the host is not one of this machine.
     """
     import uvicorn
-
-    from uwf_web.app import make_app
-    from uwf_web.connections import BoundedConnection, PageServer
-    from uwf_web.keys import read_keys
 
     listening = listen(settings)
     settings = settings._replace(port=listening[0].getsockname()[1])
@@ -77,8 +76,6 @@ def serve(
 
 def open_client(settings: "WebSettings") -> "Client":
     """A client of this home and folder; what a person does through it is recorded as `web`."""
-    from uwf_core.client import Client
-
     return Client.open(home=settings.home, cwd=settings.folder, via="web")
 
 

@@ -12,6 +12,7 @@ from uwf_core.api import StoreError
 from uwf_store_postgres.faults import translated
 from uwf_store_postgres.place import Place
 from uwf_store_postgres.schema import LOCK_CLASS
+from uwf_worker.schedules.table import CREATE
 
 _APPLIED = "SELECT component, max(version) FROM {s}.migration GROUP BY component"
 
@@ -24,8 +25,6 @@ def _queue(_schema: str) -> str:
 
 
 def _schedule(schema: str) -> str:
-    from uwf_worker.schedules.table import CREATE
-
     return CREATE.replace("{schema}", schema)
 
 

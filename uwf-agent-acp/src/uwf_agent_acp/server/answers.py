@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from uwf_core.client import answer_of, form_of
+
 if TYPE_CHECKING:
     from uwf_core.client import FormField, FormVariant
 
@@ -27,8 +29,6 @@ def answer_of_text(text: str, form: Mapping[str, Any]) -> str | dict[str, Any]:
         Misunderstood: it is none of these.
         PayloadError: a value is not one of its field.
     """
-    from uwf_core.client import answer_of, form_of
-
     said = text.strip()
     if said.startswith("{") or _FIELD.match(said):
         return said

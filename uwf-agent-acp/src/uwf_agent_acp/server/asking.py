@@ -12,6 +12,7 @@ from uwf_agent_acp.server.questions import (
     status_request,
     texts_of_content,
 )
+from uwf_core.client import answer_of, form_of
 
 if TYPE_CHECKING:
     from uwf_agent_acp.server.updates import Update
@@ -63,8 +64,6 @@ def ask_form(
         message: the question. schema: of the answer.
         problem: what is wrong with the answer before.
     """
-    from uwf_core.client import answer_of, form_of
-
     if not editor.can_elicit or permission_options(schema) is not None:
         return None
     form = form_of(schema)

@@ -17,6 +17,7 @@ from uwf_agent_acp.server.updates import (
     message_update,
     result_updates,
 )
+from uwf_core.client import form_of
 from uwf_core.errors import ExitCode, PayloadError, UwfError
 
 if TYPE_CHECKING:
@@ -208,8 +209,6 @@ class Conversation:
 
     def _input(self, schema: Mapping[str, Any], text: str) -> Answer | None:
         """The typed input of a new thread, by a form, or by the message after the task."""
-        from uwf_core.client import form_of
-
         if self._task is not None:
             try:
                 return answer_of_text(text, schema)
@@ -279,8 +278,6 @@ class Conversation:
         )
 
     def _described(self, item: "InboxItem") -> str:
-        from uwf_core.client import form_of
-
         question = f"**{item['role']} asks:** {item['message']}"
         return question_text(question, form_of(item["form"] or {}))
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from uwf_agent_acp.protocol.errors import INVALID_PARAMS, RpcError
+from uwf_core.client import ThreadFilter
 from uwf_core.errors import UwfError
 
 if TYPE_CHECKING:
@@ -94,8 +95,6 @@ def list_sessions(client: "Client", params: Mapping[str, Any], workflow: str | N
     Raises:
         RpcError: the cursor is not one of uwf. UwfError: the workflow is unknown.
     """
-    from uwf_core.client import ThreadFilter
-
     cwd, cursor = params.get("cwd"), params.get("cursor") or "0"
     if not isinstance(cursor, str) or not cursor.isascii() or not cursor.isdigit():
         raise RpcError(INVALID_PARAMS, f"the cursor is not one of uwf: {cursor!r:.100}")

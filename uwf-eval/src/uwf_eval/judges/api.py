@@ -6,7 +6,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from uwf_core.api import Cancel, Model
+from uwf_core.api.judge import needed_model
 from uwf_core.client import Client
+from uwf_core.definitions import suggestion
+from uwf_core.errors import ConfigError, UwfError
+from uwf_eval.judges.builtin_judges import builtin_judges, builtin_options
 from uwf_eval.task.model import JudgeSpec, Task
 
 READ_RECORD_ONLY: Final = frozenset(
@@ -58,11 +62,6 @@ def judge_problems(spec: JudgeSpec, client: Client) -> Sequence[JudgeProblem]:
     """Validate a judge without running it: its name, its options, and that a model is configured
     if it asks one. That of a plugin is created.
     """
-    from uwf_core.api.judge import needed_model
-    from uwf_core.definitions import suggestion
-    from uwf_core.errors import ConfigError
-    from uwf_eval.judges.builtin_judges import builtin_judges, builtin_options
-
     name, known = spec.builtin, builtin_judges()
     if spec.plugin is not None:
         return _plugin_problems(spec, spec.plugin, client)
@@ -84,8 +83,6 @@ def judge_problems(spec: JudgeSpec, client: Client) -> Sequence[JudgeProblem]:
 
 
 def _plugin_problems(spec: JudgeSpec, name: str, client: Client) -> Sequence[JudgeProblem]:
-    from uwf_core.errors import ConfigError, UwfError
-
     try:
         client.judge(name, spec.options, where="options")
     except ConfigError as fault:

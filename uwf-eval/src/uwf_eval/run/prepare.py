@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from uwf_core import __version__ as engine_version
 from uwf_core.client import Client
 from uwf_core.errors import PayloadError, UsageError, UwfError
 from uwf_core.ids import Ref
@@ -113,8 +114,6 @@ def prepare(client: Client, request: Request, run: str, folder: RunFolder) -> Pr
 def _run(
     request: Request, run: str, matrix: Matrix, judges: Mapping[str, Sequence[RunJudge]]
 ) -> Run:
-    from uwf_core import __version__ as engine_version
-
     published = [each for group in matrix.workflows.values() for each in group]
     return Run(
         run=run,

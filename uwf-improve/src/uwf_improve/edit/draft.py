@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from uwf_core.api import read_regular
-from uwf_core.client import Client
+from uwf_core.client import Client, ThreadFilter
 from uwf_core.errors import DefinitionError, UsageError, UwfError
 from uwf_improve.edit.catalog import Edits
 from uwf_improve.edit.files import SKILL, SKILLS, copy_with, skill_files
@@ -176,8 +176,6 @@ def _replayed(client: Client, workflow: str, champion: str, challenger: str) -> 
     Raises:
         EditRefused: a recorded thread takes another route with the edit than without it.
     """
-    from uwf_core.client import ThreadFilter
-
     counts: Counter[str] = Counter()
     rows = client.list(ThreadFilter(all=True, workflow=workflow, limit=_REPLAYED))
     for row in rows:

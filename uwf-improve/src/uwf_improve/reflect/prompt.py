@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from uwf_core.client import Client
 from uwf_core.errors import StoreError
+from uwf_improve.edit.parts import editable
 
 if TYPE_CHECKING:
     from uwf_improve.reflect.reflection import Reflection
@@ -56,8 +57,6 @@ def quoted(task: str, document: Mapping[str, Any]) -> str:
 
 def editable_texts(shown: Mapping[str, Any]) -> dict[str, str]:
     """The texts of a workflow that an edit may change, by their place."""
-    from uwf_improve.edit.parts import editable
-
     return {key: text for key, text in editable(shown).items() if text}
 
 

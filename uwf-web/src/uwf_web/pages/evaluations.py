@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from uwf_core.errors import UnknownIdError
+from uwf_core.fields.records import write_record
 from uwf_web.page import Document, Page, Visit
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ def read_evaluation(visit: Visit) -> Document:
     results = _results(visit)
     if results is None:
         raise UnknownIdError("uwf-eval is not installed", hint="next: pip install uwf-eval")
-    from uwf_core.fields.records import write_record
     from uwf_eval.report.summary import summarise
 
     run = results.run(visit.path["run"])

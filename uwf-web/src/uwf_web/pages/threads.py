@@ -1,15 +1,10 @@
 """The lists of threads, what waits for a person, one thread, and the form that starts one."""
 
-from typing import TYPE_CHECKING
-
+from uwf_core.client import ThreadFilter
 from uwf_core.errors import UsageError
 from uwf_core.ids import ThreadId
 from uwf_web.actions import known_folders
 from uwf_web.page import Document, Page, Visit
-
-if TYPE_CHECKING:
-    from uwf_core.client import ThreadFilter
-
 
 ROWS = 50
 STATUSES = ("active", "idle", "running", "suspended", "completed", "cancelled", "corrupt")
@@ -24,8 +19,6 @@ def read_threads(visit: Visit) -> Document:
 
 
 def _filter(visit: Visit) -> "ThreadFilter":
-    from uwf_core.client import ThreadFilter
-
     query, before = visit.query, visit.query.get("before", "")
     if before and not ThreadId.matches(before):
         raise UsageError(f"{before!r} is not a thread id", hint="begin at the first page")
