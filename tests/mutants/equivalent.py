@@ -16,6 +16,10 @@ EQUIVALENT: Mapping[tuple[str, str], str] = MappingProxyType(
             "uwf-core/src/uwf_core/config/edit.py",
             "raise _CannotEdit -> pass",
         ): "the text is compared with what was asked, and refused as well",
+        (
+            "uwf-core/src/uwf_core/config/trust.py",
+            "raise _unreadable(file) from error -> pass",
+        ): "the same error follows, without its cause",
     }
 )
 """Why, by the file below the checkout and the change as a run prints it."""

@@ -181,7 +181,10 @@ def test_dotenv_cannot_move_the_home(world: World) -> None:
 
 
 def test_files_with_secrets_that_others_can_read_are_noticed(world: World) -> None:
-    world.config("providers: {mine: {baseUrl: http://x, apiKey: sk-secret}}\n")
+    world.config(
+        "defaultAgent: mock\n"
+        "providers: {other: {baseUrl: http://y}, mine: {baseUrl: http://x, apiKey: sk-secret}}\n"
+    )
     world.dotenv("A=b\n")
     assert world.settings().notices == ()
     world.file.chmod(0o644)

@@ -99,6 +99,11 @@ def test_a_trial_of_an_open_task_is_an_error():
 def test_unknown_costs_refuse_a_bar_that_guards_them():
     nothing = {"usage": Usage()}
     assert decided(side(0.5, **nothing), side(1.0, **nothing))[1].verdict == "refused"
+    one_unknown = [replace(side(1.0)[0], **nothing), *side(1.0)[1:]]
+    assert decided(side(0.5), one_unknown)[1].verdict == "refused"
+    assert decided([replace(side(0.5)[0], **nothing), *side(0.5)[1:]], side(1.0))[1].verdict == (
+        "refused"
+    )
 
 
 def test_a_metric_of_which_less_is_better_is_improved_by_less():
