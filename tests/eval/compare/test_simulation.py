@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from compare_kit import A, B, trial
 from numpy.typing import NDArray
+from tests.forms import form
 
 from uwf_core.api import Usage
 from uwf_eval.compare.compare import compare
@@ -21,7 +22,9 @@ from uwf_eval.statistics.intervals import cluster_mean, paired_difference, wilso
 REPEATS = 3
 RATES = np.linspace(0.05, 0.95, 19)
 TASKS = (6, 10, 20, 50)
-EVALUATIONS = {6: 500, 10: 400, 20: 300, 50: 200}
+EVALUATIONS = form(
+    short={6: 250, 10: 160, 20: 100, 50: 60}, long={6: 500, 10: 400, 20: 300, 50: 200}
+)
 Scores = NDArray[np.float64]
 """Evaluations x tasks x repeats."""
 
@@ -106,14 +109,15 @@ def test_a_difference_where_there_is_none_is_found_in_at_most_5_percent(
 
 
 def test_nor_is_it_where_one_side_was_tried_more_often() -> None:
-    a, b = passing(np.random.default_rng(23), 300, 20)
+    count = EVALUATIONS[20]
+    a, b = passing(np.random.default_rng(23), count, 20)
     found = list(verdicts(a, b[:, :, :1]))
-    assert sum(each in ("better", "worse") for each in found) / 300 <= most(300)
+    assert sum(each in ("better", "worse") for each in found) / count <= most(count)
 
 
 def test_the_naive_bootstrap_finds_one_nearly_three_times_as_often() -> None:
     drawn = np.random.default_rng(7)
-    count = EVALUATIONS[6]
+    count = 500
     share = bootstrap_finds(*graded(drawn, count, 6), drawn)
     assert share > most(count)
     assert share == pytest.approx(0.137, abs=0.02)

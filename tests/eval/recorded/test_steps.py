@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from office import Office, letters
+from tests.forms import form
 
 
 def test_a_recorded_step_is_made_again_with_exactly_its_recorded_prompt(office: Office) -> None:
@@ -42,22 +43,36 @@ def test_the_first_step_of_a_thread_is_made_again_from_its_start(office: Office)
     assert trial.recorded.prompt is True and trial.recorded.fields == {"topic": False}
 
 
+LETTERS = form(short=12, long=20)
+
+
 @pytest.mark.timeout(600)
-def test_of_twenty_recorded_runs_a_defective_role_is_found_and_an_equal_one_is_not(
+def test_of_recorded_runs_a_defective_role_is_found_and_an_equal_one_is_not(
     office: Office,
 ) -> None:
     """A blind clerk misses each fire; the twin does what the recorded one did."""
-    office.record(*letters(20))
+    office.record(*letters(LETTERS))
     found = office.document(
-        *("run", "--from-workflow", "triage", "--role", "sorter", "--newest", "20", "--jobs", "2"),
+        *(
+            "run",
+            "--from-workflow",
+            "triage",
+            "--role",
+            "sorter",
+            "--newest",
+            str(LETTERS),
+            "--jobs",
+            "2",
+        ),
         *("--agent", office.word("careful"), "--agent", office.word("twin")),
-        *("--agent", office.word("blind"), "--name", "twenty"),
+        *("--agent", office.word("blind"), "--name", "many"),
     )
-    assert found["states"] == {"scored": 60} and found["passed"] == 50
-    compare = ("compare", "--by", "agent", "--run", "twenty", office.word("careful"))
+    assert found["states"] == {"scored": 3 * LETTERS}
+    assert found["passed"] == 3 * LETTERS - LETTERS // 2
+    compare = ("compare", "--by", "agent", "--run", "many", office.word("careful"))
     worse = office.document(*compare, office.word("blind"))
     assert worse["verdict"] == "worse" and worse["over"] == "case"
-    assert worse["tested"][0]["tasks"] == 20 and worse["tested"][0]["lower"] == 10
+    assert worse["tested"][0]["tasks"] == LETTERS and worse["tested"][0]["lower"] == LETTERS // 2
     twin = office.document(*compare, office.word("twin"), "--fail-if", "worse")
     assert twin["verdict"] in ("no_difference", "cannot_tell")
     assert twin["tested"][0]["difference"] == 0.0

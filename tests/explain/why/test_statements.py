@@ -81,7 +81,7 @@ class Explained(Life):
 
 TestExplained = Explained.TestCase
 TestExplained.settings = settings(
-    max_examples=form(short=8, long=200),  # a path of 14 acts takes half a second
+    max_examples=form(short=4, long=200),  # a path of 14 acts takes half a second
     stateful_step_count=14,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
