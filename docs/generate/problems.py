@@ -12,7 +12,7 @@ from uwf_core.errors import UsageError
 from uwf_core.workflow.callees import Callees
 from uwf_core.workflow.check import check_file
 from uwf_core.workflow.codes import CODES
-from uwf_core.workflow.problem import Problem
+from uwf_core.yaml.problem import Problem
 
 BROKEN = Path(__file__).parents[2] / "tests" / "core" / "workflow" / "broken"
 

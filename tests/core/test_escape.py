@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from uwf_core.cli.render.colours import cells, fit
 from uwf_core.cli.session import as_json
 from uwf_core.escape import clean, clean_document, escaped, in_line, one_line
-from uwf_core.workflow.yaml_source import parse_yaml
-from uwf_core.workflow.yaml_text import yaml_text
+from uwf_core.yaml.source import parse_yaml
+from uwf_core.yaml.text import yaml_text
 
 TEXTS = st.text(alphabet=st.characters(codec=None), max_size=60)
 

@@ -268,6 +268,6 @@ def _pattern(line: str) -> str | None:
 
 
 def _check_yaml(block: Block) -> None:
-    from uwf_core.workflow.yaml_source import parse_yaml
+    from uwf_core.yaml.source import parse_yaml
 
     parse_yaml(block.text, file=f"{block.file}:{block.line}")

@@ -349,7 +349,7 @@ def test_agents_plugins_and_the_doctor(printed: Any):
 
 
 def test_yaml_says_the_same_as_json(lived: Life):
-    from uwf_core.workflow.yaml_source import parse_yaml
+    from uwf_core.yaml.source import parse_yaml
 
     thread = lived["fork"]["thread"]
     for words in (("thread", "show", thread), ("step", "list", thread), ("workflow", "list")):

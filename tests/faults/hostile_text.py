@@ -282,7 +282,7 @@ def _read(folder: Path, place: str, name: str, text: str) -> str | None:
 
 def _as_workflow(folder: Path, text: str) -> str | None:
     from uwf_core.workflow.check import check_file
-    from uwf_core.workflow.yaml_source import parse_yaml
+    from uwf_core.yaml.source import parse_yaml
 
     file = folder / "project" / f"hostile-{os.getpid()}.yaml"
     file.write_bytes(text.encode("utf-8", "surrogatepass"))

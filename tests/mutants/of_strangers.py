@@ -147,7 +147,7 @@ STRANGERS = (
     Mutant(
         "includes",
         "aliases are expanded without end",
-        "workflow/yaml_composer.py",
+        "yaml/composer.py",
         "        if self.total > MAX_NODES:",
         "        if False:",
         "tests/core/workflow/test_yaml_source.py::test_an_alias_bomb_is_refused_at_once",
@@ -155,7 +155,7 @@ STRANGERS = (
     Mutant(
         "includes",
         "a free text of an agent ends at a comment",
-        "workflow/yaml_nodes.py",
+        "yaml/nodes.py",
         "        if texts is None or node.whole in texts:",
         "        if texts is not None and node.whole in texts:",
         "tests/core/extract/test_texts.py::"

@@ -13,9 +13,9 @@ from uwf_core.workflow.callees import Callees
 from uwf_core.workflow.check import Checked, check_file
 from uwf_core.workflow.load import load_file
 from uwf_core.workflow.parsed import ParsedWorkflow, parse_workflow
-from uwf_core.workflow.problem import Problem
 from uwf_core.workflow.template import parse
-from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar, YamlSequence
+from uwf_core.yaml.nodes import YamlMapping, YamlScalar, YamlSequence
+from uwf_core.yaml.problem import Problem
 
 _BLANK = ("may-be-blank", "template-optional-field", "template-at-start")
 _EMPTY = ("template-optional-field", "template-at-start")

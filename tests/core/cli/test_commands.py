@@ -278,7 +278,7 @@ READING = ["thread list --all", "thread show @last", "step list @last", "step sh
 
 @pytest.mark.parametrize("form", ["text", "json", "yaml"])
 def test_whatever_reads_answers_in_every_form(uwf, form):
-    from uwf_core.workflow.yaml_source import parse_yaml
+    from uwf_core.yaml.source import parse_yaml
 
     uwf("run", "pair", "-p", "x")
     for call in READING:

@@ -7,8 +7,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uwf_core.workflow.yaml_source import parse_yaml
-from uwf_core.workflow.yaml_text import yaml_text
+from uwf_core.yaml.source import parse_yaml
+from uwf_core.yaml.text import yaml_text
 
 TEXT = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\x00"), max_size=30)
 NUMBERS = st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)

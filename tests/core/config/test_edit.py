@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from uwf_core.config.edit import with_value
 from uwf_core.errors import ConfigError
-from uwf_core.workflow.yaml_source import parse_yaml
+from uwf_core.yaml.source import parse_yaml
 
 TEXT = """\
 # mine

@@ -9,7 +9,7 @@ from uwf_core.api.extract import ExtractRequest
 from uwf_core.extract.frontmatter import FrontmatterExtractor
 from uwf_core.workflow.deliverable import deliverable, example_output
 from uwf_core.workflow.variants import variants
-from uwf_core.workflow.yaml_text import frontmatter
+from uwf_core.yaml.text import frontmatter
 
 NAMES = st.text("abcdef_-. $1", min_size=1, max_size=5).filter(
     lambda name: name not in ("$status", "_body")

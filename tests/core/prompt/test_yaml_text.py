@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from uwf_core.workflow.yaml_source import parse_yaml
-from uwf_core.workflow.yaml_text import frontmatter, yaml_text
+from uwf_core.yaml.source import parse_yaml
+from uwf_core.yaml.text import frontmatter, yaml_text
 
 WORDS = """yes null 1.0 0x1f 12:30 --- *x &x !t %y a: ~ << [x {x > | é 'q' "q" \\n -1 .5 + ,"""
 LINES = [

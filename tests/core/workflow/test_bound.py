@@ -12,7 +12,7 @@ from tests.core.workflow.walks import bound, every_walk, random_walk, workflows
 
 from uwf_core.workflow.bound import Bound
 from uwf_core.workflow.check import check_text
-from uwf_core.workflow.yaml_source import parse_yaml
+from uwf_core.yaml.source import parse_yaml
 
 
 @given(workflow=workflows(), seeds=st.lists(st.integers(0, 2**32), min_size=20, max_size=20))

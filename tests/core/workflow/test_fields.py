@@ -5,7 +5,7 @@ import pytest
 from uwf_core.workflow.fields import Fields, Presence
 from uwf_core.workflow.template import parse, render
 from uwf_core.workflow.variants import variants
-from uwf_core.workflow.yaml_source import parse_yaml
+from uwf_core.yaml.source import parse_yaml
 
 SCHEMA = parse_yaml(
     """

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from uwf_core.workflow.names import MAX_BYTES, check_look_alike, name_fault
-from uwf_core.workflow.problem import Place
+from uwf_core.yaml.problem import Place
 
 PLACE = Place("f", 1, 1)
 NAMES = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=12)

@@ -15,7 +15,7 @@ from uwf_core.workflow.typed_text import (
     typed_value,
     undeclared_fields,
 )
-from uwf_core.workflow.yaml_nodes import type_of
+from uwf_core.yaml.nodes import type_of
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from uwf_core.workflow.alternatives import inline_refs, look_up, written_path
 from uwf_core.workflow.fields import Fields, Presence
 from uwf_core.workflow.template import parse
 from uwf_core.workflow.variants import analyse, keyword_faults, variants
-from uwf_core.workflow.yaml_source import parse_yaml
+from uwf_core.yaml.source import parse_yaml
 
 
 def _schema(text: str) -> Any:

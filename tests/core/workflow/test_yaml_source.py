@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from uwf_core.errors import DefinitionError
-from uwf_core.workflow.yaml_source import (
+from uwf_core.yaml.source import (
     YamlMapping,
     YamlScalar,
     YamlSequence,

@@ -366,7 +366,7 @@ class Client(Operations):
         if the text has an error or includes files. `file` as in `check_text`.
         """
         from uwf_core.engine.workflows import check_workflow_text
-        from uwf_core.workflow.shown import shown_workflow
+        from uwf_core.views.workflow_shape import shown_workflow
 
         place = str(Path(self._engine.cwd, file))
         checked = check_workflow_text(self._engine, text, place, self._watch.notice)

@@ -9,17 +9,17 @@ Schemas, and errors with their place.
 from uwf_core.cas.schemas import CompiledSchema, SchemaProblem, schema_problems, violations
 from uwf_core.fields.mismatch import suggestion
 from uwf_core.workflow.load import Loaded, load_file
-from uwf_core.workflow.problem import (
+from uwf_core.yaml.nodes import is_bad_number
+from uwf_core.yaml.problem import (
     Place,
     Problem,
     as_definition_error,
     error_at,
     warning_at,
 )
-from uwf_core.workflow.yaml_nodes import is_bad_number
-from uwf_core.workflow.yaml_quirks import check_comments
-from uwf_core.workflow.yaml_shape import node_at, place_at, read_shape
-from uwf_core.workflow.yaml_source import (
+from uwf_core.yaml.quirks import check_comments
+from uwf_core.yaml.shape import node_at, place_at, read_shape
+from uwf_core.yaml.source import (
     Composed,
     YamlMapping,
     YamlNode,

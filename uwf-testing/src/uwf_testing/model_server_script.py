@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uwf_core.errors import DefinitionError
 from uwf_core.fields.mismatch import FieldFault
 from uwf_core.fields.records import read_record
-from uwf_core.workflow.yaml_source import parse_yaml
+from uwf_core.yaml.source import parse_yaml
 
 if TYPE_CHECKING:
     from uwf_testing.model_server_record import ModelRequest

@@ -125,7 +125,7 @@ def setting_text(document: Mapping[str, Any], _screen: Screen) -> str:
 
 
 def _value_text(value: Any) -> str:
-    from uwf_core.workflow.yaml_text import yaml_text
+    from uwf_core.yaml.text import yaml_text
 
     return value if isinstance(value, str) else yaml_text(value).rstrip()
 

@@ -147,7 +147,7 @@ class Session:
 
     def _data(self, document: Any, *, compact: bool) -> str:
         if self.format == "yaml":
-            from uwf_core.workflow.yaml_text import yaml_text
+            from uwf_core.yaml.text import yaml_text
 
             return yaml_text(document).rstrip()
         return as_json(document, ascii_only=not self._is_wide, compact=compact)

@@ -11,7 +11,7 @@ from uwf_core.cli.render.turns import GrowingTurns, turn_text
 from uwf_core.cli.session import Session
 from uwf_core.escape import clean, clean_document, in_line
 from uwf_core.thread.decisions import call_of, session_of, workspace_of
-from uwf_core.workflow.yaml_text import yaml_text
+from uwf_core.yaml.text import yaml_text
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine

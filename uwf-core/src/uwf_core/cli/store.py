@@ -51,7 +51,7 @@ def has_text(document: Mapping[str, Any], _screen: Screen) -> str:
 
 def node_text(document: Mapping[str, Any], screen: Screen) -> str:
     """`cas get`."""
-    from uwf_core.workflow.yaml_text import yaml_text
+    from uwf_core.yaml.text import yaml_text
 
     head = f"{document['ref']} of type {document['type']}"
     return f"{screen.paint(head, 'dim')}\n{yaml_text(document['payload']).rstrip()}"

@@ -14,7 +14,7 @@ from uwf_core.fields.records import write_record
 if TYPE_CHECKING:
     from uwf_core.workflow.bound import Bound
     from uwf_core.workflow.check import Checked
-    from uwf_core.workflow.problem import Problem
+    from uwf_core.yaml.problem import Problem
 
 
 _NO_WORKFLOWS = """\
@@ -38,7 +38,7 @@ def workflows_text(document: Mapping[str, Any], screen: Screen) -> str:
 def definition_text(document: Mapping[str, Any], _screen: Screen) -> str:
     """`workflow show`: the definition, with its bound in words."""
     from uwf_core.workflow.bound import Bound
-    from uwf_core.workflow.yaml_text import yaml_text
+    from uwf_core.yaml.text import yaml_text
 
     bound = Bound(*document["bound"].values())
     return yaml_text({**document, "bound": bound.words()}).rstrip()

@@ -12,8 +12,8 @@ from typing import Any
 
 from uwf_core.config.keys import Path, key_text
 from uwf_core.errors import ConfigError, DefinitionError
-from uwf_core.workflow.yaml_nodes import plain_value
-from uwf_core.workflow.yaml_source import parse_yaml
+from uwf_core.yaml.nodes import plain_value
+from uwf_core.yaml.source import parse_yaml
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@+~-")
 _STEP = "  "

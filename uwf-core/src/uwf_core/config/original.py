@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from uwf_core.api.store import StoreBackend
-    from uwf_core.workflow.problem import Problem
+    from uwf_core.yaml.problem import Problem
 
 _NOTICED: Final = "original.noticed"
 _STORES: Final = (".ocas/vars/_store.db", ".ocas/_store.db")

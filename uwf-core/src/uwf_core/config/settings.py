@@ -41,8 +41,8 @@ from uwf_core.process.path_walk import ANYWHERE
 
 if TYPE_CHECKING:
     from uwf_core.api.models import Model
-    from uwf_core.workflow.problem import Problem
-    from uwf_core.workflow.yaml_source import YamlMapping
+    from uwf_core.yaml.problem import Problem
+    from uwf_core.yaml.source import YamlMapping
 
 
 class Origin(NamedTuple):
@@ -325,8 +325,8 @@ def read_settings(data: bytes, file: str) -> dict[Path, Leaf]:
     Raises:
         ConfigError: it is not YAML, or has unknown keys or invalid values; see `problems`.
     """
-    from uwf_core.workflow.yaml_shape import read_shape
-    from uwf_core.workflow.yaml_source import YamlMapping, compose_all
+    from uwf_core.yaml.shape import read_shape
+    from uwf_core.yaml.source import YamlMapping, compose_all
 
     composed = compose_all(settings_text(data, file), file=file)
     if composed.node is None and not composed.problems:
@@ -349,7 +349,7 @@ def _leaves(shape: Shape, mapping: "YamlMapping", path: Path) -> "Iterator[tuple
 
     A key without a value is unset: the next layer decides.
     """
-    from uwf_core.workflow.yaml_source import YamlMapping, to_value
+    from uwf_core.yaml.source import YamlMapping, to_value
 
     for name, node in mapping.values.items():
         inner, here = shape.at(name), (*path, name)
@@ -372,7 +372,7 @@ def settings_text(data: bytes, file: str) -> str:
     Raises:
         ConfigError: they are not UTF-8, or too long.
     """
-    from uwf_core.workflow.yaml_source import decode
+    from uwf_core.yaml.source import decode
 
     try:
         return decode(data, file=file)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from uwf_core.workflow.callees import Callees
     from uwf_core.workflow.check import Checked
     from uwf_core.workflow.definition import Definition
-    from uwf_core.workflow.problem import Problem
+    from uwf_core.yaml.problem import Problem
 
 
 def resolve_workflow(engine: "Engine", word: str) -> Resolved:

@@ -22,7 +22,7 @@ from uwf_core.workflow.fan_out import (
     joint_status,
 )
 from uwf_core.workflow.variants import GIT_BRANCH, PLACE
-from uwf_core.workflow.yaml_text import frontmatter
+from uwf_core.yaml.text import frontmatter
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store

@@ -7,7 +7,7 @@ from uwf_core.ids import Ref
 from uwf_core.replay.walk import Difference
 from uwf_core.thread.decisions import call_of, session_of
 from uwf_core.thread.history import Step, body_of, read_start, read_step
-from uwf_core.workflow.yaml_text import frontmatter
+from uwf_core.yaml.text import frontmatter
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store

@@ -26,7 +26,7 @@ from uwf_core.thread.worktree import place_in_step
 from uwf_core.views.recorded_step import RecordedStep
 from uwf_core.workflow.definition import START
 from uwf_core.workflow.fan_out import BranchTask
-from uwf_core.workflow.yaml_text import frontmatter
+from uwf_core.yaml.text import frontmatter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

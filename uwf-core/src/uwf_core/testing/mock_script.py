@@ -37,7 +37,7 @@ from uwf_core.errors import BadRequest, DefinitionError, FailureKind
 from uwf_core.fields.mismatch import FieldFault
 from uwf_core.fields.records import camel, read_record
 from uwf_core.process.path_walk import ANYWHERE, read_regular
-from uwf_core.workflow.yaml_text import quoted
+from uwf_core.yaml.text import quoted
 
 GARBAGE = "]]} \x1b[31m%%% not what was asked for \ufffd\ufffd {{{ --- \t"
 """The output of `garbage: true`: no frontmatter, no JSON, with a terminal escape."""
@@ -207,7 +207,7 @@ def _parsed(text: str, file: str) -> Any:
             return json.loads(text)
         except ValueError as fault:
             raise FieldFault((), f"is not JSON: {fault}") from fault
-    from uwf_core.workflow.yaml_source import parse_yaml
+    from uwf_core.yaml.source import parse_yaml
 
     return parse_yaml(text, file=file)
 

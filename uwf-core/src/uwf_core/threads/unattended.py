@@ -11,8 +11,8 @@ from uwf_core.ids import Ref
 from uwf_core.thread.head import read_head
 from uwf_core.threads.rerun import Reruns
 from uwf_core.threads.typed_input import checked_input
+from uwf_core.views.workflow_shape import mapping_of
 from uwf_core.workflow.definition import SELF
-from uwf_core.workflow.shown import mapping_of
 
 if TYPE_CHECKING:
     from uwf_core.api.sums import LedgerPayload

@@ -17,7 +17,7 @@ from uwf_core.errors import PayloadError
 from uwf_core.workflow.alternatives import alternatives, as_mapping, inline_refs
 from uwf_core.workflow.deliverable import field_facts, flattened
 from uwf_core.workflow.variants import STATUS, role_variants
-from uwf_core.workflow.yaml_nodes import types_of
+from uwf_core.yaml.nodes import types_of
 
 Kind = Literal[
     "line", "text", "choice", "choices", "boolean", "integer", "number", "list", "file", "json"

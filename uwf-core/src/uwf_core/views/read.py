@@ -8,7 +8,7 @@ from uwf_core.thread.decisions import call_of
 from uwf_core.thread.lifecycle import state_words
 from uwf_core.workflow.definition import PROGRAM
 from uwf_core.workflow.variants import BODY
-from uwf_core.workflow.yaml_text import frontmatter
+from uwf_core.yaml.text import frontmatter
 
 if TYPE_CHECKING:
     from uwf_core.views.recorded import RecordedThread

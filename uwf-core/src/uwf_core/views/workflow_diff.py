@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from uwf_core.engine.workflows import drafted, read_workflow
 from uwf_core.errors import UnknownIdError
+from uwf_core.views.workflow_shape import as_in_file
 from uwf_core.workflow.changes import Verdict, WorkflowChange
 from uwf_core.workflow.definition import Definition, Workflow
 from uwf_core.workflow.diff import compare_workflows
 from uwf_core.workflow.discover import registered
-from uwf_core.workflow.shown import as_in_file
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine

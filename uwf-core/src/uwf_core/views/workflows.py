@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 
 from uwf_core.errors import UwfError
 from uwf_core.fields.records import write_record
-from uwf_core.workflow.problem import Problem
+from uwf_core.yaml.problem import Problem
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -123,7 +123,7 @@ def show_workflow(
         UsageError: it is unknown. DefinitionError: the file has errors.
     """
     from uwf_core.engine.workflows import bound_of_workflow
-    from uwf_core.workflow.shown import mapping_of, shown_workflow
+    from uwf_core.views.workflow_shape import mapping_of, shown_workflow
 
     found = _found(engine, word, notice)
     bound = write_record(bound_of_workflow(engine, found))
@@ -135,7 +135,7 @@ def show_workflow(
 def draw_workflow(engine: "Engine", word: str, notice: Callable[[str], None]) -> GraphDocument:
     """The graph of the workflow that a word names. Raises as `show_workflow`."""
     from uwf_core.engine.workflows import drafted
-    from uwf_core.workflow.shown import graph
+    from uwf_core.views.workflow_shape import graph
 
     found = _found(engine, word, notice)
     definition, read = drafted(engine, found)

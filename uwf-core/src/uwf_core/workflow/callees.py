@@ -19,8 +19,8 @@ from uwf_core.workflow.fan_out import MAX_JOINT, flat_graph
 from uwf_core.workflow.fields import WorkLeft
 from uwf_core.workflow.load import Loaded, load_beside, load_file, reason
 from uwf_core.workflow.names import SUFFIXES
-from uwf_core.workflow.problem import Problem
 from uwf_core.workflow.variants import result_schema, variants
+from uwf_core.yaml.problem import Problem
 
 MAX_CALLED_VALUES: Final = 50_000
 """The most values that all called files together may hold."""

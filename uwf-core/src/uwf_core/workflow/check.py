@@ -22,13 +22,13 @@ from uwf_core.workflow.parsed import (
     is_worktree,
     parse_workflow,
 )
-from uwf_core.workflow.problem import Place, Problem, as_definition_error, error_at, warning_at
 from uwf_core.workflow.role_schema import NO_SCHEMA, RoleSchema, check_input, check_role_schema
 from uwf_core.workflow.structure import check_structure, check_suggestions
 from uwf_core.workflow.template_check import check_programs, check_templates
 from uwf_core.workflow.variants import Edges, analyse, result_schema
-from uwf_core.workflow.yaml_nodes import YamlMapping
-from uwf_core.workflow.yaml_quirks import check_comments
+from uwf_core.yaml.nodes import YamlMapping
+from uwf_core.yaml.problem import Place, Problem, as_definition_error, error_at, warning_at
+from uwf_core.yaml.quirks import check_comments
 
 if TYPE_CHECKING:
     from uwf_core.workflow.callees import Callees

@@ -14,7 +14,7 @@ from uwf_core.ids import Ref
 from uwf_core.markdown import fenced
 from uwf_core.workflow.definition import END, SUSPEND, Edge, ReplyForm
 from uwf_core.workflow.variants import BODY, STATUS, Variant, variants
-from uwf_core.workflow.yaml_text import frontmatter
+from uwf_core.yaml.text import frontmatter
 
 _BEGIN = """\
 # What you must deliver

@@ -27,7 +27,7 @@ from uwf_core.workflow.variants import (
     Variant,
     variants,
 )
-from uwf_core.workflow.yaml_nodes import types_of
+from uwf_core.yaml.nodes import types_of
 
 MIXED, EMPTY = JOINED
 CANCELLED: Final = "$cancelled"

@@ -33,12 +33,12 @@ from uwf_core.workflow.parsed import (
     is_true,
     is_worktree,
 )
-from uwf_core.workflow.problem import Problem, error_at, warning_at
 from uwf_core.workflow.role_schema import NO_SCHEMA, RoleSchema
 from uwf_core.workflow.structure import kind_of
 from uwf_core.workflow.template import TemplateError, TemplateName, parse
 from uwf_core.workflow.variants import FOLDER, GIT_BRANCH, INDEX, INPUT, PLACE, Items
-from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar, YamlSequence, types_of
+from uwf_core.yaml.nodes import YamlMapping, YamlScalar, YamlSequence, types_of
+from uwf_core.yaml.problem import Problem, error_at, warning_at
 
 _FILES = 3
 """The joint results of a file may have as many values as the schemas of so many files."""

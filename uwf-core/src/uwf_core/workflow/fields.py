@@ -15,7 +15,7 @@ from uwf_core.workflow.alternatives import (
 )
 from uwf_core.workflow.template import PRESENT, Path, TemplateName
 from uwf_core.workflow.variants import BODY, INPUT, STATUS, Variant
-from uwf_core.workflow.yaml_nodes import at, types_of
+from uwf_core.yaml.nodes import at, types_of
 
 _TRUE: tuple[dict[str, Any], ...] = ({"const": True},)
 _ANYTHING: tuple[dict[str, Any], ...] = ({},)

@@ -19,10 +19,10 @@ from uwf_core.process.path_walk import read_regular
 from uwf_core.workflow.alternatives import as_list
 from uwf_core.workflow.check import Checked, check_loaded, rejected, without_collection
 from uwf_core.workflow.load import load_text, open_source, reason
-from uwf_core.workflow.problem import Place, Problem
 from uwf_core.workflow.variants import STATUS
-from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlSequence, plain_value, to_value
-from uwf_core.workflow.yaml_source import MAX_BYTES, decode
+from uwf_core.yaml.nodes import YamlMapping, YamlNode, YamlSequence, plain_value, to_value
+from uwf_core.yaml.problem import Place, Problem
+from uwf_core.yaml.source import MAX_BYTES, decode
 
 if TYPE_CHECKING:
     from uwf_core.workflow.callees import Callees

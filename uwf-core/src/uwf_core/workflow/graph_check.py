@@ -6,8 +6,8 @@ from uwf_core.cas.walk import reached
 from uwf_core.fields.mismatch import nearest, suggestion
 from uwf_core.workflow.definition import END, START, SUSPEND
 from uwf_core.workflow.parsed import Outputs, ParsedEdge, ParsedWorkflow
-from uwf_core.workflow.problem import Problem, error_at
 from uwf_core.workflow.structure import start_hint
+from uwf_core.yaml.problem import Problem, error_at
 
 ENTRIES = ("new", "resume")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from uwf_core.fields.mismatch import short
-from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
+from uwf_core.yaml.problem import Place, Problem, error_at, warning_at
 
 MAX_BYTES: Final = 100
 """The longest name, in UTF-8."""

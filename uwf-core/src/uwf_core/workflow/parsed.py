@@ -15,9 +15,9 @@ from uwf_core.workflow.alternatives import (
 from uwf_core.workflow.definition import END, ROLE_KEYS, START, SUSPEND
 from uwf_core.workflow.fan_out import ListType, branch_fields, listed_in
 from uwf_core.workflow.fields import Fields, ValueShape, item_shape, output_schema
-from uwf_core.workflow.problem import Place
 from uwf_core.workflow.variants import BODY, INDEX, Analysis, Variant, variant_of
-from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar
+from uwf_core.yaml.nodes import YamlMapping, YamlNode, YamlScalar
+from uwf_core.yaml.problem import Place
 
 if TYPE_CHECKING:
     from uwf_core.workflow.role_schema import RoleSchema

@@ -16,8 +16,8 @@ from uwf_core.workflow.deliverable import deliverable_of, ways_of
 from uwf_core.workflow.load import load_file
 from uwf_core.workflow.names import expected_name
 from uwf_core.workflow.variants import keyword_faults
-from uwf_core.workflow.yaml_nodes import YamlMapping
-from uwf_core.workflow.yaml_shape import read_shape
+from uwf_core.yaml.nodes import YamlMapping
+from uwf_core.yaml.shape import read_shape
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store

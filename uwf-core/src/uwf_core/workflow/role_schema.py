@@ -17,7 +17,6 @@ from uwf_core.workflow.alternatives import (
     written_path,
 )
 from uwf_core.workflow.parsed import ParsedRole, ParsedWorkflow
-from uwf_core.workflow.problem import Problem, error_at
 from uwf_core.workflow.variants import (
     INPUT,
     JOINED,
@@ -29,8 +28,9 @@ from uwf_core.workflow.variants import (
     keyword_faults,
     objects_of,
 )
-from uwf_core.workflow.yaml_nodes import YamlMapping, is_bad_number, to_value
-from uwf_core.workflow.yaml_shape import key_hint, place_at
+from uwf_core.yaml.nodes import YamlMapping, is_bad_number, to_value
+from uwf_core.yaml.problem import Problem, error_at
+from uwf_core.yaml.shape import key_hint, place_at
 
 FORMATS = (
     *("date", "date-time", "time", "duration", "email", "idn-email", "hostname", "idn-hostname"),

@@ -19,8 +19,8 @@ from uwf_core.process.folders import climb
 from uwf_core.process.path_walk import PathOutside, read_regular
 from uwf_core.workflow.names import FOLDERS
 from uwf_core.workflow.parsed import ParsedWorkflow
-from uwf_core.workflow.problem import Problem, error_at, warning_at
-from uwf_core.workflow.yaml_nodes import YamlNode, YamlScalar, YamlSequence
+from uwf_core.yaml.nodes import YamlNode, YamlScalar, YamlSequence
+from uwf_core.yaml.problem import Problem, error_at, warning_at
 
 SKILL_FILE: Final = "SKILL.md"
 SKILL_FOLDERS: Final = (".agents/skills", ".claude/skills")
@@ -187,7 +187,7 @@ def _fields(frontmatter: str) -> dict[str, Any]:
     Raises:
         DefinitionError: it is not YAML, and even so has not what a skill needs.
     """
-    from uwf_core.workflow.yaml_source import parse_yaml
+    from uwf_core.yaml.source import parse_yaml
 
     try:
         fields = parse_yaml(frontmatter, file=SKILL_FILE)

@@ -103,7 +103,7 @@ def name_text(name: str) -> str:
     Raises:
         UsageError: `name` is not a valid workflow name.
     """
-    from uwf_core.workflow.yaml_nodes import plain_value
+    from uwf_core.yaml.nodes import plain_value
 
     if not NAME.match(name):
         raise UsageError(

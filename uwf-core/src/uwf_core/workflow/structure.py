@@ -15,10 +15,10 @@ from uwf_core.workflow.parsed import (
     is_fan_out,
     meant_value,
 )
-from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
 from uwf_core.workflow.variants import BODY, PLACE, STATUS
-from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence
-from uwf_core.workflow.yaml_shape import read_shape
+from uwf_core.yaml.nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence
+from uwf_core.yaml.problem import Place, Problem, error_at, warning_at
+from uwf_core.yaml.shape import read_shape
 
 
 def check_structure(parsed: ParsedWorkflow, file: str) -> tuple[Workflow | None, list[Problem]]:

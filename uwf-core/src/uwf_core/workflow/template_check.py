@@ -16,11 +16,11 @@ from uwf_core.workflow.definition import START
 from uwf_core.workflow.fields import Fields, Presence, WorkLeft
 from uwf_core.workflow.load import FILE_STYLE
 from uwf_core.workflow.parsed import Outputs, ParsedEdge
-from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
 from uwf_core.workflow.structure import kind_of
 from uwf_core.workflow.template import Template, TemplateError, TemplateName, parse
 from uwf_core.workflow.variants import INPUT, Analysis
-from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar, YamlSequence
+from uwf_core.yaml.nodes import YamlMapping, YamlScalar, YamlSequence
+from uwf_core.yaml.problem import Place, Problem, error_at, warning_at
 
 _BREAK = "\r\n?|\n"
 """The end of a line of a file."""

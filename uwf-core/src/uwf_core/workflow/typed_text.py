@@ -14,8 +14,8 @@ from uwf_core.fields.mismatch import not_a_field, short
 from uwf_core.fields.records import without_doubles
 from uwf_core.workflow.alternatives import alternatives, as_mapping, inline_refs, is_open
 from uwf_core.workflow.variants import STATUS, role_variants
-from uwf_core.workflow.yaml_nodes import at, is_bad_number, type_of, types_of, value_of
-from uwf_core.workflow.yaml_source import compose
+from uwf_core.yaml.nodes import at, is_bad_number, type_of, types_of, value_of
+from uwf_core.yaml.source import compose
 
 if TYPE_CHECKING:
     from uwf_core.cas.schemas import Violation

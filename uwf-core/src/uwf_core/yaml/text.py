@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-from uwf_core.workflow.yaml_nodes import plain_value
+from uwf_core.yaml.nodes import plain_value
 
 _PLAIN = r"(?:[\w$<(/+]|\.{1,2}(?=[\w/]))(?:[^:#]|:(?=\S)|(?<=\S)#)*"
 _OLDER = r"(?i)[-+.]?\d[\d_.:eETtZz +-]*|[-+]?0[xob][\da-fA-F_]+|yes|no|on|off"

@@ -17,8 +17,8 @@ from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
 
 from uwf_core.fields.mismatch import short
-from uwf_core.workflow.problem import Problem, error_at, warning_at
-from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence
+from uwf_core.yaml.nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence
+from uwf_core.yaml.problem import Problem, error_at, warning_at
 
 _BEGIN = r"(?<![^ \t\r\n])#"
 _FLOW_BEGIN = r"(?<![^ \t\r\n,:\[{])#"

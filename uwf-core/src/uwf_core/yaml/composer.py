@@ -4,9 +4,9 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
-from uwf_core.workflow.problem import Place, Problem, error_at
-from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence
-from uwf_core.workflow.yaml_quirks import (
+from uwf_core.yaml.nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence
+from uwf_core.yaml.problem import Place, Problem, error_at
+from uwf_core.yaml.quirks import (
     Part,
     Swaps,
     part_of_text,

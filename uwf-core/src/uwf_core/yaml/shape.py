@@ -14,8 +14,7 @@ from uwf_core.fields.mismatch import (
     suggestion,
 )
 from uwf_core.fields.records import shape_of
-from uwf_core.workflow.problem import Place, Problem, error_at
-from uwf_core.workflow.yaml_nodes import (
+from uwf_core.yaml.nodes import (
     YamlMapping,
     YamlNode,
     YamlScalar,
@@ -23,6 +22,7 @@ from uwf_core.workflow.yaml_nodes import (
     is_bad_number,
     to_value,
 )
+from uwf_core.yaml.problem import Place, Problem, error_at
 
 
 def read_shape(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from uwf_core.fields.records import LONGEST_INTEGER, integer
-from uwf_core.workflow.problem import Place
+from uwf_core.yaml.problem import Place
 
 _MAX_EXACT = 2**53 - 1
 # Patterns, compiled when a first scalar needs them: most files that every command reads have none.

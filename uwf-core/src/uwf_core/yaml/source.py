@@ -11,8 +11,7 @@ and the events carry positions. What a text cannot say here:
 
 from typing import Any
 
-from uwf_core.workflow.problem import as_definition_error, error_at
-from uwf_core.workflow.yaml_composer import (
+from uwf_core.yaml.composer import (
     INCLUDE,
     MAX_BYTES,
     MAX_DEPTH,
@@ -22,13 +21,14 @@ from uwf_core.workflow.yaml_composer import (
     place_after,
     too_large,
 )
-from uwf_core.workflow.yaml_nodes import (
+from uwf_core.yaml.nodes import (
     YamlMapping,
     YamlNode,
     YamlScalar,
     YamlSequence,
     to_value,
 )
+from uwf_core.yaml.problem import as_definition_error, error_at
 
 __all__ = [
     "INCLUDE", "MAX_BYTES", "MAX_DEPTH", "MAX_NODES", "Composed", "YamlMapping", "YamlNode",
