@@ -5,8 +5,9 @@ import re
 from importlib.resources import files
 from typing import Any
 
-import pytest
 from web_site import Visitor, WebSite
+
+from uwf_core.client import Client
 
 EXAMPLES = sorted(
     each.name.removesuffix(".yaml")
@@ -60,34 +61,34 @@ def example_of(schema: dict[str, Any]) -> Any:
     return values.get(schema.get("type", ""), "x")
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_no_link_of_an_example_is_dead_in_any_state(web: WebSite, example: str) -> None:
+def in_every_state(uwf: Client, example: str) -> list[str]:
+    """Threads of an example: not begun, of a person, of an agent that fails, cancelled."""
+    schema = uwf.workflow(example).get("input")
+    needed = schema["properties"] if schema else {}
+    given = {name: example_of(each) for name, each in needed.items()} if schema else None
+    agents = (None, "human", "mock", None)
+    threads = [uwf.start(example, "A task", input=given, agent=each)["thread"] for each in agents]
+    for each in threads[1:3]:
+        uwf.exec(each)
+    uwf.cancel(threads[3])
+    return threads
+
+
+def test_no_link_of_an_example_is_dead_in_any_state(web: WebSite) -> None:
     """found while using uwf; kind: web."""
-    text = (files("uwf_core.examples") / f"{example}.yaml").read_text()
-    others = [each for each in EXAMPLES if each != example]
-    for each in others:
-        source = (files("uwf_core.examples") / f"{each}.yaml").read_text()
-        web.project.workflow(each, source)
-    web.project.workflow(example, text)
+    for example in EXAMPLES:
+        text = (files("uwf_core.examples") / f"{example}.yaml").read_text()
+        web.project.workflow(example, text)
     assert web.project.uwf("config", "trust", ".").exit_code == 0
     with web.project.client() as uwf:
-        schema = uwf.workflow(example).get("input")
-        needed = schema["properties"] if schema else {}
-        given = {name: example_of(each) for name, each in needed.items()} if schema else None
-        threads = []
-        for agent in (None, "human", "mock"):
-            thread = uwf.start(example, "A task", input=given, agent=agent)["thread"]
-            if agent is not None:
-                uwf.exec(thread)
-            threads.append(thread)
-        cancelled = uwf.start(example, "A task", input=given)["thread"]
-        uwf.cancel(cancelled)
-        threads.append(cancelled)
+        threads = [each for example in EXAMPLES for each in in_every_state(uwf, example)]
     pages = [f"/threads/{each}" for each in threads]
-    found = crawl(web.visitor, *pages, f"/workflows/{example}", f"/start/{example}")
+    begin = [f"/{kind}/{example}" for kind in ("workflows", "start") for example in EXAMPLES]
+    found = crawl(web.visitor, *pages, *begin)
     assert {path: status for path, status in found.items() if status >= 400} == {}
-    assert any("export?format=markdown" in path for path in found)
-    assert any(path.endswith(".json") for path in found)
+    for page in pages:
+        assert any(path.startswith(f"{page}/export?format=markdown") for path in found), page
+        assert any(path.startswith(page) and path.endswith(".json") for path in found), page
 
 
 def test_no_link_of_a_thread_is_dead_from_its_start_to_its_end(web: WebSite) -> None:
