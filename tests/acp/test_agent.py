@@ -5,6 +5,7 @@ failure with a kind.
 import json
 import os
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -243,6 +244,14 @@ def test_a_permission_is_given_by_policy_or_by_a_person(place):
     assert json.loads(again.text)["result"]["outcome"]["optionId"] == "allow_once"
     with pytest.raises(NeedsAnswer):
         place.run("asks", session="s1")  # the answer was for that question alone
+
+
+def test_no_timer_outlives_its_call(place):
+    place.run()
+    end = time.monotonic() + 1
+    while left := [each for each in threading.enumerate() if isinstance(each, threading.Timer)]:
+        assert time.monotonic() < end, left
+        time.sleep(0.01)
 
 
 def test_what_was_asked_is_kept_for_its_owner_alone_until_it_is_settled(place):

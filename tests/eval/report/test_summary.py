@@ -8,6 +8,7 @@ from uwf_eval.records import JudgeResult, Trial
 from uwf_eval.report.groups import mean_score
 from uwf_eval.report.html.page import page
 from uwf_eval.report.markdown import report_markdown
+from uwf_eval.report.shares import roles_of, routes_of
 from uwf_eval.report.summary import Report, summarise
 from uwf_eval.report.text import report_text
 
@@ -200,3 +201,11 @@ def test_what_run_prints_at_its_end_is_the_score_that_report_prints():
     for trials in (uneven, [*uneven[:1], not_run(5)], rich_run()[1], [not_run(1)], []):
         assert mean_score(trials) == of(*trials).overall.score.value
     assert mean_score(uneven) == 0.6
+
+
+def test_roles_and_routes_of_equal_sums_have_the_order_of_their_names():
+    steps = [step("writer"), step("editor"), step("author")]
+    trials = [scored(number, 1.0, steps=[one]) for number, one in enumerate(steps, 1)]
+    names = ["author", "editor", "writer"]
+    assert [each.role for each in roles_of(trials)] == names
+    assert [each.stations[0].role for each in routes_of(trials)] == names
