@@ -16,8 +16,9 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     fsync, rename, replace = os.fsync, os.rename, os.replace
 
     def watched_fsync(descriptor):
-        is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
-        asked.append("sync the folder" if is_folder else "sync the file")
+        status = os.fstat(descriptor)
+        file = "sync the file" if status.st_size else "sync before it is written"
+        asked.append("sync the folder" if stat.S_ISDIR(status.st_mode) else file)
         fsync(descriptor)
 
     def watched_rename(*names, **folders):
