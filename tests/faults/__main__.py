@@ -14,7 +14,7 @@ from tests.faults.experiments import experiments, warm
 from tests.faults.shim import VARIABLE, build
 from tests.faults.table import Effort, Row, conduct, lines
 
-SHORT = 0.02
+SHORT = 0.01
 TINY = 0.001
 
 
