@@ -5,7 +5,6 @@ failure with a kind.
 import json
 import os
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -244,26 +243,6 @@ def test_a_permission_is_given_by_policy_or_by_a_person(place):
     assert json.loads(again.text)["result"]["outcome"]["optionId"] == "allow_once"
     with pytest.raises(NeedsAnswer):
         place.run("asks", session="s1")  # the answer was for that question alone
-
-
-def test_no_timer_outlives_its_call(place):
-    place.run()
-    end = time.monotonic() + 1
-    while left := [each for each in threading.enumerate() if isinstance(each, threading.Timer)]:
-        assert time.monotonic() < end, left
-        time.sleep(0.01)
-
-
-def test_what_was_asked_is_kept_for_its_owner_alone_until_it_is_settled(place):
-    before = os.umask(0)
-    try:
-        with pytest.raises(NeedsAnswer):
-            place.run("asks")
-    finally:
-        os.umask(before)
-    kept = list((place.root / "state").rglob("*"))
-    assert {each.stat().st_mode & 0o077 for each in kept} == {0}
-    assert sum(each.is_file() for each in kept) >= 1
 
 
 def test_a_question_of_the_agent_goes_to_a_person(place):
