@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from uwf_core.errors import ConfigError, UnknownIdError, UsageError
+from uwf_core.plugins.scan import AGENTS
 from uwf_core.workflow.definition import PROGRAM
 
 if TYPE_CHECKING:
@@ -328,7 +329,6 @@ def _unknown(word: str, catalog: AgentCatalog, source: str) -> UnknownIdError:
 
 def _near(word: str, names: Collection[str]) -> str:
     from uwf_core.plugins.family import near_hint
-    from uwf_core.plugins.scan import AGENTS
 
     listed = f"known: {', '.join(sorted(names))}; " if names else ""
     usual = f"{listed}give a program by its path; next: uwf agent list"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from uwf_core.operations.plugin_rows import every_command, group_at
 from uwf_core.operations.rows import EVERYWHERE, Entry, Noun, Row
-from uwf_core.plugins.scan import COMMANDS, EVERY, EntryPoint, scan
+from uwf_core.plugins.scan import AGENTS, COMMANDS, EVERY, EXPORTERS, EntryPoint, scan
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -190,8 +190,6 @@ def _workflows(engine: "Engine") -> Iterator[tuple[str, str]]:
 
 
 def _agents(engine: "Engine") -> Iterator[tuple[str, str]]:
-    from uwf_core.plugins.scan import AGENTS
-
     for found in (each.found for each in engine.plugins.list((AGENTS,))):
         if not found.defect and not found.untrusted:
             yield found.name, found.distribution
@@ -202,7 +200,6 @@ def _agents(engine: "Engine") -> Iterator[tuple[str, str]]:
 
 
 def _exports(engine: "Engine") -> Iterator[tuple[str, str]]:
-    from uwf_core.plugins.scan import EXPORTERS
     from uwf_core.plugins.status import Status
 
     yield from ((word, "") for word in _FIXED["format"].split())

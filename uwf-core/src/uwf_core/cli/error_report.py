@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from uwf_core import __version__
 from uwf_core.cli.render.colours import screen_of
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.errors import (
@@ -22,6 +23,7 @@ from uwf_core.errors import (
     UwfError,
     place_of,
 )
+from uwf_core.operations.rows import RETIRED_FORMATS, RETIRED_OPTIONS
 
 if TYPE_CHECKING:
     from uwf_core.cli.render.colours import Screen
@@ -73,8 +75,6 @@ def _usage(problem: click.ClickException) -> UwfError:
 
 def _of_earlier_systems(problem: click.ClickException) -> str | None:
     """What to do in place of an option or a format of an earlier system; None for others."""
-    from uwf_core.operations.rows import RETIRED_FORMATS, RETIRED_OPTIONS
-
     if isinstance(problem, click.NoSuchOption):
         return RETIRED_OPTIONS.get(problem.option_name)
     found = (new for old, new in RETIRED_FORMATS.items() if f"'{old}'" in problem.message)
@@ -206,7 +206,6 @@ def write_log(session: Session, call: LoggedCall) -> None:
 
 
 def _entry(session: Session, call: LoggedCall) -> "LogEntry":
-    from uwf_core import __version__
     from uwf_core.engine.log_file import FORMAT, new_id
 
     return {

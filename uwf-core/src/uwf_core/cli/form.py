@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from uwf_core.cli.outcome import print_outcome, running
 from uwf_core.cli.render.colours import is_terminal, screen_of
 from uwf_core.cli.session import Session
+from uwf_core.engine.run import exec_thread
 from uwf_core.errors import PayloadError, UwfError
 from uwf_core.escape import clean, one_line
 from uwf_core.process.folders import is_utf8
+from uwf_core.threads.resume import resume_thread
+from uwf_core.threads.running import Input
 from uwf_core.views.form import answer_of, choice_text, form_of, is_empty_answer
+from uwf_core.views.inbox import waiting_in
 
 if TYPE_CHECKING:
     from uwf_core.engine.context import RunOptions
     from uwf_core.engine.results import Outcome
-    from uwf_core.threads.running import Input
     from uwf_core.views.form import FormField, FormVariant
     from uwf_core.views.inbox import InboxItem
 
@@ -44,7 +47,6 @@ def ask_person(session: Session, item: "InboxItem") -> "Input | None":
     """Show a question and read the answer; None if the person leaves it pending: with an empty
     line, Ctrl-C, or the end of the input.
     """
-    from uwf_core.threads.running import Input
 
     def read() -> Input:
         if item["form"] is None:
@@ -223,8 +225,6 @@ def answered_here(
     """
     if outcome.document["suspendReason"] != "role":
         return outcome, False
-    from uwf_core.views.inbox import waiting_in
-
     thread = outcome.document["thread"]
     while can_ask(session) and outcome.document["suspendReason"] == "role":
         items = [each for each in waiting_in(session.engine, thread) if each["kind"] in _ASKS]
@@ -253,9 +253,6 @@ def _continued(
     said: "Input",
 ) -> "Outcome":
     """The outcome of the thread after an answer; of several branches that wait, to the first."""
-    from uwf_core.engine.run import exec_thread
-    from uwf_core.threads.resume import resume_thread
-
     engine, root, item = session.engine, before.document["thread"], items[0]
     own = options._replace(head=item["head"], earlier=(), announce=None)
     with running(session) as (live, cancel):

@@ -9,6 +9,8 @@ from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen, fit
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.errors import BusyError, ExitCode, PayloadError, UsageError, UwfError, WrongStateError
+from uwf_core.views.inbox import inbox as waiting
+from uwf_core.views.inbox import waiting_in
 
 if TYPE_CHECKING:
     from uwf_core.views.inbox import InboxItem
@@ -25,8 +27,6 @@ _WORDS = {
 
 def inbox(session: Session, answer: bool) -> int:
     """Show what waits for a person, or answer it."""
-    from uwf_core.views.inbox import inbox as waiting
-
     items = waiting(session.engine)
     if answer:
         return _answer_all(session, items)
@@ -104,7 +104,6 @@ def answered(session: Session, item: "InboxItem") -> bool:
 def _continue(session: Session, item: "InboxItem", texts: Mapping[str, str | None]) -> None:
     from uwf_core.engine.context import RunOptions
     from uwf_core.threads.background import run_in_background
-    from uwf_core.views.inbox import waiting_in
 
     is_alone = len(waiting_in(session.engine, item["root"])) == 1
     thread = item["root"] if is_alone else item["thread"]

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from uwf_core import __version__
 from uwf_core.cli.command import Group, write_examples, write_lines
-from uwf_core.cli.error_report import explain, report
+from uwf_core.cli.error_report import LoggedCall, explain, report, write_log
 from uwf_core.cli.session import Session, now_ms
-from uwf_core.cli.shutdown import raise_on_signals, send_notices
+from uwf_core.cli.shutdown import leave, raise_on_signals, send_notices
 from uwf_core.errors import AgentStuck, ExitCode, UsageError
 from uwf_core.operations.rows import Entry, Noun, own_commands
 from uwf_core.process.folders import is_utf8
@@ -190,8 +191,6 @@ def _write_section(
 
 def _print_version(context: click.Context, _parameter: click.Parameter, value: Any) -> None:
     if value:
-        from uwf_core import __version__
-
         context.ensure_object(Session).write(f"uwf {__version__}")
         context.exit()
 
@@ -206,8 +205,6 @@ def process(arguments: Sequence[str], make_root: Callable[[], Group] = Root) -> 
             number, signal.SIG_DFL
         )  # the result is printed; the interpreter would show a traceback
     if session.opened is not None and "plugins" in vars(session.opened):
-        from uwf_core.cli.shutdown import leave
-
         leave(session, code)
     return code
 
@@ -233,8 +230,6 @@ def main(
         code = report(session, explain(error, session.plugin), error, arguments)
     try:
         if session.logged:
-            from uwf_core.cli.error_report import LoggedCall, write_log
-
             write_log(session, LoggedCall(arguments, started_ms, code, error))
         if session.opened is not None:
             send_notices(session.opened)

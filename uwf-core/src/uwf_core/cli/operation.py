@@ -12,6 +12,7 @@ import click
 
 from uwf_core.cli.command import Command, format_or_name
 from uwf_core.cli.session import Session, now_ms
+from uwf_core.cli.shutdown import cancel_on_signals
 from uwf_core.errors import ExitCode
 from uwf_core.operations.rows import CONTEXT, Context, call, function_of
 
@@ -129,7 +130,6 @@ def _run(session: Session, target: Callable[..., Any], given: dict[str, Any]) ->
 
 def _report(session: Session, target: Callable[..., Any], given: dict[str, Any]) -> int:
     """Run a branch for the process that has started this one."""
-    from uwf_core.cli.shutdown import cancel_on_signals
     from uwf_core.engine.report import Reporter
 
     reporter = Reporter(session.write)

@@ -5,8 +5,10 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
+from uwf_core.cli.command_source import help_in
 from uwf_core.cli.session import working_folder
 from uwf_core.errors import UwfError
+from uwf_core.operations.plugin_rows import group_at
 from uwf_core.plugins.project_plugins import may_have_plugins, scan_project
 from uwf_core.plugins.scan import COMMANDS, EntryPoint, scan
 from uwf_core.process.path_walk import ANYWHERE, read_regular
@@ -52,9 +54,6 @@ def help_line(command: EntryPoint) -> str:
     """The help of its group in a table, the first line of a command's own help, or `summary_of`;
     nothing is imported for it.
     """
-    from uwf_core.cli.command_source import help_in
-    from uwf_core.operations.plugin_rows import group_at
-
     if group := group_at(command):
         return group.help
     module, _, attribute = command.target.partition(":")

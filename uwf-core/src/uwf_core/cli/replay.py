@@ -7,6 +7,7 @@ from uwf_core.cli.outcome import print_outcome, running, watch
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, UsageError
+from uwf_core.replay.replay import read_changed, replay_thread
 
 if TYPE_CHECKING:
     from uwf_core.replay.replay import ReplayDocument
@@ -22,8 +23,6 @@ def replay(
     agent: str | None,
 ) -> int:
     """Replay threads, or run on where one differs."""
-    from uwf_core.replay.replay import read_changed, replay_thread
-
     if live:
         _check_live(threads, allow, session.format)
     elif start is not None or agent is not None:

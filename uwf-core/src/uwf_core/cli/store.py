@@ -8,6 +8,7 @@ from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.table import Column, table
 from uwf_core.cli.session import Session, as_json
 from uwf_core.errors import UsageError
+from uwf_core.maintenance.export_bundle import export_thread
 
 
 def check_text(document: Mapping[str, Any], screen: Screen) -> str:
@@ -136,8 +137,6 @@ def export(
             hint="next: uwf thread export THREAD -o FILE; or choose an exporter with --format NAME",
         )
     else:
-        from uwf_core.maintenance.export_bundle import export_thread
-
         document = export_thread(
             session.engine, thread, output, with_files=with_files, attest=attest
         )

@@ -11,6 +11,8 @@ from uwf_core.cli.render.table import fields
 from uwf_core.cli.session import as_json
 from uwf_core.errors import DefinitionError
 from uwf_core.escape import clean, in_line, one_line
+from uwf_core.views.recorded import open_thread
+from uwf_core.workflow.variants import STATUS, variants
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -147,7 +149,6 @@ def form_text(form: Mapping[str, Any] | None) -> str | None:
     if not form:
         return None
     from uwf_core.workflow.deliverable import field_notes
-    from uwf_core.workflow.variants import STATUS, variants
 
     try:
         ways = [
@@ -172,8 +173,6 @@ def remarks_in(engine: "Engine", thread: str) -> dict[str, list[Remark]]:
     """The uses of tools that were denied in the steps of a thread, and the notices of these, as
     people may read them.
     """
-    from uwf_core.views.recorded import open_thread
-
     found: dict[str, list[Remark]] = {"denied": [], "notices": []}
     for each in [*open_thread(engine, thread).newest_first()][::-1]:
         agent = each.alias or each.node["agent"]

@@ -7,8 +7,11 @@ from uwf_core.cli.render.colours import Screen, is_terminal
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.cli.thread import thread_text
 from uwf_core.cli.thread_list import thread_filter
+from uwf_core.engine.find import find_thread
 from uwf_core.errors import UsageError, UwfError, WrongStateError
 from uwf_core.thread.names import FINISHED
+from uwf_core.threads.cancel import cancel_thread, remove_thread
+from uwf_core.views.show import show_thread
 
 _UNFINISHED = ("idle", "running", "suspended")
 _REMOVABLE = (*FINISHED, "corrupt")
@@ -19,7 +22,6 @@ def cancel(
 ) -> None:
     """Cancel threads that are named or selected."""
     from uwf_core.cli.outcome import watch
-    from uwf_core.threads.cancel import cancel_thread
 
     found = _selected(session, threads, chosen, _UNFINISHED)
     if head is not None and len(found) != 1:
@@ -34,8 +36,6 @@ def cancel(
 
 def rm(session: Session, threads: tuple[str, ...], yes: bool, **chosen: Any) -> None:
     """Delete threads that are named or selected."""
-    from uwf_core.threads.cancel import remove_thread
-
     found = _selected(session, threads, chosen, _REMOVABLE)
     _confirm(session, "delete", found, is_filter=not threads, yes=yes)
     _each(
@@ -47,7 +47,6 @@ def rm(session: Session, threads: tuple[str, ...], yes: bool, **chosen: Any) -> 
 def prune(session: Session, older_than: float, dry_run: bool) -> None:
     """Delete the threads that finished long ago."""
     from uwf_core.engine.documents import PrunedDocument
-    from uwf_core.threads.cancel import remove_thread
     from uwf_core.views.thread_list import ThreadFilter, list_threads
 
     before = now_ms() - int(older_than * 1000)
@@ -81,8 +80,6 @@ def _selected(
     session: Session, words: Sequence[str], chosen: Mapping[str, Any], allowed: Collection[str]
 ) -> list[str]:
     """The threads that words name, or that options select; nothing has changed if this raises."""
-    from uwf_core.engine.find import find_thread
-
     is_filtered = any(chosen.values())
     if words and is_filtered:
         raise UsageError(
@@ -113,8 +110,6 @@ def _check_all(session: Session, threads: Sequence[str], allowed: Collection[str
     """Check several threads before the first one changes; a single one is checked by the action."""
     if len(threads) < 2:
         return
-    from uwf_core.views.show import show_thread
-
     rows = [show_thread(session.engine, each) for each in threads]
     wrong = [row for row in rows if row["status"] not in allowed]
     if wrong:

@@ -7,10 +7,13 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from uwf_core.cli.form import can_ask
+from uwf_core.cli.inbox import answered
 from uwf_core.cli.render.colours import screen_of
 from uwf_core.cli.session import Session
 from uwf_core.cli.watch_screen import PlainLines, live_now
 from uwf_core.errors import UwfError
+from uwf_core.views.inbox import waiting_in
 
 if TYPE_CHECKING:
     from uwf_core.views.following import Look
@@ -56,10 +59,6 @@ class LiveScreen(PlainLines):
 
     def answer(self, thread: str) -> bool:
         """Ask the person what the thread asks; run it on in the background with the answer."""
-        from uwf_core.cli.form import can_ask
-        from uwf_core.cli.inbox import answered
-        from uwf_core.views.inbox import waiting_in
-
         self.was_asked = False
         items = [
             each

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from uwf_core.cas.walk import walk
+from uwf_core.config.trust import withheld_folders, withhold_programs
 from uwf_core.errors import UsageError
 from uwf_core.ids import Ref
 from uwf_core.prompt.command import command_text
@@ -134,8 +135,6 @@ def withhold_unless_plain(engine: "Engine", checked: "Checked") -> bool:
     Raises:
         ConfigError: the list of trusted folders cannot be read or written.
     """
-    from uwf_core.config.trust import withhold_programs
-
     roles = None if checked.workflow is None else checked.workflow["roles"].values()
     if roles is not None and not any(each["program"] or each["workflow"] for each in roles):
         return False
@@ -146,8 +145,6 @@ def withhold_unless_plain(engine: "Engine", checked: "Checked") -> bool:
 def _is_trusted_file(engine: "Engine", file: str | None, folder: str) -> bool:
     if file is None:
         return False
-    from uwf_core.config.trust import withheld_folders
-
     own = _project_of(file)
     callees = (_project_of(f"{each}/any.yaml") for each in engine.settings.workflow_paths)
     places = {os.path.realpath(each) for each in (own, *callees)}

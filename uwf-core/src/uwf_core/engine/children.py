@@ -21,6 +21,7 @@ from uwf_core.engine.labels import label_of
 from uwf_core.engine.locking import locked_head, nothing_to_run
 from uwf_core.engine.plan import moderate
 from uwf_core.engine.results import Outcome, ended_by, exec_document
+from uwf_core.engine.slots import most_at_a_time
 from uwf_core.errors import BusyError, ExitCode, StoreError, UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import (
@@ -143,8 +144,6 @@ class _Children:
         self._most = 1
         self._env: Mapping[str, str] | None = None
         if role.fan_out is not None:
-            from uwf_core.engine.slots import most_at_a_time
-
             most = role.fan_out.max_parallel or run.engine.settings.limits.parallel
             self._most = min(most, most_at_a_time(run.engine, [most]))
             self._env = run.engine.process_env()

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.api.exporters import ExporterSpec
 from uwf_core.errors import BundleError, PluginError
 from uwf_core.plugins.calling import call_plugin
+from uwf_core.plugins.family import check_installed, near_hint
 from uwf_core.plugins.guards import interruptible
 from uwf_core.plugins.scan import EXPORTERS
+from uwf_core.plugins.status import Status
 
 if TYPE_CHECKING:
     from uwf_core.api import RecordedThread
@@ -69,9 +71,7 @@ def open_exporter(engine: "Engine", name: str) -> OpenExporter:
 
 
 def _unknown(engine: "Engine", name: str) -> PluginError:
-    from uwf_core.plugins.family import check_installed, near_hint
     from uwf_core.plugins.repair import install_line
-    from uwf_core.plugins.status import Status
 
     check_installed(f"the format {name!r}", EXPORTERS, name)
     plugins = engine.plugins.list((EXPORTERS,))

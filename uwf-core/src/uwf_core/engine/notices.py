@@ -9,6 +9,7 @@ from zlib import crc32
 
 from uwf_core.ids import ThreadId
 from uwf_core.process.folders import make_folder
+from uwf_core.thread.lock import holder_of
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -65,8 +66,6 @@ def send_left(engine: "Engine") -> None:
     """The same for what an earlier sender has left; a thread that runs is left to the end of its
     run.
     """
-    from uwf_core.thread.lock import holder_of
-
     due = due_threads(engine.home, store_mark(engine))
     if any(not ThreadId.matches(e) or holder_of(engine.store, ThreadId(e)) is None for e in due):
         send_soon(engine)

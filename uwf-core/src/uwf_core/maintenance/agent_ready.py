@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
+from uwf_core.agents.choose import resolve_agent
 from uwf_core.errors import UwfError
 from uwf_core.maintenance.plugin_probe import SECONDS, CheckDocument, Probe, failed, probe
 from uwf_core.plugins.scan import AGENTS
@@ -36,8 +37,6 @@ def agent_readiness(engine: "Engine", word: str, *, trial: bool = False) -> Read
     Raises:
         UsageError: the word selects none.
     """
-    from uwf_core.agents.choose import resolve_agent
-
     choice = resolve_agent(word, engine.agent_catalog(engine.cwd))
     words = [choice.word, *(["trial"] if trial else [])]
     answer = None if choice.plugin is None else _probed(engine, choice.plugin, words)

@@ -3,8 +3,20 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
+from uwf_core import __version__
+from uwf_core.agents.choose import resolve_agent
+from uwf_core.config.home import open_to_others
+from uwf_core.config.show import settings_values
+from uwf_core.engine.names import wrong_names
 from uwf_core.errors import UwfError
+from uwf_core.maintenance.agent_ready import readiness
 from uwf_core.maintenance.plugin_probe import CheckDocument, Probe, Probes
+from uwf_core.maintenance.stores import check_store
+from uwf_core.plugins.describe import dependencies
+from uwf_core.plugins.loading import name_to_type
+from uwf_core.plugins.repair import repair_line
+from uwf_core.plugins.scan import AGENTS, CORE
+from uwf_core.process.mounts import network_kind
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -58,8 +70,6 @@ def _python(_engine: "Engine", _probes: Probes) -> Checks:
     import platform
     import sqlite3
 
-    from uwf_core import __version__
-
     yield _check(
         "uwf",
         "ok",
@@ -85,9 +95,6 @@ def _platform(_engine: "Engine", _probes: Probes) -> Checks:
 def _home(engine: "Engine", _probes: Probes) -> Checks:
     from pathlib import Path
 
-    from uwf_core.config.home import open_to_others
-    from uwf_core.process.mounts import network_kind
-
     home = Path(engine.home)
     if not home.exists():
         yield _check("home", "ok", f"{home} does not exist yet; the first command creates it")
@@ -112,17 +119,11 @@ def _config(engine: "Engine", _probes: Probes) -> Checks:
 
 
 def _store(engine: "Engine", _probes: Probes) -> Checks:
-    from uwf_core.maintenance.stores import check_store
-
     engine.store.variable("@uwf/doctor/none")
     yield _check("store", "ok", str(check_store(engine, None, with_root=False)["store"]))
 
 
 def _libraries(engine: "Engine", _probes: Probes) -> Checks:
-    from uwf_core.plugins.describe import dependencies
-    from uwf_core.plugins.repair import repair_line
-    from uwf_core.plugins.scan import CORE
-
     used = {
         each.found.distribution for each in engine.plugins.list() if each.status.value == "ready"
     }
@@ -149,8 +150,6 @@ def _plugins(engine: "Engine", probes: Probes) -> Checks:
 def _plugin_checks(
     plugins: Sequence["Plugin"], answers: Mapping["EntryPoint", Callable[[], Probe]]
 ) -> Checks:
-    from uwf_core.plugins.loading import name_to_type
-
     for plugin in plugins:
         found, state = plugin.found, plugin.status.value
         name = f"{found.group.removeprefix('uwf.')} {found.name}"
@@ -177,9 +176,6 @@ def _plugin_checks(
 
 
 def _agent(engine: "Engine", probes: Probes) -> Checks:
-    from uwf_core.agents.choose import resolve_agent
-    from uwf_core.plugins.scan import AGENTS
-
     word = engine.settings.default_agent
     if word is None:
         hint = "uwf config set defaultAgent NAME; uwf agent list"
@@ -192,8 +188,6 @@ def _agent(engine: "Engine", probes: Probes) -> Checks:
 
 
 def _agent_check(engine: "Engine", choice: "Choice", answer: "Future[Probe] | None") -> Checks:
-    from uwf_core.maintenance.agent_ready import readiness
-
     word = choice.word
     ready = readiness(engine, choice, None if answer is None else answer.result())
     state = "ok" if ready["ready"] else "error"
@@ -201,9 +195,6 @@ def _agent_check(engine: "Engine", choice: "Choice", answer: "Future[Probe] | No
 
 
 def _names(engine: "Engine", _probes: Probes) -> Checks:
-    from uwf_core.config.show import settings_values
-    from uwf_core.engine.names import wrong_names
-
     values = [each for each in settings_values(engine.settings) if each[0] != ("defaultAgent",)]
     for fault in wrong_names(engine, values):
         yield _check("names", "error", str(fault), fault.hint)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from uwf_core.maintenance.plugin_probe import Probe, Probes, failed, probe
+from uwf_core.plugins.plugins import NOUNS
 from uwf_core.plugins.status import NamedPlugin, PluginRow
 from uwf_core.views import installed
 
@@ -87,7 +88,6 @@ def _checked(engine: "Engine", plugin: "Plugin", seconds: float) -> CheckedPlugi
 
 def _refused(engine: "Engine", plugin: "Plugin") -> Probe:
     """Why a plugin is not loaded, with a hint."""
-    from uwf_core.plugins.plugins import NOUNS
     from uwf_core.plugins.repair import repair_line
 
     found = plugin.found

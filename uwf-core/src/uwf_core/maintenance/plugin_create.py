@@ -5,7 +5,13 @@ from collections.abc import Mapping
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from uwf_core.agents.choose import Choice, resolve_agent
+from uwf_core.agents.open import open_agent
+from uwf_core.agents.supervise import close_call
+from uwf_core.api.agent import AgentContext
+from uwf_core.api.models import Model
 from uwf_core.errors import ConfigError, StoreError
+from uwf_core.fields.records import read_options
 from uwf_core.plugins.loading import broken, plugin_code
 from uwf_core.plugins.scan import (
     AGENTS,
@@ -66,11 +72,6 @@ def create(engine: "Engine", found: "EntryPoint", record: Any, word: str | None)
 def _agent(
     engine: "Engine", found: "EntryPoint", record: Any, word: str | None, folder: str
 ) -> None:
-    from uwf_core.agents.choose import Choice, resolve_agent
-    from uwf_core.agents.open import open_agent
-    from uwf_core.agents.supervise import close_call
-    from uwf_core.api.agent import AgentContext
-
     plugins, name = engine.plugins, found.name
     if word is None:
         choice = Choice("plugin", name, "", name, plugin=name, where=f"agents -> {name}")
@@ -105,9 +106,6 @@ def _store(engine: "Engine", found: "EntryPoint", record: Any, folder: str) -> N
 
 
 def _with_options(engine: "Engine", found: "EntryPoint", record: Any, folder: str) -> None:
-    from uwf_core.api.agent import AgentContext
-    from uwf_core.fields.records import read_options
-
     plugins = engine.plugins
     cls = record.options and plugins.attribute(found.group, found.name, record.options)
     try:
@@ -120,8 +118,6 @@ def _with_options(engine: "Engine", found: "EntryPoint", record: Any, folder: st
 
 
 def _example_model(protocol: str) -> tuple[Any, str]:
-    from uwf_core.api.models import Model
-
     base_url = "http://127.0.0.1:9/v1"
     model = Model(alias="m", name="m", provider="p", base_url=base_url, protocol=protocol)
     return model, "example"

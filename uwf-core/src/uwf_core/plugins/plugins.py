@@ -7,7 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import PluginBroken, PluginError, UwfError
-from uwf_core.plugins.guards import PluginGuard
+from uwf_core.plugins.guards import (
+    PluginGuard,
+    interruptible,
+    keeps_descriptors,
+    load_marker,
+    stays_one_process,
+)
 from uwf_core.plugins.scan import (
     AGENTS,
     COMMANDS,
@@ -269,13 +275,6 @@ class Plugins:
     @contextmanager
     def _loading(self, found: EntryPoint) -> Iterator[None]:
         """Run plugin code: keep a marker and our stdout clean, and remember a failure."""
-        from uwf_core.plugins.guards import (
-            interruptible,
-            keeps_descriptors,
-            load_marker,
-            stays_one_process,
-        )
-
         try:
             with (
                 interruptible(found),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from uwf_core.api.store import Variable
+from uwf_core.cas.manifest import root_from
 from uwf_core.errors import BusyError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import descendants_of
@@ -62,8 +63,6 @@ def thread_root(store: "Store", head: Head) -> str | None:
     Raises:
         CorruptNodeError, MissingNodeError: a node of it is damaged or missing.
     """
-    from uwf_core.cas.manifest import root_from
-
     try:
         (now, *_), variables = tree_variables(store, head.thread)
     except BusyError:

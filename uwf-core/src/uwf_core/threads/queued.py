@@ -21,6 +21,7 @@ from uwf_core.thread.names import head_name
 from uwf_core.threads.resume import Said, resume_thread
 from uwf_core.threads.running import Input
 from uwf_core.threads.start import StartOptions, check_start, start_thread
+from uwf_core.views.unserved import live_labels, unserved
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -119,8 +120,6 @@ class QueuedThreads:
         """The wanted rows that nobody runs now, by priority; with what is missing for those that
         no live worker can run.
         """
-        from uwf_core.views.unserved import live_labels, unserved
-
         live = live_labels(self.backend.workers())
         return [
             (row, None if row.can_run else unserved(row.thread, row.needs, live))

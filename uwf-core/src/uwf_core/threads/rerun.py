@@ -12,6 +12,7 @@ from uwf_core.engine.fork import decision_at, fork_at
 from uwf_core.engine.locking import locked_thread
 from uwf_core.engine.results import save_run
 from uwf_core.errors import UsageError, WrongStateError
+from uwf_core.files.restore import restore
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.calls import CALL_AGENT
 from uwf_core.thread.decisions import call_of, session_of, workspace_of
@@ -164,8 +165,6 @@ class Reruns:
         Raises:
             StoreError: they are missing or damaged.
         """
-        from uwf_core.files.restore import restore
-
         assert given.tree is not None
         restore(self._engine.home, given.tree, folder)
 

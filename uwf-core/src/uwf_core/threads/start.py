@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from uwf_core.agents.bindings import check_paths
+from uwf_core.agents.choose import player_of, resolve_agent
+from uwf_core.engine.agents import usual_agent
 from uwf_core.engine.events import create_thread
 from uwf_core.engine.location import named_folder
 from uwf_core.engine.watch import Watch
@@ -152,8 +155,6 @@ def _entry(
     """The name of a workflow, who plays the role that a new thread begins with, and the schema of
     its typed input.
     """
-    from uwf_core.agents.choose import player_of
-
     if isinstance(workflow, dict):
         role = workflow["graph"][START]["new"]["role"]
         player = player_of(role, read_payload(RoleText, workflow["roles"][role]))
@@ -195,12 +196,7 @@ def _check_agents(
     without them, no thread is left behind.
     """
     if options.bindings:
-        from uwf_core.agents.bindings import check_paths
-
         check_paths(options.bindings, workflow, partial(_roles, engine))
-    from uwf_core.agents.choose import resolve_agent
-    from uwf_core.engine.agents import usual_agent
-
     catalog, name = engine.agent_catalog(folder), _entry(engine, workflow)[0]
     first = usual_agent(engine, catalog, name, player, options._asdict())
     others = (

@@ -3,13 +3,16 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from uwf_core import __version__
 from uwf_core.errors import UsageError, UwfError
+from uwf_core.plugins.scan import AGENTS, CORE, STORES, Distribution, EntryPoint
+from uwf_core.plugins.status import Plugin, Status
 
 if TYPE_CHECKING:
     from uwf_core.agents.choose import Choice
     from uwf_core.config.keys import AgentSetting
     from uwf_core.engine.engine import Engine
-    from uwf_core.plugins.status import Plugin, PluginRow
+    from uwf_core.plugins.status import PluginRow
 
 NOT_INSTALLED = "not installed"
 """The status of an agent whose program is not there."""
@@ -34,8 +37,6 @@ class AgentRow(NamedTuple):
 def list_agents(engine: "Engine") -> Iterator[AgentRow]:
     """The agents that can be named, as `uwf agent list` prints them; loads none."""
     from uwf_core.agents.choose import PREFIX, resolve_agent
-    from uwf_core.plugins.scan import AGENTS
-    from uwf_core.plugins.status import Status
 
     default, installed = engine.settings.default_agent, {}
     for plugin in engine.plugins.list((AGENTS,)):
@@ -94,7 +95,6 @@ def _plugin_state(
     options of the adapters do.
     """
     from uwf_core.plugins.family import program_of, requirement_of
-    from uwf_core.plugins.status import Status
 
     if plugin.status is not Status.READY:
         return plugin.status.value, plugin.reason or None
@@ -163,9 +163,6 @@ def list_plugins(engine: "Engine", *, all: bool = False) -> "list[PluginRow]":
     plugins = engine.plugins
     documents = [each.document() for each in (*plugins.list(), *plugins.misplaced())]
     if all:
-        from uwf_core import __version__
-        from uwf_core.plugins.scan import CORE, STORES, Distribution, EntryPoint
-        from uwf_core.plugins.status import Plugin, Status
         from uwf_core.stores.open import HOUSE
 
         core = Distribution(CORE, __version__, ())

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from uwf_core.cas.hashing import META, PRIMITIVES
+from uwf_core.cas.codec import encode
+from uwf_core.cas.hashing import META, PRIMITIVES, ref_of
 from uwf_core.errors import AmbiguousIdError, UnknownIdError
 from uwf_core.ids import Ref
 
@@ -73,9 +74,6 @@ def walk_from_node(engine: "Engine", ref: str) -> Related:
 
 def hash_payload(engine: "Engine", type: str, payload: Callable[[], Any]) -> Ref:
     """The reference that a payload of a type has."""
-    from uwf_core.cas.codec import encode
-    from uwf_core.cas.hashing import ref_of
-
     return ref_of(find_type(engine, type), encode(payload()))
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from uwf_core.cli.render.colours import Screen
 from uwf_core.errors import place_of
+from uwf_core.escape import one_line
 
 
 def problem_lines(problems: Sequence[Mapping[str, Any]], screen: Screen) -> Iterator[str]:
@@ -24,8 +25,6 @@ _MARKS = {"ok": "✓", "warning": "!", "error": "✗"}
 
 def check_lines(checks: Iterable[Mapping[str, Any]], screen: Screen) -> Iterator[str]:
     """A mark, the name and the message, with the hint below."""
-    from uwf_core.escape import one_line
-
     for each in checks:
         mark = screen.paint(_MARKS.get(each["state"], "?"), each["state"])
         yield f"{mark} {one_line(each['name'])}: {one_line(each['message'])}"
