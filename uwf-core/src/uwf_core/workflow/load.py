@@ -1,6 +1,6 @@
 """Stage 1, read: a workflow file as nodes with positions, includes resolved.
 
-A file is bounded, and only a regular one: uwf never waits on a pipe. Its folder is opened before
+A file is bounded, and only a regular one: nothing waits on a pipe. Its folder is opened before
 it, and what it includes is read from that very folder, even if another one replaces it meanwhile.
 """
 
