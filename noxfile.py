@@ -279,8 +279,7 @@ def wheels(session: nox.Session) -> None:
 @check
 def isolated(session: nox.Session) -> None:
     """Wheels in fresh environments, where nothing of the work tree is seen: the core alone, each
-    distribution, all together, what `plugin new` writes, `uv tool` and `pipx`; `-- --long` runs the
-    tests of each distribution there.
+    distribution (`-- --long`: with its tests), all together, what `plugin new` writes, by `pipx`.
     """
     install_tools(session, "packaging")
     chosen = {*session.posargs} - {"--long"}

@@ -117,11 +117,7 @@ class LockHandle(Protocol):
 
 @runtime_checkable
 class LeaseHandle(LockHandle, Protocol):
-    """A lock that expires unless its holder renews it, which a thread of the backend does.
-
-    Attributes:
-        name: that of the lock.
-    """
+    """A lock that expires unless its holder renews it, which a thread of the backend does."""
 
     name: str
 
