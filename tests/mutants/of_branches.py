@@ -75,7 +75,7 @@ BRANCHES = (
     Mutant(
         "branches",
         "what one branch used is what all used",
-        "engine/call_record.py",
+        "engine/call_result.py",
         "        total = ledger_sum(total, each.ledger)\n",
         "        total = each.ledger\n",
         f"{_BRANCHES}::test_what_branches_used_counts_once_in_their_caller",

@@ -18,7 +18,7 @@ CALLS = (
         "calls",
         "a completed thread with an open call cannot be cancelled",
         "threads/cancel.py",
-        "    head = calling(engine.store, read_head(engine.store, thread))\n",
+        "    head = head_at_call(engine.store, read_head(engine.store, thread))\n",
         "    head = read_head(engine.store, thread)\n",
         f"{_ATTACKED}::test_a_completed_root_whose_resume_leads_to_a_call_can_be_resumed_and_cancelled",
     ),
@@ -57,7 +57,7 @@ CALLS = (
     Mutant(
         "calls",
         "a call is still open after its result is recorded",
-        "engine/call_record.py",
+        "engine/call_result.py",
         "        gone, to = [call.variable for call in calls], head.ref\n",
         "        gone, to = [call.variable for call in calls[:0]], head.ref\n",
         f"{_ATTACKED}::test_a_resumed_root_tells_the_called_thread_what_the_person_said",
@@ -81,7 +81,7 @@ CALLS = (
     Mutant(
         "calls",
         "a call is forgotten before its result is stored",
-        "engine/call_record.py",
+        "engine/call_result.py",
         "    with store.transaction():\n        if children:\n",
         "    for call in calls:\n        store.delete_variable(call.variable)\n"
         "    with store.transaction():\n        if children:\n",
@@ -90,7 +90,7 @@ CALLS = (
     Mutant(
         "calls",
         "the end of a call does not wait for the disk",
-        "engine/call_record.py",
+        "engine/call_result.py",
         "    with store.transaction():\n        if children:\n",
         "    with store.transaction(durable=False):\n        if children:\n",
         "row: power --short --scene calls",

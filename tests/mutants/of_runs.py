@@ -125,7 +125,7 @@ RUNS = (
     Mutant(
         "limits",
         "a question is skipped without an answer",
-        "threads/answers.py",
+        "threads/answer_checks.py",
         "    if not is_said:",
         "    if False:",
         "tests/reports/test_people.py::test_a_question_is_not_skipped_by_accident",

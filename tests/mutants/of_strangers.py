@@ -369,7 +369,7 @@ STRANGERS = (
     Mutant(
         "programs",
         "a start in an untrusted folder allows them",
-        "engine/allowance.py",
+        "engine/program_permission.py",
         "if not (engine.trusts(folder) and ",
         "if not (",
         _ALLOWED,
@@ -377,7 +377,7 @@ STRANGERS = (
     Mutant(
         "programs",
         "a clone in a trusted folder allows its own",
-        "engine/allowance.py",
+        "engine/program_permission.py",
         "return own == folder or engine.trusts(own)",
         "return True",
         _ALLOWED,

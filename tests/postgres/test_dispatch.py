@@ -172,7 +172,7 @@ def test_stop_keeps_workers_away_until_it_is_queued_again(project):
 @pytest.mark.parametrize(("kind", "tries"), [("crashed", 5), ("refused", 1)])
 def test_only_transient_failures_are_repeated_and_not_forever(project, kind, tries, monkeypatch):
     """The pause between tries grows; what still fails after five waits for a person."""
-    monkeypatch.setattr("uwf_core.engine.dispatching._FIRST_PAUSE_SECONDS", 0)
+    monkeypatch.setattr("uwf_core.engine.retry._FIRST_PAUSE_SECONDS", 0)
     project.script([{"role": "planner", "fail": {"kind": kind, "message": "no"}}], repeat=True)
     with project.client() as uwf:
         thread = started(uwf, "two")

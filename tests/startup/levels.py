@@ -163,7 +163,7 @@ OF_OTHER_WORKFLOWS = frozenset(
     {
         # roles that a program plays
         "uwf_core.agents.program",
-        "uwf_core.engine.allowance",
+        "uwf_core.engine.program_permission",
         "uwf_core.engine.programs",
         # roles that deliver files
         "uwf_core.engine.delivery",

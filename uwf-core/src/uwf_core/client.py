@@ -246,7 +246,7 @@ class Client(Operations):
     def asks_person(self, thread: str) -> bool:
         """Whether a thread waits for a role that a person plays, not for what an agent asks."""
         from uwf_core.thread.head import read_head
-        from uwf_core.threads.answers import asks_person
+        from uwf_core.threads.answer_checks import asks_person
 
         return asks_person(self._engine, read_head(self._engine.store, ThreadId(thread)))
 
@@ -379,7 +379,7 @@ class Client(Operations):
         programs, let the trust in its folder allow none until `uwf config trust` is called again.
         Returns whether they are withheld.
         """
-        from uwf_core.engine.allowance import withhold_unless_plain
+        from uwf_core.engine.program_permission import withhold_unless_plain
         from uwf_core.engine.workflows import check_workflow_text
 
         place = str(Path(self._engine.cwd, file))

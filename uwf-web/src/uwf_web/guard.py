@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, Response
 
 from uwf_core.markup import tag
 from uwf_web.hosts import Place
-from uwf_web.keys import COOKIE_SECONDS, KEY_FILE, Keys, read_keys, use_token
+from uwf_web.keys import COOKIE_SECONDS, KEY_FILE, TOKEN_SECONDS, Keys, read_keys, use_token
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send
@@ -104,7 +104,8 @@ class Guard:
                 rest = urlencode([each for each in query if each[0] != "token"])
                 to = quote(path, safe="/") + (f"?{rest}" if rest else "")
                 return 303, "", {"location": _local(to), "set-cookie": self._cookie(keys)}
-            return 401, "This link has been used, or is older than ten minutes.", {}
+            minutes = TOKEN_SECONDS // 60
+            return 401, f"This link has been used, or is older than {minutes} minutes.", {}
         session = keys.session_of(_cookie_of(headers.get("cookie", ""), self.cookie_name))
         if session is None:
             return 401, "You are not logged in.", {}

@@ -80,7 +80,7 @@ def write_private(file: Path, text: str) -> None:
 
 
 def new_token(home: Path) -> str:
-    """A token that logs in once, within ten minutes; its file has the digest as its name."""
+    """A token that logs in once, within `TOKEN_SECONDS`; its file has the digest as its name."""
     folder = home / TOKENS
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for old in folder.iterdir():
@@ -93,7 +93,7 @@ def new_token(home: Path) -> str:
 
 
 def use_token(home: Path, token: str) -> bool:
-    """Use a token: whether it exists, is unused and less than ten minutes old."""
+    """Use a token: whether it exists, is unused and younger than `TOKEN_SECONDS`."""
     file = home / TOKENS / _digest(token)
     try:
         age = time.time() - file.stat().st_mtime

@@ -10,7 +10,7 @@ import struct
 from math import isfinite
 from typing import Any
 
-from uwf_core.cas.writer import (
+from uwf_core.cas.encoder import (
     ARRAY,
     DOUBLE,
     FALSE,
@@ -24,8 +24,8 @@ from uwf_core.cas.writer import (
     TEXT_0,
     TRUE,
     UNSIGNED,
+    Encoder,
     UnsayableError,
-    Writer,
     head,
     text_bytes,
 )
@@ -63,14 +63,14 @@ def encode_telling(payload: Any) -> tuple[bytes, bool]:
     """The bytes of `payload`, and whether they read back as it is, types included; raises as
     `encode`.
     """
-    writer = Writer()
+    encoder = Encoder()
     try:
-        writer.add(payload, MAX_DEPTH)
+        encoder.add(payload, MAX_DEPTH)
     except UnsayableError as fault:
         raise PayloadError(
             fault.message, where=dotted(tuple(reversed(fault.keys))) or None, hint=fault.hint
         ) from None
-    return b"".join(writer.parts), writer.is_plain
+    return b"".join(encoder.parts), encoder.is_plain
 
 
 def decode(data: bytes) -> Any:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from xxhash import xxh3_128_digest, xxh64_intdigest
 
 from uwf_core.api.store import Content
-from uwf_core.cas.writer import text_bytes
+from uwf_core.cas.encoder import text_bytes
 from uwf_core.ids import Ref, ref_text
 
 if TYPE_CHECKING:

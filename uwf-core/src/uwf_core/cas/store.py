@@ -17,12 +17,12 @@ from uwf_core.api.store import (
     StoreBackend,
 )  # fmt: skip
 from uwf_core.cas.codec import decode, encode, encode_telling
+from uwf_core.cas.encoder import text_bytes
 from uwf_core.cas.hashing import META, PRIMITIVES, intact, names_of, ref_of
 from uwf_core.cas.records import Node, check_same, damaged, verify_record
 from uwf_core.cas.references import references_in
 from uwf_core.cas.types import KnownType, Types
 from uwf_core.cas.variables import VariableStore
-from uwf_core.cas.writer import text_bytes
 from uwf_core.errors import CorruptNodeError, MissingNodeError, PayloadError, StoreError
 from uwf_core.ids import Ref, ref_of_number
 

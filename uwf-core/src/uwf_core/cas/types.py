@@ -16,9 +16,9 @@ from uwf_core.cas.codec import (
     decode_text,
     encode,
 )
+from uwf_core.cas.encoder import MAP, TEXT_0, head
 from uwf_core.cas.hashing import META, META_SCHEMA, PRIMITIVES
 from uwf_core.cas.references import finder
-from uwf_core.cas.writer import MAP, TEXT_0, head
 from uwf_core.errors import CorruptNodeError, PayloadError, StoreError
 from uwf_core.ids import Ref, known_number, number_of
 

@@ -45,7 +45,7 @@ def fields_text(
     """
     if not (given or first):
         return None
-    from uwf_core.workflow.typed_text import join_items
+    from uwf_core.workflow.entered_fields import join_items
 
     texts = [file_or_text(each, option) for each in given]
     return join_items([*first, *given], [*first, *texts], option, others)

@@ -108,7 +108,7 @@ def _change(home: str, changes_of: Callable[[str], Sequence[Change]]) -> None:
 
 
 def _value(path: Path, text: str) -> Any:
-    from uwf_core.workflow.typed_text import typed_value
+    from uwf_core.workflow.entered_fields import typed_value
 
     shape = shape_at(path)
     schema = {} if shape is None else shape.schema()

@@ -66,7 +66,7 @@ def agent_for(run: "Run", task: "Task") -> Choice:
             choice = recorded_agent(task.agent, catalog)
     engine.check_plugin(choice.plugin)
     if choice.kind == "program":  # whatever has been checked before, nothing else runs one
-        from uwf_core.engine.allowance import check_programs
+        from uwf_core.engine.program_permission import check_programs
 
         check_programs(engine, run.definition.ref)
     if engine.worker_labels is not None:

@@ -48,7 +48,7 @@ def _admit(run: "Run", attempt: Attempt) -> "ReservePayload | None":
     return admit(run.engine, state, role, must_fit=not attempt.by_person)
 
 
-def look_around(run: "Run", attempt: Attempt) -> None:
+def check_surroundings(run: "Run", attempt: Attempt) -> None:
     """Check the worktree of the thread, if it has one, and what is outside of it.
 
     Raises:

@@ -31,7 +31,7 @@ def run_here(run: "Run", child: "Head", count: int | None, steps: Steps) -> Outc
     return steps(run._replace(head=child, cwd=None), _options(run, child, count), GO_ON)
 
 
-def run_apart(run: "Run", child: "Head", count: int | None, env: Mapping[str, str]) -> Outcome:
+def run_in_process(run: "Run", child: "Head", count: int | None, env: Mapping[str, str]) -> Outcome:
     """The same in a separate process.
 
     Raises:

@@ -14,9 +14,9 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.advance import step_result
-from uwf_core.engine.call_record import record_children
+from uwf_core.engine.call_result import record_children
 from uwf_core.engine.call_step import begin_calls, beyond_depth, call_of_role
-from uwf_core.engine.child_run import run_apart, run_here
+from uwf_core.engine.child_run import run_here, run_in_process
 from uwf_core.engine.labels import label_of
 from uwf_core.engine.locking import locked_head, nothing_to_run
 from uwf_core.engine.plan import moderate
@@ -27,8 +27,8 @@ from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import (
     OpenCall,
     at_call,
-    calling,
     calls_of,
+    head_at_call,
     open_below,
     open_calls,
     shown_state,
@@ -263,14 +263,14 @@ class _Children:
 
     def _head(self, thread: ThreadId) -> Head:
         store = self._run.engine.store
-        return calling(store, read_head(store, thread))
+        return head_at_call(store, read_head(store, thread))
 
     def _lock(self, thread: ThreadId, locks: ExitStack) -> Head:
         engine, notice = self._run.engine, self._run.watch.notice
         head = locks.enter_context(locked_head(engine, thread, notice))
         if locks is self.locks:
             self._locked.add(thread)
-        return calling(engine.store, head)
+        return head_at_call(engine.store, head)
 
     def _start(self) -> None:
         """Start threads, as many as may run at a time; those of this process one after the other,
@@ -278,16 +278,16 @@ class _Children:
         """
         if self._run.cancel.is_set():
             return
-        is_apart = self._env is not None
-        room = min(self._left, self._most - len(self._running) if is_apart else self._left)
+        has_process = self._env is not None
+        room = min(self._left, self._most - len(self._running) if has_process else self._left)
         ready = list(self._ready()) if room > 0 else []
         for number, head in enumerate(ready[:room]):
             share = max(1, self._left // max(1, len(ready) - number))
-            share = share if is_apart or self._is_call else 1
+            share = share if has_process or self._is_call else 1
             count = None if self._is_round else share
             self._left -= count or 1
             self._running.add(head.thread)
-            if is_apart:
+            if has_process:
                 name, work = f"branch-{head.thread}", (head, count)
                 threading.Thread(target=self._execute, args=work, name=name, daemon=True).start()
             else:
@@ -321,7 +321,7 @@ class _Children:
             if self._env is None:
                 outcome = self._run_here(head.thread, count)
             else:
-                outcome = run_apart(self._run, head, count, self._env)
+                outcome = run_in_process(self._run, head, count, self._env)
         except UwfError as problem:
             error = problem
         except Exception as problem:

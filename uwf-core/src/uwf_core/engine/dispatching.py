@@ -6,11 +6,12 @@ decides by its own configuration whether it runs a thread: for that it computes 
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from uwf_core.agents.choose import player_of, resolve_agent
 from uwf_core.api.dispatch import Dispatch
 from uwf_core.engine.agents import usual_agent
+from uwf_core.engine.retry import retry_after
 from uwf_core.engine.slots import most_at_a_time
 from uwf_core.errors import FailureKind, UnknownIdError, UwfError
 from uwf_core.ids import Ref, ThreadId
@@ -25,20 +26,6 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.state import ThreadState
     from uwf_core.workflow.definition import Role
-
-MOST_TRIES: Final = 5
-"""How often workers run a step that fails, before it waits for a person."""
-
-TRANSIENT: Final = frozenset(
-    (
-        *(FailureKind.RATE_LIMIT, FailureKind.TIMEOUT, FailureKind.STALLED, FailureKind.CRASHED),
-        *(FailureKind.TRUNCATED, FailureKind.EMPTY, FailureKind.SESSION_LOST),
-        FailureKind.INTERRUPTED,
-    )
-)
-"""The failures after which workers run the step again: the same may well succeed."""
-
-_FIRST_PAUSE_SECONDS, _LIMITED_SECONDS = 1.0, 30.0
 
 
 def rows_of(engine: "Engine", heads: Sequence[Head]) -> list[Dispatch]:
@@ -115,22 +102,7 @@ def _wanted(engine: "Engine", state: "ThreadState") -> tuple[bool, float]:
         return True, 0
     if waits.reason not in ("failure", "interrupted") or waits.kind is None:
         return False, 0
-    return _again(engine, state, FailureKind.of(waits.kind))
-
-
-def _again(engine: "Engine", state: "ThreadState", kind: FailureKind) -> tuple[bool, float]:
-    """Whether a failed step is run again, and after how many seconds."""
-    tries = state.tries
-    if kind not in TRANSIENT or tries >= MOST_TRIES:
-        return False, 0
-    if kind is FailureKind.RATE_LIMIT:
-        until = state.suspension.until_ms if state.suspension else None
-        if until is not None:
-            return True, max(_FIRST_PAUSE_SECONDS, (until - engine.now_ms()) / 1000)
-        return True, float(_LIMITED_SECONDS * 2 ** max(0, tries - 1))
-    if kind is FailureKind.INTERRUPTED and tries <= 1:  # its worker died or was ended
-        return True, 0
-    return True, float(_FIRST_PAUSE_SECONDS * 4 ** max(0, tries - 1))
+    return retry_after(state, FailureKind.of(waits.kind), engine.now_ms())
 
 
 def _has_ended(engine: "Engine", child: ThreadId) -> bool:

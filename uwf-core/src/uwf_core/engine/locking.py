@@ -13,7 +13,7 @@ from uwf_core.engine.watch import Broadcast, Watch
 from uwf_core.errors import WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread import lifecycle
-from uwf_core.thread.calls import calling, check_open
+from uwf_core.thread.calls import check_open, head_at_call
 from uwf_core.thread.head import Head, nodes_present, read_head
 from uwf_core.thread.lock import thread_lock
 
@@ -40,7 +40,7 @@ def locked_thread(engine: "Engine", word: str, watch: Watch, cancel: "Cancel") -
         if head.state.caller is not None:
             check_open(engine.store, head)
         if engine.definition(Ref(head.state.workflow)).calls:
-            head = calling(engine.store, head)
+            head = head_at_call(engine.store, head)
         with (
             closing(OpenPlugins(engine)) as plugins,
             closing(Broadcast(watch, engine.observers)) as broadcast,

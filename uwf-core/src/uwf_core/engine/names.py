@@ -82,7 +82,7 @@ def check_run(run: "Run") -> None:
         ConfigError: as `check_names`. UsageError: the workflow may not run its programs.
     """
     if run.definition.runs_programs:
-        from uwf_core.engine.allowance import check_programs
+        from uwf_core.engine.program_permission import check_programs
 
         check_programs(run.engine, run.definition.ref)
     settings = run.engine.settings

@@ -142,9 +142,9 @@ def _goes_on(run: Run, intent: Intent) -> bool:
 def _next(
     run: Run, intent: Intent, left: int, results: list["StepResult"], noticed: set[str]
 ) -> tuple[Head, Outcome | None] | None:
-    """As `_advance`; None if the step has to wait for others of the tree."""
+    """As `_step_or_calls`; None if the step has to wait for others of the tree."""
     try:
-        return _advance(run, intent, left, results, noticed)
+        return _step_or_calls(run, intent, left, results, noticed)
     except LimitReached as limit:
         return run.head, Outcome(exec_document(_at_limit(run, limit), results), ExitCode.LIMIT)
     except UwfError as error:
@@ -183,7 +183,7 @@ def calling_role(run: Run, intent: Intent) -> "Role | None":
     return role if role is not None and role.calls else None
 
 
-def _advance(
+def _step_or_calls(
     run: Run, intent: Intent, left: int, results: list["StepResult"], noticed: set[str]
 ) -> tuple[Head, Outcome | None]:
     """Take a step, or at most `left` steps of a call, which `results` gets: the head afterwards,

@@ -1,6 +1,7 @@
 """One step of a thread: the path of the data, stage by stage (the table in the README).
 
-Read `run_step` from top to bottom; stages 1 to 4 made the thread.
+Read `run_step` from top to bottom; stages 1 to 4 made the thread. Steps that other threads play
+(calls, fan-outs) branch off before, in `run.py`: see `children.py`.
 """
 
 from typing import TYPE_CHECKING
@@ -14,7 +15,13 @@ from uwf_core.engine.advance import (
 )
 from uwf_core.engine.agents import agent_for
 from uwf_core.engine.assemble import assemble, notice_tool_list, notice_tools
-from uwf_core.engine.attempt import end_attempt, look_around, record_files, save_prompt, withdraw
+from uwf_core.engine.attempt import (
+    check_surroundings,
+    end_attempt,
+    record_files,
+    save_prompt,
+    withdraw,
+)
 from uwf_core.engine.context import Attempt
 from uwf_core.engine.converse import correct, extract, keep, run_agent
 from uwf_core.engine.plan import moderate
@@ -47,7 +54,7 @@ def run_step(run: "Run", intent: "Intent") -> Attempt:
     engine, attempt = run.engine, Attempt(run.head, by_person=intent.kind != "go")
     attempt.task = moderate(run, intent)  # 5
     attempt.choice = agent_for(run, attempt.task)
-    look_around(run, attempt)
+    check_surroundings(run, attempt)
     run.watch.load()  # the time of the step begins afterwards
     try:
         role = run.definition.roles[attempt.task.role]

@@ -220,7 +220,7 @@ def find_workflow(
     ref = publish(engine.store, workflow) if isinstance(workflow, dict) else workflow
     check(ref)
     if start_in is not None and engine.definition(ref).runs_programs:
-        from uwf_core.engine.allowance import allow_start
+        from uwf_core.engine.program_permission import allow_start
 
         with engine.store.transaction():
             allow_start(engine, ref, start_in, resolved.file, watch)
@@ -264,7 +264,7 @@ def add_workflow(
     ref = publish_word(engine, word, watch)
     definition = engine.definition(ref)
     if definition.runs_programs:
-        from uwf_core.engine.allowance import add_programs
+        from uwf_core.engine.program_permission import add_programs
 
         add_programs(engine, ref, watch.notice, allow=allow_programs)
     register(engine.store, definition.name, ref)

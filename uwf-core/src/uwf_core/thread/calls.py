@@ -104,7 +104,7 @@ def _open_call(store: "Store", variable: "Variable") -> OpenCall:
     return OpenCall(variable, step, called["role"], ThreadId(child), attempt, *branch)
 
 
-def calling(store: "Store", head: Head) -> Head:
+def head_at_call(store: "Store", head: Head) -> Head:
     """The head of a thread as its open call shows it: idle, at the role that calls."""
     calls = open_calls(store, head.thread) if head.state.status != "cancelled" else []
     return head if not calls else head._replace(state=at_call(head.state, calls[0].role))

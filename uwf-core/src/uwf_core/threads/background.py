@@ -19,7 +19,7 @@ from uwf_core.errors import ExitCode, StoreError, UsageError, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.detach import start_detached
 from uwf_core.process.folders import make_folder
-from uwf_core.thread.calls import calling
+from uwf_core.thread.calls import head_at_call
 from uwf_core.thread.head import read_head
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of
@@ -112,7 +112,7 @@ def _rest(engine: "Engine", thread: ThreadId) -> Outcome | None:
     head = read_head(engine.store, thread)
     state = effective(head.state, is_running=False, is_sound=head.damage is None)
     if engine.definition(Ref(state.workflow)).calls:
-        state = calling(engine.store, head._replace(state=state)).state
+        state = head_at_call(engine.store, head._replace(state=state)).state
     return nothing_to_run(engine, head._replace(state=state))
 
 

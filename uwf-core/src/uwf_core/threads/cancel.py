@@ -12,7 +12,7 @@ from uwf_core.engine.results import announce_end, errors_file, forget_run
 from uwf_core.engine.watch import Broadcast, Watch
 from uwf_core.errors import CorruptNodeError, UnknownIdError, WrongStateError
 from uwf_core.ids import ThreadId
-from uwf_core.thread.calls import calling, check_open, descendants_of, open_below
+from uwf_core.thread.calls import check_open, descendants_of, head_at_call, open_below
 from uwf_core.thread.decisions import cancels
 from uwf_core.thread.head import ORIGINAL, Head, head_of, nodes_present, read_head
 from uwf_core.thread.lifecycle import (
@@ -45,7 +45,7 @@ def cancel_thread(
         BusyError: its run does not stop in time.
     """
     thread = find_thread(engine, word)
-    head = calling(engine.store, read_head(engine.store, thread))
+    head = head_at_call(engine.store, read_head(engine.store, thread))
     check_writable(head)
     check_head(head, expected)
     check_cancel(head.state, thread)
@@ -66,7 +66,7 @@ def _cancel(engine: "Engine", thread: ThreadId, watch: Watch, *, is_below: bool 
     """Cancel one thread, unless it is finished and below one that is cancelled."""
     store = engine.store
     with thread_lock(store, thread, engine.now_ms()):
-        head = calling(store, recover(engine, read_head(store, thread), watch.notice))
+        head = head_at_call(store, recover(engine, read_head(store, thread), watch.notice))
         if is_below and head.state.status in FINISHED:
             return head
         check_cancel(head.state, thread)

@@ -33,11 +33,11 @@ from uwf_core.thread.history import read_step
 from uwf_core.thread.lifecycle import check_head, check_poke, check_resume
 from uwf_core.thread.limits import parse_amounts
 from uwf_core.thread.lock import thread_lock
-from uwf_core.threads.answers import check_person, check_replied, check_unanswered
+from uwf_core.threads.answer_checks import check_person, check_replied, check_unanswered
 from uwf_core.threads.running import Input
 from uwf_core.views.form import is_empty_answer
 from uwf_core.views.recorded import RecordedThread
-from uwf_core.workflow.typed_text import parse_fields, undeclared_fields
+from uwf_core.workflow.entered_fields import parse_fields, undeclared_fields
 from uwf_core.workflow.variants import role_variants
 
 if TYPE_CHECKING:

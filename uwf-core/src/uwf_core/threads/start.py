@@ -73,7 +73,7 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
             )
         definition = engine.definition(workflow)
         if definition.runs_programs:
-            from uwf_core.engine.allowance import allow_start
+            from uwf_core.engine.program_permission import allow_start
 
             allow_start(engine, workflow, cwd, resolved.file, watch)
         payload: StartPayload = {

@@ -9,7 +9,7 @@ from uwf_core.errors import PayloadError, UsageError
 from uwf_core.extract.typed import explained_violations, problem_words
 from uwf_core.views.show import answer_options
 from uwf_core.workflow.alternatives import alternatives, as_list
-from uwf_core.workflow.typed_text import parse_fields, undeclared_fields
+from uwf_core.workflow.entered_fields import parse_fields, undeclared_fields
 
 if TYPE_CHECKING:
     from uwf_core.api.redact import Redactor

@@ -203,7 +203,7 @@ def _value(schema: Any, texts: Sequence[str]) -> Any:
             return [known.get(text, text) for text in texts]
         case "list":
             return [line for text in texts for line in text.splitlines() if line.strip()]
-    from uwf_core.workflow.typed_text import field_value  # a form that is only shown reads none
+    from uwf_core.workflow.entered_fields import field_value  # a form that is only shown reads none
 
     text = texts[0]
     if kind not in ("text", "line"):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uwf_core.errors import DefinitionError, PayloadError, UsageError
-from uwf_core.workflow.typed_text import (
+from uwf_core.workflow.entered_fields import (
     items_of_lines,
     join_items,
     parse_fields,

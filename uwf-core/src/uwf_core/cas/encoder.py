@@ -46,7 +46,7 @@ _REFERENCE = 13
 _REFERENCE_HEAD = _TEXT_HEADS[_REFERENCE]
 
 
-class Writer:
+class Encoder:
     """Writes one payload into `parts`; `is_plain` while it reads back as it is, types included.
 
     Texts, null and small numbers within mappings, which most values are, cost no separate call.
