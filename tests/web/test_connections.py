@@ -76,7 +76,7 @@ def test_a_form_that_ends_early_does_nothing(raw: Raw, how: str) -> None:
     page = raw.web.visitor.get("/start/letter").text
     csrf = page.partition('name="csrf" value="')[2].partition('"')[0]
     folder = str(raw.web.project.folder)
-    fields = {"csrf": csrf, "cwd": folder, "agent": "human", "text": "Write to"}
+    fields = {"csrf": csrf, "cwd": folder, "agent": "human", "prompt": "Write to"}
     body = urlencode(fields).encode()
     if how == "length":
         head, sent = f"content-length: {len(body) + 9}\r\n", body

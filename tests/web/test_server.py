@@ -311,7 +311,7 @@ def _start_threads(client: httpx.Client, folder: str, task: str, confirmed: set[
         page = client.get("/start/letter")
         csrf = page.text.partition('name="csrf" value="')[2].partition('"')[0]
         for count in itertools.count():
-            fields = {"csrf": csrf, "text": f"{task}.{count}", "cwd": folder, "agent": "human"}
+            fields = {"csrf": csrf, "prompt": f"{task}.{count}", "cwd": folder, "agent": "human"}
             answer = client.post("/start/letter", data=fields)
             assert answer.status_code == 303, answer.text
             confirmed.add(answer.headers["location"].rpartition("/")[2])
