@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -149,10 +150,10 @@ class Crew:
 def run(
     server: Server, url: str, folder: Path, *, seed: int, workers: int, faults: int,
     engine: str = "procrastinate", patience: float = 120, pause: tuple[float, float] = (0.3, 1.2),
-    seconds: float = float("inf"),
+    seconds: float = float("inf"), kinds: Sequence[str] = KINDS, fans: float = 0.2,
 ) -> Report:  # fmt: skip
-    """Let workers run threads under faults, until all threads are completed. There are no more
-    faults after so many `seconds`.
+    """Let workers run threads under faults of these `kinds`, until all threads are completed. There
+    are no more faults after so many `seconds`. `fans`: the share of threads with branches.
     """
     chance, counts = random.Random(seed), Counter[str]()
     project = Project(folder)
@@ -168,14 +169,15 @@ def run(
     begun = time.monotonic()
     requeued = 0
     with project.client() as uwf:
-        threads = [uwf.start("fan" if n % 4 == 0 else "chain", f"Task {n}.", queue=True)["thread"]
-                   for n in range(8)]  # fmt: skip
+        names = ["fan" if n % 4 < max(1, round(4 * fans)) else "chain" for n in range(8)]
+        threads = [uwf.start(name, f"Task {n}.", queue=True)["thread"]
+                   for n, name in enumerate(names)]  # fmt: skip
         unfinished = [*threads]
         for _ in range(faults):
             if time.monotonic() - begun > seconds:
                 break
             time.sleep(chance.uniform(*pause))
-            kind, number = chance.choice(KINDS), chance.randrange(workers)
+            kind, number = chance.choice(kinds), chance.randrange(workers)
             counts[kind] += 1
             if kind == "kill":
                 crew.kill(number)
@@ -189,7 +191,7 @@ def run(
                 server.start()
             unfinished = _open(uwf, unfinished)
             if len(unfinished) < workers:  # keep them busy
-                name = "fan" if chance.random() < 0.2 else "chain"
+                name = "fan" if chance.random() < fans else "chain"
                 new = [uwf.start(name, f"More {n}.", queue=True)["thread"] for n in range(4)]
                 threads += new
                 unfinished += new
@@ -283,6 +285,8 @@ def main() -> int:
     words.add_argument("--faults", type=int, default=200)
     words.add_argument("--seconds", type=float, default=float("inf"), help="no faults afterwards")
     words.add_argument("--engine", default="procrastinate", choices=["procrastinate", "none"])
+    words.add_argument("--kinds", nargs="+", default=KINDS, choices=[*dict.fromkeys(KINDS)])
+    words.add_argument("--fans", type=float, default=0.2, help="the share of threads with branches")
     given = words.parse_args()
     from conftest import made_for_workers
 
@@ -292,7 +296,7 @@ def main() -> int:
         url = made_for_workers(server, lease=str(LEASE_SECONDS))
         report = run(server, url, folder, seed=given.seed, workers=given.workers,
                      faults=given.faults, engine=given.engine,
-                     seconds=given.seconds)  # fmt: skip
+                     seconds=given.seconds, kinds=given.kinds, fans=given.fans)  # fmt: skip
         sys.stdout.write(f"seed {given.seed}, {given.workers} workers: {report}\n")
         sys.stdout.writelines(f"  {each}\n" for each in report.wrong)
         if report.wrong:
