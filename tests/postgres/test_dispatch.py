@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from uwf_core.client import Cancel, Client, ThreadFilter
-from uwf_core.engine import children
-from uwf_core.errors import PayloadError, UsageError
+from uwf_core.engine import attempt, children
+from uwf_core.errors import LeaseLostError, PayloadError, UsageError
 from uwf_core.testing.project import Project
 from uwf_core.thread.names import lock_name
 from uwf_store_postgres.backend import open_postgres
@@ -251,6 +251,35 @@ def test_a_worker_that_has_lost_its_thread_begins_no_branches_and_joins_none(
         monkeypatch.undo()
         taken[0].release()
         uwf.exec(thread, count=100)
+        assert uwf.show(thread)["status"] == "completed"
+        assert uwf.verify()["problems"] == []
+    other.close()
+
+
+@pytest.mark.parametrize("limits", [None, {"maxSteps": 5}], ids=["commit", "transaction"])
+def test_a_lease_that_is_lost_while_an_attempt_opens_leaves_no_attempt(
+    project, server, url, monkeypatch, limits
+):
+    schema, other = url.partition("schema=")[2], open_postgres(url, "")
+    asked_for, taken = attempt._asked_for, []
+
+    def lose(engine: Any, opening: Any) -> Any:
+        name = lock_name(opening.head.thread)
+        server.execute(
+            f"UPDATE {schema}.lease SET expires = now() - interval '1 s' WHERE name = '{name}'"
+        )
+        taken.append(other.lock(name, holder(9)))
+        return asked_for(engine, opening)
+
+    with project.client() as uwf:
+        thread = uwf.start("two", "Task.", limits=limits)["thread"]
+        monkeypatch.setattr(attempt, "_asked_for", lose)
+        with pytest.raises(LeaseLostError):
+            uwf.exec(thread)
+        monkeypatch.setattr(attempt, "_asked_for", asked_for)
+        taken[0].release()
+        assert uwf.verify()["problems"] == []
+        uwf.exec(thread, until_done=True)
         assert uwf.show(thread)["status"] == "completed"
         assert uwf.verify()["problems"] == []
     other.close()

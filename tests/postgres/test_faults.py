@@ -245,13 +245,13 @@ def test_a_transaction_that_keeps_its_lease_ends_before_another_process_has_it(u
     server.execute(f"UPDATE {schema}.lease SET expires = now() - interval '1 s'")
     taker = threading.Thread(target=lambda: taken.append(second.lock(NAME, holder(9))))
     with first.transaction():
-        assert lease.keep()
+        assert first.keep([lease]) == []
         taker.start()
         time.sleep(0.5)
         assert taken == []
     taker.join(10)
     assert taken != [None] and taken
     with first.transaction():
-        assert not lease.keep()
+        assert first.keep([lease]) == [NAME]
     first.close()
     second.close()

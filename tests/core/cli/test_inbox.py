@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -45,6 +47,19 @@ def test_it_has_each_thread_that_waits_with_its_reason_and_commands(uwf, project
     assert message["form"] is None and message["message"] == "Which one?"
     assert (failure["failure"], failure["message"]) == ("auth", "the key was refused")
     assert failure["commands"] == [f"uwf thread exec {failed} --until-done"]
+
+
+def test_a_thread_that_was_killed_in_its_next_attempt_waits_for_that(uwf, project):
+    """Not for what it waited for before, which was answered or run again."""
+    project.script([FAILS])
+    failed = uwf("run", "pair", "-p", "z").document["thread"]
+    project.script([WROTE])
+    words = [sys.executable, "-m", "uwf_core", "thread", "exec", failed]
+    killed = {**os.environ, **project.env, "UWF_TEST_CRASH": "reply:1"}
+    subprocess.run(words, env=killed, cwd=project.folder, capture_output=True, check=False)
+    (item,) = items(uwf)
+    assert (item["thread"], item["kind"], item["failure"]) == (failed, "interrupted", None)
+    assert item["commands"] == [f"uwf thread exec {failed} --until-done"]
 
 
 def test_a_program_reads_what_waits_in_one_thread(project, asked):

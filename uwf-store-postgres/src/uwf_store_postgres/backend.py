@@ -29,7 +29,7 @@ from uwf_store_postgres.arrays import bigints, texts
 from uwf_store_postgres.commits import Unsynced, called
 from uwf_store_postgres.dispatch import DispatchTable, columns_of_dispatch
 from uwf_store_postgres.facts import facts_of
-from uwf_store_postgres.leases import Lease, Leases
+from uwf_store_postgres.leases import Leases, own_and_foreign
 from uwf_store_postgres.place import Place, place_of
 from uwf_store_postgres.queries import (
     COMMIT,
@@ -153,10 +153,9 @@ class PostgresBackend(DispatchTable):
         """What `commit_step` did. If the connection breaks, the call is repeated: then a conflict
         may be with our own first call, which was stored after all.
         """
-        own = [each for each in commit.leases if isinstance(each, Lease)]
-        foreign = [each for each in commit.leases if not isinstance(each, Lease)]
+        own, foreign = own_and_foreign(commit.leases)
         if foreign:
-            return Committed(lost=[str(getattr(foreign[0], "name", "a lock"))])
+            return Committed(lost=foreign)
         with self._session.faults():
             columns = [
                 *rows.columns_of_records(commit.records),
@@ -210,7 +209,7 @@ class PostgresBackend(DispatchTable):
         with self._lock, self._writing():
             found = self._rows(GET_MANY, ([rows.number(each.ref) for each in records],))
             before = {each.ref: each for each in map(rows.record_of_row, found)}
-            fitting = [each for each in records if _is_same(before.get(each.ref, each), each)]
+            fitting = [each for each in records if rows.is_same(before.get(each.ref, each), each)]
             self._stored(Commit(fitting, (), (), durable=True))
         return before
 
@@ -352,6 +351,10 @@ class PostgresBackend(DispatchTable):
             self._check_writable()
         return self._leases.take(name, holder)
 
+    def keep(self, locks: Sequence[LockHandle]) -> list[str]:
+        """Those that others have; the rest stays until the end of the transaction."""
+        return self._leases.keep(locks)
+
     def holder(self, name: str) -> Holder | None:
         """The current holder of the lock."""
         return self._leases.holder(name)
@@ -392,8 +395,3 @@ class PostgresBackend(DispatchTable):
         self._leases.close()
         with self._lock:
             self._session.close()
-
-
-def _is_same(stored: Record, record: Record) -> bool:
-    mine = record.type, record.sha256, record.data
-    return (stored.type, stored.sha256, stored.data) == mine

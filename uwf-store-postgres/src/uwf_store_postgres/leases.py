@@ -6,13 +6,13 @@ The token of a lease is a fence: a commit with it is refused once another proces
 import os
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Event, Lock, RLock, Thread
 
 from psycopg.conninfo import make_conninfo
 
-from uwf_core.api import Holder, ProcessId, UwfError, hostname
+from uwf_core.api import Holder, LockHandle, ProcessId, UwfError, hostname
 from uwf_store_postgres.place import Place
 from uwf_store_postgres.rows import LEASE, holder_of_row
 from uwf_store_postgres.session import Row, Session
@@ -20,7 +20,10 @@ from uwf_store_postgres.session import Row, Session
 _TAKE = f"SELECT {LEASE} FROM {{s}}.take_lease(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 _FREE = "SELECT {s}.free_leases(%s::text[], %s::bigint[])"
 _RENEW = "SELECT * FROM {s}.renew_leases(%s::text[], %s::bigint[], %s)"
-_KEEP = "SELECT 1 FROM {s}.lease WHERE name = %s AND token = %s FOR SHARE"
+_KEEP = (
+    "SELECT name FROM {s}.lease WHERE (name, token) IN "
+    "(SELECT * FROM unnest(%s::text[], %s::bigint[])) ORDER BY name FOR SHARE"
+)
 _LIVE = f"SELECT {LEASE} FROM {{s}}.lease WHERE expires >= clock_timestamp()"
 _NOBODY = -1
 
@@ -38,10 +41,6 @@ class Lease:
         self._calls.append(call)
         if self.is_lost:
             call()
-
-    def keep(self) -> bool:
-        """See `LeaseHandle`."""
-        return self._leases.keep(self)
 
     def lose(self) -> None:
         """Tell the holder, once."""
@@ -108,10 +107,13 @@ class Leases:
         with suppress(UwfError), self._guard:
             self._session.rows(_FREE, ([lease.name], [lease.token]))
 
-    def keep(self, lease: Lease) -> bool:
-        """Whether a lease is still that of this process: its row waits for the transaction."""
+    def keep(self, locks: Sequence[LockHandle]) -> list[str]:
+        """Those that others have, by name; the rows of the rest are locked by the transaction."""
+        own, foreign = own_and_foreign(locks)
+        values = [each.name for each in own], [each.token for each in own]
         with self._guard:
-            return bool(self._session.rows(_KEEP, (lease.name, lease.token)))
+            kept = {name for (name,) in self._session.rows(_KEEP, values)}
+        return foreign + [each.name for each in own if each.name not in kept]
 
     def holder(self, name: str) -> Holder | None:
         """The current holder of a lease."""
@@ -135,6 +137,13 @@ class Leases:
             with suppress(UwfError), self._guard:
                 values = [each.name for each in own], [each.token for each in own]
                 self._session.rows(_FREE, values)
+
+
+def own_and_foreign(locks: Sequence[LockHandle]) -> tuple[list[Lease], list[str]]:
+    """The leases, in the order in which everybody locks them, and the names of other locks."""
+    own = sorted((each for each in locks if isinstance(each, Lease)), key=lambda lease: lease.name)
+    foreign = [each for each in locks if not isinstance(each, Lease)]
+    return own, [str(getattr(each, "name", "a lock")) for each in foreign]
 
 
 class _Renewer:

@@ -131,3 +131,9 @@ def holder_of_row(row: Sequence[Any]) -> tuple[str, Holder]:
     """The name of a lease and its holder, of a row of `LEASE`."""
     name, pid, start, host, since, *_ = row
     return name, Holder(pid, start, host, since)
+
+
+def is_same(stored: Record, record: Record) -> bool:
+    """Whether a stored record has the same content."""
+    mine = record.type, record.sha256, record.data
+    return (stored.type, stored.sha256, stored.data) == mine

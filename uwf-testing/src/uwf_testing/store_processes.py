@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from uwf_core.api.store import (
     Commit,
     CommitBackend,
-    LeaseHandle,
+    LeaseBackend,
     StoreBackend,
     StoreSpec,
     VariableChange,
@@ -203,7 +203,7 @@ def hold_a_lease(place: Place, pipe: Connection, name: str) -> None:
     lease = backend.lock(name, holder())
     assert lease is not None
     assert isinstance(backend, CommitBackend)
-    assert isinstance(lease, LeaseHandle)
+    assert isinstance(backend, LeaseBackend)
     pipe.send(True)
     for turn in range(3):
         while not Path(place.home, f"turn-{turn}").exists():
@@ -211,5 +211,5 @@ def hold_a_lease(place: Place, pipe: Connection, name: str) -> None:
         change = VariableChange(f"{name}/{turn}", variable(f"{name}/{turn}"), None)
         done = backend.commit(Commit((record(f"late {turn}"),), (change,), (lease,), True))
         with backend.transaction():
-            is_kept = lease.keep()
+            is_kept = not backend.keep([lease])
         pipe.send([list(done.lost), list(done.moved), is_kept])

@@ -109,14 +109,16 @@ def _read(row: Mapping[str, Any], act: Act, subject: str) -> Any:
         schema = find(act.client, subject)
         return uwf.answer_of(schema, act.form.get("status"), act.fields) if schema else None
     text = act.form.get(row["name"], "").replace("\r\n", "\n")
-    if not text.strip():
+    if not text.strip() and row["name"] != "cwd":  # a form always names the folder
         return "" if row.get("required") else None
     if choice := _CHOICES.get(row["name"]):
         choices, refusal, hint = choice
         if (text := text.strip()) not in choices(act.client):
             raise UsageError(refusal.format(text), hint=hint)
     kind = _kind(row)
-    return True if kind == "boolean" else text.splitlines() if kind == "list" else text
+    if kind == "list":
+        return [line for line in text.splitlines() if line.strip()]
+    return text.strip() == "true" if kind == "boolean" else text
 
 
 def known_folders(client: uwf.Client) -> list[str]:

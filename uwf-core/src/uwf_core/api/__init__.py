@@ -38,8 +38,8 @@ _HOME = {
     "uwf_core.api.redact": "Redactor",
     "uwf_core.api.requirements": "require_command require_model require_numbers",
     "uwf_core.api.store": (
-        "STORE_API_VERSION Commit Committed Content Holder LeaseHandle LockHandle Record "
-        "StoreBackend StoreSpec Variable VariableChange"
+        "STORE_API_VERSION Commit Committed Content Holder LeaseBackend LeaseHandle LockHandle "
+        "Record StoreBackend StoreSpec Variable VariableChange"
     ),
     "uwf_core.api.sums": "priced",
     "uwf_core.api.tool": "LoadedTool Tool ToolContext ToolSpec",

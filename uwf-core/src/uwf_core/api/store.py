@@ -119,16 +119,9 @@ class LockHandle(Protocol):
 class LeaseHandle(LockHandle, Protocol):
     """A lock that expires unless its holder renews it, which a thread of the backend does."""
 
-    name: str
-
     def on_lost(self, call: Callable[[], None]) -> None:
         """Call `call` once, from another thread, if the lease could not be renewed for so long that
         it is about to expire, or if another process has taken the lock.
-        """
-
-    def keep(self) -> bool:
-        """Whether the lock still is that of this process. Within a transaction nobody else gets it
-        before the end of that.
         """
 
 
@@ -277,13 +270,19 @@ class CommitBackend(Protocol):
 
 
 @runtime_checkable
+class LeaseBackend(Protocol):
+    """An optional extension of a `StoreBackend` whose locks are leases."""
+
+    def keep(self, locks: Sequence[LockHandle]) -> Collection[str]:
+        """Within a transaction: those that others have, by name; the rest stays until its end."""
+
+
+@runtime_checkable
 class SnapshotBackend(Protocol):
     """An optional extension of a `StoreBackend`: one state of the whole store, to copy it."""
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """All reads within see the store as it was at the first of them, whatever others write
-        meanwhile. Nothing is written within.
-        """
+        """All reads within see the store as at the first of them; nothing is written within."""
 
 
 Fact: TypeAlias = str | int | float | bool | None

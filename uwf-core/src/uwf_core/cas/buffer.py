@@ -10,7 +10,6 @@ from typing import Any
 from uwf_core.api.store import (
     BatchBackend,
     Content,
-    LeaseHandle,
     LockHandle,
     Record,
     StoreBackend,
@@ -122,18 +121,6 @@ class Buffer:
             self._since_ms = since_ms
         self.locks.append(handle)
         return _Lock(self.locks, handle)
-
-    def check_locks(self) -> None:
-        """Keep the locks until the end of the transaction.
-
-        Raises:
-            LeaseLostError: one of them belongs to another process.
-        """
-        for lock in self.locks:
-            if isinstance(lock, LeaseHandle) and not lock.keep():
-                from uwf_core.cas.refusals import lost  # for errors only
-
-                raise lost(lock.name)
 
     def keep(self, record: Record) -> None:
         """Remember a record of the backend whose reference and SHA-256 fit its bytes."""

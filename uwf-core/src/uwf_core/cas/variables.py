@@ -7,7 +7,14 @@ from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.api.store import Commit, CommitBackend, StoreBackend, TextBackend, Variable
+from uwf_core.api.store import (
+    Commit,
+    CommitBackend,
+    LeaseBackend,
+    StoreBackend,
+    TextBackend,
+    Variable,
+)
 from uwf_core.cas.buffer import Batch, Buffer
 from uwf_core.cas.hashing import checked_texts, variable_checksum, variable_text
 from uwf_core.errors import BusyError, CorruptNodeError, MissingNodeError, PayloadError
@@ -111,6 +118,7 @@ class VariableStore:
         self._queued: dict[str, Any] = {}
         self._texts = backend if isinstance(backend, TextBackend) else None
         self._commits = backend if isinstance(backend, CommitBackend) else None
+        self._leases = backend if isinstance(backend, LeaseBackend) else None
         self._durable = durable
         self._now_ms = now_ms
         self._lock = RLock()
@@ -148,14 +156,20 @@ class VariableStore:
                     self._buffer.flush()
                     if self._queued:
                         self._backend.dispatch(self._rows_for_workers())  # type: ignore[attr-defined]
-                    if fenced:
-                        self._buffer.check_locks()
+                    if fenced and self._leases is not None and self._buffer.locks:
+                        self._keep_locks(self._leases)
             except BaseException:
                 self._buffer.clear()
                 self._queued.clear()
                 raise
             finally:
                 self._durability = None
+
+    def _keep_locks(self, backend: LeaseBackend) -> None:
+        for name in backend.keep(self._buffer.locks):
+            from uwf_core.cas.refusals import lost  # for errors only
+
+            raise lost(name)
 
     @contextmanager
     def batch(self, durable: bool = True, *, fenced: bool = True) -> Iterator[None]:

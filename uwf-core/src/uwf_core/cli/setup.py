@@ -13,15 +13,13 @@ from uwf_core.cli.render.colours import Screen, is_terminal
 from uwf_core.cli.session import Session
 from uwf_core.config.keys import DEFAULT_PROTOCOL
 from uwf_core.config.providers import PRESETS
-from uwf_core.config.setup import SetupValues, setup_agent, setup_values, usual_protocol
 from uwf_core.engine.models import callable_model
-from uwf_core.engine.names import check_names
 from uwf_core.errors import UsageError
-from uwf_core.maintenance.agent_ready import agent_readiness
 from uwf_core.plugins.scan import MODELS
 
 if TYPE_CHECKING:
     from uwf_core.api.models import Model
+    from uwf_core.config.setup import SetupValues
 
 _OTHER = "another"
 _MODELS_SHOWN = 40
@@ -58,6 +56,9 @@ def setup(session: Session, no_trial: bool, **given: Any) -> None:
     the model with one small request, and whether the agent is installed; a failure is only
     reported.
     """
+    from uwf_core.config.setup import SetupValues, setup_agent, setup_values
+    from uwf_core.engine.names import check_names
+
     agent, rest = given["agent"], {**given, "agent": None}
     needs_provider = agent is None or any(rest.values())
     if given["protocol"] is not None:
@@ -85,6 +86,8 @@ def setup(session: Session, no_trial: bool, **given: Any) -> None:
 
 def _note_readiness(session: Session, agent: str) -> bool:
     """Whether the agent is ready; if not, print the reason and the fix. It stays the default."""
+    from uwf_core.maintenance.agent_ready import agent_readiness
+
     found = agent_readiness(session.reopened(), agent)
     if not found["ready"]:
         session.note(f"note: agent {agent!r} is not ready: {found['reason']}")
@@ -206,6 +209,7 @@ def _model(session: Session, values: "SetupValues") -> str:
 
 def _somewhere(session: Session, values: "SetupValues") -> "Model":
     from uwf_core.api.models import Model
+    from uwf_core.config.setup import usual_protocol
 
     preset = PRESETS.get(values.provider)
     base_url = values.base_url or (preset.base_url if preset else "")

@@ -11,15 +11,12 @@ from uwf_core.cli.outcome import print_outcome
 from uwf_core.cli.render.colours import is_terminal
 from uwf_core.cli.session import Session
 from uwf_core.cli.watch_screen import JsonLines, PlainLines
-from uwf_core.engine.find import find_thread
 from uwf_core.errors import ExitCode, UwfError
 from uwf_core.ids import ThreadId
-from uwf_core.threads.control import is_run, wait_thread
-from uwf_core.views.following import Follower, running_roots
 
 if TYPE_CHECKING:
     from uwf_core.ids import ThreadId
-    from uwf_core.views.following import Look
+    from uwf_core.views.following import Follower, Look
 
 _POLL_SECONDS = 0.25
 _NOTE_EVERY = 20
@@ -40,6 +37,8 @@ def watch(session: Session, thread: str | None) -> int:
     with _screen(session) as screen:
         if thread is None:
             return _watch_all(session, screen)
+        from uwf_core.engine.find import find_thread
+
         return _watch_one(session, find_thread(session.engine, thread), screen)
 
 
@@ -54,6 +53,9 @@ def _screen(session: Session) -> PlainLines:
 
 
 def _watch_one(session: Session, thread: "ThreadId", screen: PlainLines) -> int:
+    from uwf_core.threads.control import is_run, wait_thread
+    from uwf_core.views.following import Follower
+
     session.thread = thread
     follower, runs, noted = Follower(session.engine, thread), True, ""
     while runs:
@@ -75,6 +77,8 @@ def _watch_one(session: Session, thread: "ThreadId", screen: PlainLines) -> int:
 
 def _looks(session: Session, follower: "Follower") -> "Iterator[Look]":
     """Looks until nothing runs."""
+    from uwf_core.threads.control import is_run
+
     while True:
         look = follower.look()
         yield look
@@ -96,6 +100,9 @@ def _note_unserved(session: Session, thread: "ThreadId", noted: str) -> str:
 
 def _watch_all(session: Session, screen: PlainLines) -> int:
     """Until Ctrl-C, which is the end of it."""
+    from uwf_core.threads.control import is_run
+    from uwf_core.views.following import Follower, running_roots
+
     followers: dict[str, Follower] = {}
     try:
         if not running_roots(session.engine):

@@ -102,10 +102,11 @@ def save_prompt(run: "Run", attempt: Attempt) -> None:
         tags = {ALIAS_TAG: word} if word in engine.settings.agents else {}
         ref, plain = engine.nodes.put_plain("attempt", attempt.payload)
         name = attempt_name(head.thread, opened.name)
-        attempt.variable = store.set_variable(name, ref, tags, None)
+        variable = store.set_variable(name, ref, tags, None)
         crash_points.reach("begin")
         state = fold(head.state, Event("attempt", ref, plain))
-        attempt.head = move_head(store, head, head.ref, state)
+        moved = move_head(store, head, head.ref, state)
+    attempt.variable, attempt.head = variable, moved  # once they are stored
     forget_run(engine.home, head.thread)
     _announce(run, attempt)
 

@@ -126,7 +126,8 @@ def waiting_in(engine: "Engine", root: str, *, is_alone: bool = False) -> list[I
     try:
         head = read_head(engine.store, ThreadId(root))
         waits = head.state.suspension
-        if is_alone and waits is not None and waits.reason != "limit":
+        is_itself = is_alone and head.state.attempt is None  # else it runs, or was interrupted
+        if is_itself and waits is not None and waits.reason != "limit":
             return [_own_item(engine, head, waits)]
         return list(_items(engine, head))
     except UwfError:  # `thread list` and `cas verify` report it

@@ -56,18 +56,21 @@ class Fixed(NamedTuple):
     left: tuple[Problem, ...]
 
 
-def fixed(text: str, file: str, check: Check, is_over: Callable[[], bool]) -> Fixed:
+def fixed(text: str, file: str, check: Check, is_over: Callable[[int], bool]) -> Fixed:
     """Fix a text until nothing mechanical is left.
 
     Args:
         text: of the file. file: its name in problems; those of included files are left alone.
-        check: checks a text. is_over: whether no further check is allowed; then the rest is left.
+        check: checks a text. is_over: whether no further check is allowed after so many whose edits
+            were rejected; then the rest is left.
     """
     problems, root = check(text)
     done: list[Problem] = []
     tried: set[Problem] = set()
-    most = MAX_FIXES
-    while len(done) + len(tried) < MAX_FIXES and isinstance(root, YamlMapping) and not is_over():
+    most, rejections = MAX_FIXES, 0
+    while len(done) + len(tried) < MAX_FIXES and isinstance(root, YamlMapping):
+        if is_over(rejections):
+            break
         mine = [each for each in problems if each.file == file and each not in tried]
         found = _Source(text, root).batch(mine, min(most, MAX_FIXES - len(done) - len(tried)))
         if not found:
@@ -79,10 +82,10 @@ def fixed(text: str, file: str, check: Check, is_over: Callable[[], bool]) -> Fi
             done += batch
             text, problems, root = candidate, after, root_after
             most = MAX_FIXES
-        elif len(batch) > 1:
-            most = len(batch) // 2  # find those that are to be left
-        else:
-            tried.add(batch[0])
+            continue
+        rejections += 1
+        most = len(batch) // 2 or most  # find those that are to be left
+        tried.update(batch if len(batch) == 1 else ())
     return Fixed(text, tuple(done), problems)
 
 
@@ -279,6 +282,10 @@ MAX_VALUES: Final = 60_000
 """The most values that the checks of a file may read together, which takes less than two seconds.
 The first check is made in any case.
 """
+_WORST_VALUES: Final = 500_000
+"""Where edits are rejected, a check may cost a unit more for each time that the third power of its
+values has these: statuses are compared with statuses (measured with 1,000 to 3,400 values).
+"""
 
 
 @without_collection()
@@ -303,9 +310,10 @@ def fix_file(path: str, callees: "Callees | None" = None) -> tuple[tuple[Problem
         checks[text] = check_loaded(loaded, path, callees)
         return checks[text].problems, loaded.node
 
-    def is_over() -> bool:
+    def is_over(rejections: int) -> bool:
         counts = [each.values for each in checks.values()]
-        return sum(counts) + counts[-1] > MAX_VALUES
+        worst = rejections * counts[-1] ** 3 // _WORST_VALUES
+        return sum(counts) + counts[-1] + worst > MAX_VALUES
 
     found: Fixed = fixed(written, path, check, is_over)
     if found.problems:

@@ -4,9 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from uwf_core.commands import Session, working_folder
-from uwf_eval.cli.recorded import selection_of
-from uwf_eval.cli.run_command import budget_of, conduct, request_of, with_steps
-from uwf_eval.run.start import resume_run, start_run
 from uwf_eval.run.worker_process import first_worker
 
 
@@ -14,6 +11,10 @@ def run(session: Session, tasks: Sequence[str], keep: bool, **options: Any) -> i
     """Run tasks, or recorded steps."""
     # Start it before the other imports: its own imports take as long.
     with first_worker(working_folder(), session.env) as worker:
+        from uwf_eval.cli.recorded import selection_of
+        from uwf_eval.cli.run_command import conduct, request_of, with_steps
+        from uwf_eval.run.start import start_run
+
         wanted = selection_of(tasks, options)
         request = request_of(tasks, options)
         return conduct(
@@ -32,6 +33,9 @@ def resume(
 ) -> int:
     """Run the remaining trials of a run."""
     with first_worker(working_folder(), session.env) as worker:
+        from uwf_eval.cli.run_command import budget_of, conduct
+        from uwf_eval.run.start import resume_run
+
         most = budget_of(budget) if budget is not None else None
         return conduct(
             session,

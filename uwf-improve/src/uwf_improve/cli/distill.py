@@ -9,11 +9,6 @@ import click
 
 from uwf_core.commands import Screen, Session, command, working_folder
 from uwf_core.errors import UsageError
-from uwf_improve.distill.draft import ROLES
-from uwf_improve.distill.naming import named_texts, question_of
-from uwf_improve.distill.phases import course_of
-from uwf_improve.distill.read import read_session
-from uwf_improve.distill.write import write_draft
 
 _EXAMPLES: Final = (
     "uwf distill ~/.claude/projects/-home-me-shop/4f6c….jsonl -o fix-bugs",
@@ -40,6 +35,12 @@ def distill(
     Without --agent no model is called: a role for each phase of exploring, changing and checking,
     and one for the person where the session has further messages.
     """
+    from uwf_improve.distill.draft import ROLES
+    from uwf_improve.distill.naming import named_texts, question_of
+    from uwf_improve.distill.phases import course_of
+    from uwf_improve.distill.read import read_session
+    from uwf_improve.distill.write import write_draft
+
     cwd = Path(working_folder())
     read = read_session(session_, cwd, session.env)
     course = course_of(read)

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.commands import Column, Screen, ago, moment, table
 from uwf_core.errors import UnknownIdError, UsageError
-from uwf_worker.cli.opening import place_of_store
-from uwf_worker.migrating import migrate_queue
 
 if TYPE_CHECKING:
     from uwf_core.client import Client
@@ -90,6 +88,9 @@ def drain(client: "Client", worker: str | None, *, all: bool) -> int:
 
 def migrate(client: "Client") -> list[str]:
     """Create the tables of workers; what was applied."""
+    from uwf_worker.cli.opening import place_of_store
+    from uwf_worker.migrating import migrate_queue
+
     return migrate_queue(place_of_store(client))
 
 
