@@ -62,7 +62,11 @@ def inbox(engine: "Engine", thread: str | None = None) -> list[InboxItem]:
     rows = list_threads(engine, ThreadFilter(statuses=("suspended",)))
     ours = [row["thread"] for row in rows if row["original"] is None]
     in_calls = threads_in_calls(engine.store)
-    found = [i for each in ours for i in waiting_in(engine, each, is_alone=each not in in_calls)]
+    found = [
+        item
+        for thread in ours
+        for item in waiting_in(engine, thread, is_alone=thread not in in_calls)
+    ]
     if engine.has_workers:
         found = _without_queued(engine, found) + _unserved(engine)
     return sorted(found, key=lambda item: item["sinceMs"])

@@ -297,7 +297,7 @@ class RecordedThread:
         """
         return reversed(list(self.newest_first(*fields)))
 
-    @property
+    @cached_property
     def pending(self) -> list[RecordedStep]:
         """The attempts at the next step that have failed so far, oldest first."""
         store = self._engine.store

@@ -261,7 +261,7 @@ def commands_of(
 ) -> list[str]:  # fmt: skip
     """The commands of which each continues `thread`, which waits, itself or in the call `leaf`."""
     commands = _answers(engine, thread, waits, form)
-    again = repeats_itself(leaf, waits)
+    again = _repeats_itself(leaf, waits)
     return [f"{each} --agent <agent>" for each in commands] if again else commands
 
 
@@ -305,7 +305,7 @@ def _hint(
             return f"`uwf cas verify {thread}` lists what is damaged or missing"
         case "suspended" if suspension is not None and leaf is not None:
             hint = _suspended_hint(suspension, _failed_attempt(leaf))
-            return f"{_OTHER_AGENT}; {hint}" if repeats_itself(leaf, suspension) else hint
+            return f"{_OTHER_AGENT}; {hint}" if _repeats_itself(leaf, suspension) else hint
     return None
 
 
@@ -316,7 +316,7 @@ def _failed_attempt(thread: RecordedThread) -> str | None:
     return next((step.ref for step in reversed(thread.pending)), None)
 
 
-def repeats_itself(thread: RecordedThread, waits: Suspension) -> bool:
+def _repeats_itself(thread: RecordedThread, waits: Suspension) -> bool:
     """Whether the next attempt at the pending step sends what was rejected: it was the whole prompt
     already, in a new session.
     """

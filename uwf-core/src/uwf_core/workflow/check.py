@@ -2,6 +2,7 @@
 
 import gc
 import re
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -81,14 +82,16 @@ class Checked(NamedTuple):
 @contextmanager
 def without_collection() -> Iterator[None]:
     """A check makes many objects and no cycles; of a large file, the garbage collector would look
-    at all of them again and again, which takes a third of the time.
+    at all of them again and again, which takes a third of the time. In a process of several threads
+    it stays on: they could not agree who turns it on again.
     """
-    was_enabled = gc.isenabled()
-    gc.disable()
+    turns_off = gc.isenabled() and threading.active_count() == 1
+    if turns_off:
+        gc.disable()
     try:
         yield
     finally:
-        if was_enabled:
+        if turns_off:
             gc.enable()
 
 

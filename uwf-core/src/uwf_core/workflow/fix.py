@@ -84,8 +84,10 @@ def fixed(text: str, file: str, check: Check, is_over: Callable[[int], bool]) ->
             most = MAX_FIXES
             continue
         rejections += 1
-        most = len(batch) // 2 or most  # find those that are to be left
-        tried.update(batch if len(batch) == 1 else ())
+        if len(batch) > 1:
+            most = len(batch) // 2  # find those that are to be left
+        else:
+            tried.add(batch[0])
     return Fixed(text, tuple(done), problems)
 
 
@@ -279,12 +281,12 @@ def _mappings(node: YamlNode) -> Iterator[YamlMapping]:
 
 
 MAX_VALUES: Final = 60_000
-"""The most values that the checks of a file may read together, which takes less than two seconds.
-The first check is made in any case.
+"""The most values that the checks of a file may read together, which takes about two seconds. The
+first check is made in any case.
 """
-_WORST_VALUES: Final = 500_000
-"""Where edits are rejected, a check may cost a unit more for each time that the third power of its
-values has these: statuses are compared with statuses (measured with 1,000 to 3,400 values).
+_CUBE: Final = 500_000
+"""A check after which edits are rejected counts as `values ** 3 / _CUBE` values more, since it may
+compare all statuses with each other (measured with files of 1,000 to 3,400 values).
 """
 
 
@@ -312,8 +314,8 @@ def fix_file(path: str, callees: "Callees | None" = None) -> tuple[tuple[Problem
 
     def is_over(rejections: int) -> bool:
         counts = [each.values for each in checks.values()]
-        worst = rejections * counts[-1] ** 3 // _WORST_VALUES
-        return sum(counts) + counts[-1] + worst > MAX_VALUES
+        compared = rejections * counts[-1] ** 3 // _CUBE
+        return sum(counts) + counts[-1] + compared > MAX_VALUES
 
     found: Fixed = fixed(written, path, check, is_over)
     if found.problems:
