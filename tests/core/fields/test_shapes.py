@@ -11,6 +11,7 @@ from uwf_core.fields.mismatch import (
     ABSENT,
     MAX_MISMATCHES,
     NOT_BLANK,
+    SPAN,
     Reading,
     To,
     above,
@@ -165,3 +166,30 @@ def test_a_suggestion_costs_the_same_for_any_word() -> None:
     assert nearest("max_steps", ["maxSteps"]) == "maxSteps"
     assert suggestion("maxStpes", ["maxSteps"]) == "did you mean 'maxSteps'?"
     assert suggestion("x", []) == ""
+
+
+class Pause(NamedTuple):
+    """A shape with a duration."""
+
+    lasts: Annotated[float | None, "How long.", SPAN, above(0)] = None
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [(90, 90.0), (0.5, 0.5), ("30s", 30.0), ("10m", 600.0), ("4h", 14_400.0), ("2d", 172_800.0)],
+)
+def test_a_duration_is_a_number_of_seconds_or_a_text_with_a_unit(written, seconds):
+    assert read(Pause, {"lasts": written}) == (Pause(seconds), [])
+    Draft202012Validator(shape_of(Pause).schema()).validate({"lasts": written})
+
+
+@pytest.mark.parametrize(
+    "written", ["90", "1.5h", "10 m", "m", "-3s", "٣s", "1h30m", True, "9999999s"]
+)
+def test_a_duration_is_nothing_else(written):
+    assert read(Pause, {"lasts": written})[1] == [("lasts", "wrong-type")]
+    assert not Draft202012Validator(shape_of(Pause).schema()).is_valid({"lasts": written})
+
+
+def test_a_duration_obeys_the_rules_of_its_seconds():
+    assert read(Pause, {"lasts": "0s"})[1] == [("lasts", "bad-value")]

@@ -1,6 +1,5 @@
 """The commands of operations, made from their rows: what they parse, call and print."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -14,6 +13,7 @@ from uwf_core.cli.command import Command, format_or_name
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.cli.shutdown import cancel_on_signals
 from uwf_core.errors import ExitCode
+from uwf_core.fields.kinds import seconds_of
 from uwf_core.operations.rows import CONTEXT, Context, call, function_of
 
 
@@ -177,15 +177,6 @@ def _renderer(session: Session, text: str, given: Mapping[str, Any]) -> Callable
     return rendered
 
 
-_SPAN = r"([0-9]{1,6})(d|h|m|s)"
-_SPAN_SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
-
-
-def _seconds(text: str) -> int | None:
-    span = re.fullmatch(_SPAN, text)
-    return None if span is None else int(span[1]) * _SPAN_SECONDS[span[2]]
-
-
 _OF_TEXTS = ("text", "fields", "answer", "texts", "payload")
 """The kinds that may be in files or come from stdin."""
 
@@ -265,7 +256,7 @@ class Span(click.ParamType):  # type: ignore[type-arg]
         """Convert a text to seconds."""
         if isinstance(value, float):
             return value
-        seconds = _seconds(value)
+        seconds = seconds_of(value)
         if seconds is None:
             self.fail(f"{value!r} is not a duration (7d, 12h, 30m, 0s)", param, ctx)
         return float(seconds)
@@ -283,7 +274,7 @@ class Moment(click.ParamType):  # type: ignore[type-arg]
         """Convert a text to ms since 1970."""
         if isinstance(value, int):
             return value
-        if (seconds := _seconds(value)) is not None:
+        if (seconds := seconds_of(value)) is not None:
             return now_ms() - seconds * 1000
         try:
             return int(datetime.fromisoformat(value).astimezone().timestamp() * 1000)

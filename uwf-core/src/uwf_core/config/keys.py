@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, NamedTuple
 
 from uwf_core.fields.kinds import Shape
-from uwf_core.fields.mismatch import NOT_BLANK, Names, Rule, between
+from uwf_core.fields.mismatch import NOT_BLANK, SPAN, Names, Rule, between
 from uwf_core.fields.records import shape_of
 
 Capability = Literal["continue", "fork", "ask", "stream", "tools", "model", "skills", "rules"]
@@ -52,12 +52,14 @@ OWN_KEYS = (
 
 
 _NO_NUL = Rule("contains a NUL character", lambda text: "\0" not in text)
-_POSITIVE = _must_be("a positive number of seconds", lambda value: value > 0)
+_POSITIVE = _must_be(
+    "a positive number of seconds, or a duration such as 30m or 2h", lambda value: value > 0
+)
 _FREE_OF_CHARGE = _must_be("a number of USD per million tokens", lambda value: value >= 0)
 
 Text = Annotated[str, NOT_BLANK, _NO_NUL]
 _Price = Annotated[float | None, _FREE_OF_CHARGE]
-_Seconds = Annotated[float, _POSITIVE]
+Seconds = Annotated[float, SPAN, _POSITIVE]
 _Bytes = Annotated[int, _must_be("a positive whole number of bytes", lambda value: value > 0)]
 _Variable = Annotated[str, _must_be("the name of an environment variable", _is_variable)]
 _Variables = Annotated[
@@ -66,14 +68,6 @@ _Variables = Annotated[
 ]
 _Address = Annotated[str, _must_be("an address like https://host/v1", _is_address)]
 _Store = Annotated[str, _must_be("a store's URL like sqlite:store.db", _is_store), _NO_NUL]
-
-_Span = Annotated[
-    str,
-    _must_be(
-        "a duration such as 30m or 2h",
-        lambda text: text[:-1].isascii() and text[:-1].isdigit() and text[-1:] in "smhd",
-    ),
-]
 
 
 class Provider(NamedTuple):
@@ -158,9 +152,9 @@ class AgentSetting(NamedTuple):
 class CallLimits(NamedTuple):
     """Limits of one call of an agent, how deep workflows may call each other, and of branches."""
 
-    run_seconds: Annotated[_Seconds, "Seconds for one call of an agent."] = 3600.0
-    idle_seconds: Annotated[_Seconds, "Seconds without a sign of life."] = 900.0
-    grace_seconds: Annotated[_Seconds, "Seconds between SIGTERM and SIGKILL."] = 5.0
+    run_seconds: Annotated[Seconds, "Seconds for one call of an agent."] = 3600.0
+    idle_seconds: Annotated[Seconds, "Seconds without a sign of life."] = 900.0
+    grace_seconds: Annotated[Seconds, "Seconds between SIGTERM and SIGKILL."] = 5.0
     reply_bytes: Annotated[_Bytes, "The largest reply."] = 16 * 1024 * 1024
     depth: Annotated[int, "Calls of workflows below each other.", between(0, 16)] = 3
     parallel: Annotated[
@@ -287,7 +281,7 @@ class Config(NamedTuple):
     web: Annotated[WebSettings, "The page of uwf web."] = WebSettings()
     worker: Annotated[WorkerSettings, "What a worker runs for others."] = WorkerSettings()
     wait_limits: Annotated[
-        _Span | None, "How long a run may wait in all when services ask to wait: 30m, 2h."
+        Seconds | None, "How long a run may wait in all when services ask to wait: 30m, 2h."
     ] = None
 
 

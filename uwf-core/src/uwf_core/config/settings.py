@@ -95,7 +95,7 @@ class Settings(NamedTuple):
     notify: NotifySettings
     web: WebSettings
     worker: WorkerSettings
-    wait_limits: str | None
+    wait_limits: float | None
     origins: Mapping[Path, Origin]
     notices: tuple[str, ...]
 

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
 
 _LEAST_SECONDS = 1.0
 """A service that names a time in the past is not called again at once."""
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def wait_for_service(run: "Run") -> float | None:
@@ -38,7 +37,4 @@ def wait_for_service(run: "Run") -> float | None:
 def _allowed(run: "Run") -> float:
     """The seconds that the command, else the configuration allows."""
     given = run.options.wait_limits
-    if given is not None:
-        return given
-    text = run.engine.settings.wait_limits
-    return 0 if text is None else float(int(text[:-1]) * _UNITS[text[-1]])
+    return (run.engine.settings.wait_limits or 0) if given is None else given

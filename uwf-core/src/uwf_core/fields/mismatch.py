@@ -206,6 +206,13 @@ class To:
         self.shown = shown
 
 
+class InSeconds(NamedTuple):
+    """Marks a number of seconds that files can also write as `30s`, `10m`, `4h` or `2d`."""
+
+
+SPAN: Final = InSeconds()
+
+
 class Names(NamedTuple):
     """What the keys of a mapping identify, for messages: `a provider`."""
 

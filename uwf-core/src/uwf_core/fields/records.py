@@ -3,7 +3,8 @@
 The class is a NamedTuple, a dataclass or a TypedDict; a key is the camelCase form of a field's
 name. A field may be `str`, `int`, `float`, `bool`, `None`, `Any`, a `Literal`, a union, a list,
 tuple or set, a mapping with text keys, and a further such class. `Annotated` adds to it: a text
-describes the field, a `Rule` restricts it, `To` makes it a reference to a node.
+describes the field, a `Rule` restricts it, `SPAN` lets it be a duration, `To` makes it a
+reference to a node.
 
 From the class follow the reader, which finds every mismatch with its path (`read_record`;
 `read_options` for the options of a plugin), the JSON Schema (`Shape.schema`), the quick way back
@@ -23,6 +24,7 @@ from uwf_core.fields.kinds import (
     SCALARS,
     AnyOf,
     Anything,
+    Duration,
     Field,
     JsonSchema,
     ListOf,
@@ -33,7 +35,7 @@ from uwf_core.fields.kinds import (
     Shape,
     Unsayable,
 )
-from uwf_core.fields.mismatch import ABSENT, FieldFault, Names, Path, Reading, Rule, To
+from uwf_core.fields.mismatch import ABSENT, SPAN, FieldFault, Names, Path, Reading, Rule, To
 
 _Object = typing.TypeVar("_Object")
 _SEQUENCES = (list, tuple, set, frozenset, collections.abc.Sequence, collections.abc.Collection)
@@ -104,6 +106,8 @@ def _shape(annotation: Any, extras: tuple[Any, ...]) -> Shape:
 def _of_type(
     annotation: Any, origin: Any, inner: tuple[Any, ...], extras: tuple[Any, ...]
 ) -> Shape:
+    if origin is float and SPAN in extras:
+        return Duration()
     if annotation is None or origin in SCALARS:
         return Scalar(origin if annotation is not None else type(None))
     if origin is Any or origin is object:

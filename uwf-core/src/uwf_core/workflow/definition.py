@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
 from uwf_core.errors import UnknownIdError
-from uwf_core.fields.mismatch import NOT_BLANK, Names, To, above
+from uwf_core.fields.mismatch import NOT_BLANK, SPAN, Names, To, above
 from uwf_core.fields.records import read_payload
 from uwf_core.ids import Ref
 from uwf_core.workflow.alternatives import as_listed
@@ -146,7 +146,7 @@ class RoleProgram(NamedTuple):
         dict[str, str], "The $status of each exit code.", Names("the status of an exit code")
     ]
     env: Annotated[Mapping[str, str], "Variables of its environment.", Names("a variable")] = {}
-    timeout: Annotated[float | None, "Seconds for one step.", _POSITIVE] = None
+    timeout: Annotated[float | None, "Seconds for one step.", SPAN, _POSITIVE] = None
 
 
 class ReplyForm(NamedTuple):
@@ -184,7 +184,7 @@ class RoleText(NamedTuple):
     capabilities: Annotated[tuple[Annotated[str, _NAMED], ...], "The skills of the role."] = ()
     procedure: Annotated[str, "How the role works."] = ""
     output: Annotated[str, "What the role's answer should contain."] = ""
-    timeout: Annotated[float | None, "Seconds for one step.", _POSITIVE] = None
+    timeout: Annotated[float | None, "Seconds for one step.", SPAN, _POSITIVE] = None
     tools: Annotated[
         tuple[Annotated[str, _NAMED], ...] | None,
         "The only tools that the role's agent may use.",

@@ -5,14 +5,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from uwf_core.fields.mismatch import NOT_BLANK, Rule, above, between
+from uwf_core.fields.mismatch import NOT_BLANK, SPAN, Rule, above, between
 from uwf_eval.task.tree import EMPTY_DIGEST, digest_of_tree
 
 Source = Literal["folder", "archive", "distribution"]
 
 
 Text = Annotated[str, NOT_BLANK]
-_Seconds = Annotated[float, Rule("must be above 0 and at most 86400", lambda s: 0 < s <= 86_400)]
+_Seconds = Annotated[
+    float, SPAN, Rule("must be above 0 and at most 86400", lambda s: 0 < s <= 86_400)
+]
 _Positive = above(0)
 
 
