@@ -19,7 +19,7 @@ from tests.import_original.homes import (
 from uwf_core.client import Client
 from uwf_core.errors import WrongStateError
 from uwf_core.testing.project import Project
-from uwf_core.views.thread_list import ALL
+from uwf_core.views.row import ThreadFilter
 
 STATUSES = {"end": "completed"}
 
@@ -91,11 +91,11 @@ def test_turns_instructions_and_texts_come_with_the_steps(
 def test_a_list_names_the_threads_with_their_ids_in_the_original_newest_first(
     uwf: Client, threads: Mapping[str, str]
 ) -> None:
-    rows = uwf.list(ALL)
+    rows = uwf.list(ThreadFilter(all=True))
     assert [row["original"] for row in rows] == sorted(THREADS.values(), reverse=True)
     assert all(row["startedAtMs"] < row["updatedAtMs"] for row in rows)
     assert uwf.start("review-loop", "Ours.")["thread"] not in threads.values()
-    assert uwf.list(ALL)[0]["original"] is None
+    assert uwf.list(ThreadFilter(all=True))[0]["original"] is None
 
 
 def test_a_thread_is_read_only_and_names_the_command_that_forks_it(

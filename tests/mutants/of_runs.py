@@ -173,7 +173,7 @@ RUNS = (
     Mutant(
         "limits",
         "a fork pays what its parent has used",
-        "thread/state.py",
+        "thread/fold.py",
         "    state = _delivered(state, role, step, inherited=True)",
         "    state = _spent(state, step.payload)[0]\n"
         "    state = _delivered(state, role, step, inherited=True)",
@@ -216,7 +216,7 @@ RUNS = (
     Mutant(
         "sessions",
         "a fork continues the session of its parent",
-        "thread/state.py",
+        "thread/fold.py",
         'RoleSession(session, number, inherited, given["mark"])',
         'RoleSession(session, number, False, given["mark"])',
         "tests/core/engine/test_sessions.py::test_a_fork_shares_the_chain_and_forks_the_session_on_first_re_entry",

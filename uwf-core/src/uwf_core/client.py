@@ -44,7 +44,7 @@ _HOME = {
     "uwf_core.views.form": "FormDocument FormField FormVariant answer_of form_of",
     "uwf_core.views.inbox": "InboxItem",
     "uwf_core.views.step_files": "StepDiffDocument",
-    "uwf_core.views.thread_list": "ThreadFilter",
+    "uwf_core.views.row": "ThreadFilter",
     "uwf_core.views.workflow_diff": "WorkflowDiffDocument",
     "uwf_core.views.workflows": "GraphDocument ProblemsDocument WorkflowRow",
     "uwf_core.views.worktree": "WorktreeDiffDocument",
@@ -68,8 +68,8 @@ if TYPE_CHECKING:
     from uwf_core.threads.unattended import Unattended
     from uwf_core.views.form import *
     from uwf_core.views.inbox import *
+    from uwf_core.views.row import *
     from uwf_core.views.step_files import *
-    from uwf_core.views.thread_list import *
     from uwf_core.views.workflow_diff import *
     from uwf_core.views.workflows import *
     from uwf_core.views.worktree import *
@@ -239,9 +239,10 @@ class Client(Operations):
 
     def list(self, wanted: ThreadFilter | None = None) -> Sequence[ThreadRow]:
         """Threads, newest first; by default with the finished ones."""
-        from uwf_core.views import thread_list
+        from uwf_core.views.row import ThreadFilter
+        from uwf_core.views.thread_list import list_threads
 
-        return thread_list.list_threads(self._engine, wanted or thread_list.ThreadFilter(all=True))
+        return list_threads(self._engine, wanted or ThreadFilter(all=True))
 
     def asks_person(self, thread: str) -> bool:
         """Whether a thread waits for a role that a person plays, not for what an agent asks."""

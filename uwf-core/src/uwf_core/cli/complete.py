@@ -161,7 +161,8 @@ def _engine(place: WordPosition) -> "Engine":
 
 
 def _threads(engine: "Engine") -> Iterator[tuple[str, str]]:
-    from uwf_core.views.thread_list import ThreadFilter, list_threads
+    from uwf_core.views.row import ThreadFilter
+    from uwf_core.views.thread_list import list_threads
 
     yield "@last", "the newest thread"
     roots = list_threads(engine, ThreadFilter(all=True, limit=_MOST_THREADS))

@@ -9,7 +9,7 @@ from uwf_core.cli.render.table import Column, table
 from uwf_core.cli.session import Session, now_ms
 
 if TYPE_CHECKING:
-    from uwf_core.views.thread_list import ThreadFilter
+    from uwf_core.views.row import ThreadFilter
 
 
 def thread_filter(
@@ -25,7 +25,7 @@ def thread_filter(
     Raises:
         UsageError: a wrong tag.
     """
-    from uwf_core.views.thread_list import ThreadFilter
+    from uwf_core.views.row import ThreadFilter
 
     tags: dict[str, str] = {}
     if tag:

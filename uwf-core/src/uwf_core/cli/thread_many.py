@@ -47,7 +47,8 @@ def rm(session: Session, threads: tuple[str, ...], yes: bool, **chosen: Any) -> 
 def prune(session: Session, older_than: float, dry_run: bool) -> None:
     """Delete the threads that finished long ago."""
     from uwf_core.engine.documents import PrunedDocument
-    from uwf_core.views.thread_list import ThreadFilter, list_threads
+    from uwf_core.views.row import ThreadFilter
+    from uwf_core.views.thread_list import list_threads
 
     before = now_ms() - int(older_than * 1000)
     rows = list_threads(session.engine, ThreadFilter(statuses=FINISHED))

@@ -26,11 +26,12 @@ from uwf_core.ids import Ref
 from uwf_core.moderator.next import is_back
 from uwf_core.process import crash_points
 from uwf_core.thread.decisions import Event, session_of, session_payload, waits
+from uwf_core.thread.fold import fold
 from uwf_core.thread.head import Head, move_head
 from uwf_core.thread.history import is_answer
 from uwf_core.thread.lifecycle import INTERRUPTED_MESSAGE, status_fields
 from uwf_core.thread.names import asked_name, attempt_name, turns_prefix
-from uwf_core.thread.state import ThreadState, fold
+from uwf_core.thread.state import ThreadState
 from uwf_core.workflow.definition import END, SUSPEND
 
 if TYPE_CHECKING:

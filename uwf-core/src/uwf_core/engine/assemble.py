@@ -60,7 +60,7 @@ def session_machine(head: "Head", role: str, agent: str) -> str | None:
         return None
     from uwf_core.thread.session_hosts import session_host  # for queued threads alone
 
-    host = session_host(head, role, agent)
+    host = session_host(head.session_hosts, head.state, role, agent)
     return None if host == hostname() else host
 
 

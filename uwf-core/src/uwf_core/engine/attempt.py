@@ -11,9 +11,9 @@ from uwf_core.ids import Ref
 from uwf_core.process import crash_points
 from uwf_core.process.identity import ProcessId, hostname
 from uwf_core.thread.decisions import Event, session_payload, workspace_of
+from uwf_core.thread.fold import fold
 from uwf_core.thread.head import move_head
 from uwf_core.thread.names import ALIAS_TAG, attempt_name, attempts_prefix
-from uwf_core.thread.state import fold
 from uwf_core.workflow.definition import NO_LIMITS
 
 if TYPE_CHECKING:

@@ -26,11 +26,11 @@ from uwf_core.thread.decisions import (
     called_attempt,
     session_payload,
 )
+from uwf_core.thread.fold import fold
 from uwf_core.thread.head import Head, move_head, read_head
 from uwf_core.thread.history import body_of, read_step
 from uwf_core.thread.limits import ledger_since, ledger_sum
 from uwf_core.thread.names import attempt_name, attempts_prefix
-from uwf_core.thread.state import fold
 from uwf_core.thread.worktree import place_of
 from uwf_core.workflow.fan_out import CANCELLED, branch_result, joint_output, joint_status
 from uwf_core.workflow.variants import STATUS

@@ -9,11 +9,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from uwf_core.agents.choose import player_of, resolve_agent
-from uwf_core.api.dispatch import Dispatch
+from uwf_core.api.dispatch import Dispatch, DispatchBackend
 from uwf_core.engine.agents import usual_agent
 from uwf_core.engine.retry import retry_after
 from uwf_core.engine.slots import most_at_a_time
-from uwf_core.errors import FailureKind, UnknownIdError, UwfError
+from uwf_core.errors import FailureKind, UnknownIdError, UsageError, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.identity import hostname
 from uwf_core.thread.calls import caller_of, calling_heads, open_calls
@@ -26,6 +26,21 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.state import ThreadState
     from uwf_core.workflow.definition import Role
+
+
+def dispatch_backend(engine: "Engine") -> DispatchBackend:
+    """The backend of the store, with its dispatch rows.
+
+    Raises:
+        UsageError: it keeps none.
+    """
+    backend = engine.backend
+    if not isinstance(backend, DispatchBackend):
+        raise UsageError(
+            f"workers cannot run threads of {engine.store.location()}",
+            hint="use a store of PostgreSQL: uwf config set store postgresql://HOST/DATABASE",
+        )
+    return backend
 
 
 def rows_of(engine: "Engine", heads: Sequence[Head]) -> list[Dispatch]:
@@ -115,7 +130,7 @@ def _has_ended(engine: "Engine", child: ThreadId) -> bool:
 
 def _worktree_host(engine: "Engine", head: Head) -> str | None:
     """The machine that a thread needs for its worktree; None if others can make that, too."""
-    host = worktree_host(head)
+    host = worktree_host(head.session_hosts)
     if host is None:
         return None
     from uwf_core.engine.moving import may_move  # for threads with worktrees
@@ -134,7 +149,9 @@ def _session_host(engine: "Engine", head: Head, after_ms: int) -> tuple[str, int
         return ANY_HOST, 0
     host = None
     with suppress(UwfError):
-        host = session_host(head, role.name, _player(engine, head.state, role).name)
+        host = session_host(
+            head.session_hosts, head.state, role.name, _player(engine, head.state, role).name
+        )
     return (ANY_HOST, 0) if host is None else (host, until)
 
 

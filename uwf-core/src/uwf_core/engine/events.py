@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.decisions import Event, Worktree, runs
+from uwf_core.thread.fold import begin, fold
 from uwf_core.thread.head import Head, create_head, move_head
 from uwf_core.thread.names import event_name
-from uwf_core.thread.state import begin, fold
 from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:

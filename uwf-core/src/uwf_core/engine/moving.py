@@ -122,7 +122,7 @@ def is_elsewhere(head: "Head") -> bool:
     """
     own = head.state.worktree
     assert own is not None
-    if worktree_host(head) in (None, hostname()):
+    if worktree_host(head.session_hosts) in (None, hostname()):
         return False
     return head.state.given_tags.get(HOST) == ANY_HOST or not is_worktree(own.folder)
 
@@ -137,8 +137,8 @@ def moved_here(run: "Run") -> "Run":
     own, newest = head.state.worktree, _newest(engine.store, head.thread)
     if own is None or newest is None or not may_move(engine.store, head):
         raise UsageError(
-            f"the worktree of thread {head.thread} is on {worktree_host(head)}, and the store does "
-            "not have its files",
+            f"the worktree of thread {head.thread} is on {worktree_host(head.session_hosts)}, and "
+            "the store does not have its files",
             hint=f"next, for a worker there: uwf thread exec {head.thread} --queue",
         )
     try:
@@ -156,13 +156,14 @@ def moved_here(run: "Run") -> "Run":
             head = _recorded(run, tree, (folder, branch, base))
     except (GitFailed, OSError, StoreError) as error:
         raise RoutingFailed(
-            f"the worktree of thread {head.thread} cannot move from {worktree_host(head)} to "
-            f"{hostname()}: {error}",
+            f"the worktree of thread {head.thread} cannot move from "
+            f"{worktree_host(head.session_hosts)} to {hostname()}: {error}",
             hint=f"clone the repository to {own.origin!r} on this machine, or fetch there, then: "
             f"uwf thread exec {head.thread} --queue",
         ) from error
     run.watch.notice(
-        f"the worktree moved from {worktree_host(run.head)} to {folder}, at commit {commit[:12]}"
+        f"the worktree moved from {worktree_host(run.head.session_hosts)} to {folder}, "
+        f"at commit {commit[:12]}"
     )
     return run._replace(head=head)
 

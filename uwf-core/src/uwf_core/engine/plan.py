@@ -176,7 +176,7 @@ class HeadPosition(Position):
 
     def tries(self) -> Iterable[Step]:
         """The failed attempts at the pending step."""
-        return (read_step(self.store, ref) for ref in failed_steps(self.store, self._head))
+        return (read_step(self.store, ref) for ref in failed_steps(self.store, self._head.state))
 
 
 def _recorded_task(store: "Store", node: "StepPayload | AttemptPayload") -> Task:

@@ -61,7 +61,7 @@ def save_routed_step(run: "Run", attempt: "Attempt", output: Ref) -> Event:
     except RoutingFailed as failure:
         attempt.failure = failure
         to = decision_of(engine, failure, role)
-    return _save_step(engine, attempt, output, to, failed_steps(engine.store, attempt.head))
+    return _save_step(engine, attempt, output, to, failed_steps(engine.store, attempt.head.state))
 
 
 def save_failed_step(

@@ -21,9 +21,9 @@ from uwf_core.fields.records import write_record
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import apply_edge
 from uwf_core.thread.decisions import Event, asked_for, cancels, ends, session_payload, waits
+from uwf_core.thread.fold import fold
 from uwf_core.thread.head import ORIGINAL, Head, move_head
 from uwf_core.thread.history import inherited_steps
-from uwf_core.thread.state import fold
 from uwf_core.workflow.definition import Edge, RoleText, Workflow
 from uwf_core.workflow.publish import publish
 

@@ -67,7 +67,7 @@ def gaps_of(store: "Store", heads: "Iterable[Head]") -> list[str]:
 
 def steps_of(store: "Store", head: "Head", seen: set[str]) -> Iterator[Step]:
     """The steps and failed attempts of a thread that are not `seen`, newest first."""
-    for ref in reversed(failed_steps(store, head)):
+    for ref in reversed(failed_steps(store, head.state)):
         yield read_step(store, ref)
     for step in newest_first(store, Ref(head.ref), Ref(head.state.start)):
         if step.ref in seen:

@@ -182,7 +182,7 @@ def _pending(
         return ()
     newest = steps[-1].payload if steps else None
     after = newest["seq"] if newest and newest["thread"] == head.thread else 0
-    found = [_recorded("failed", read_step(store, ref)) for ref in failed_steps(store, head)]
+    found = [_recorded("failed", read_step(store, ref)) for ref in failed_steps(store, head.state)]
     workflow = head.state.workflow
     found += [
         each._replace(workflow=workflow)

@@ -9,12 +9,13 @@ from uwf_core.engine.plan import Position, question_text
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import Transition
 from uwf_core.thread.decisions import Caller, Event, failure_kind, runs
+from uwf_core.thread.fold import after_step, decided
 from uwf_core.thread.history import (
     Step,
     read_start,
     text_at,
 )
-from uwf_core.thread.state import ThreadState, after_step, decided
+from uwf_core.thread.state import ThreadState
 from uwf_core.thread.summaries import summary_text
 from uwf_core.workflow.definition import START
 

@@ -8,12 +8,12 @@ from uwf_core.api.sums import UsagePayload
 from uwf_core.errors import CorruptNodeError, StoreError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.decisions import Event, call_of
+from uwf_core.thread.fold import begin, fold
 from uwf_core.thread.names import attempts_prefix, event_kind, events_prefix
-from uwf_core.thread.state import ThreadState, begin, fold
+from uwf_core.thread.state import ThreadState
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
-    from uwf_core.thread.head import Head
     from uwf_core.thread.types import GuidancePayload, StartPayload, StepPayload
 
 
@@ -34,12 +34,12 @@ def is_start(payload: Any) -> bool:
     return isinstance(payload, dict) and "parent" in payload and "workflow" in payload
 
 
-def failed_steps(store: "Store", head: "Head") -> list[Ref]:
+def failed_steps(store: "Store", state: ThreadState) -> list[Ref]:
     """The failed attempts at the pending step, oldest first."""
-    if head.state.tries == 0:
+    if state.tries == 0:
         return []
     variables = sorted(
-        store.variables(attempts_prefix(head.thread)),
+        store.variables(attempts_prefix(ThreadId(state.thread))),
         key=lambda variable: int(variable.name.rpartition(".")[2]),
     )
     payloads = (store.get(Ref(variable.value)).payload for variable in variables)

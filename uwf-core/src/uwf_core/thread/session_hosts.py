@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from uwf_core.process.identity import hostname
 
 if TYPE_CHECKING:
-    from uwf_core.thread.head import Head
     from uwf_core.thread.state import RoleSession, ThreadState
 
 _ATTEMPT, _WORKTREE = "", "/"
@@ -35,16 +34,18 @@ def hosts_after(
     return {**kept, **{_name(role, agent): hosts[_ATTEMPT] for agent in made}}
 
 
-def session_host(head: "Head", role: str, agent: str) -> str | None:
+def session_host(
+    hosts: Mapping[str, str], state: "ThreadState", role: str, agent: str
+) -> str | None:
     """The machine of the role's session with an agent; None if there is none, or it is unknown."""
-    if agent not in head.state.role(role).sessions:
+    if agent not in state.role(role).sessions:
         return None
-    return head.session_hosts.get(_name(role, agent))
+    return hosts.get(_name(role, agent))
 
 
-def worktree_host(head: "Head") -> str | None:
+def worktree_host(hosts: Mapping[str, str]) -> str | None:
     """The machine of the thread's worktree; None if it has none, or it is unknown."""
-    return head.session_hosts.get(_WORKTREE)
+    return hosts.get(_WORKTREE)
 
 
 def _name(role: str, agent: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.api.dispatch import Claim, Dispatch, DispatchBackend, WaitingRow
-from uwf_core.engine.context import GO_ON, RunOptions
-from uwf_core.engine.dispatching import own_labels, row_now, row_of
+from uwf_core.engine.context import GO_ON, Input, RunOptions
+from uwf_core.engine.dispatching import dispatch_backend, own_labels, row_now, row_of
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.locking import locked_head, nothing_to_run
 from uwf_core.engine.results import Outcome, exec_document
@@ -19,7 +19,6 @@ from uwf_core.thread.head import Head, queue_head, read_head
 from uwf_core.thread.lifecycle import check_head
 from uwf_core.thread.names import head_name
 from uwf_core.threads.resume import Said, resume_thread
-from uwf_core.threads.running import Input
 from uwf_core.threads.start import StartOptions, check_start, start_thread
 from uwf_core.views.unserved import live_labels, unserved
 
@@ -238,21 +237,6 @@ class QueuedThreads:
         return row._replace(not_before_ms=max(row.not_before_ms, later))
 
 
-def dispatch_backend(engine: "Engine") -> DispatchBackend:
-    """The backend of the store, with its dispatch rows.
-
-    Raises:
-        UsageError: it keeps none.
-    """
-    backend = engine.backend
-    if not isinstance(backend, DispatchBackend):
-        raise UsageError(
-            f"workers cannot run threads of {engine.store.location()}",
-            hint="use a store of PostgreSQL: uwf config set store postgresql://HOST/DATABASE",
-        )
-    return backend
-
-
 def stop_queued(engine: "Engine", thread: ThreadId) -> bool:
     """Ask the worker that runs a thread to stop it, and wait; workers leave it alone afterwards.
     False if no worker would run it.
@@ -325,12 +309,6 @@ def _check_queue(engine: "Engine", options: RunOptions) -> None:
 def _handed_over(head: Head, watch: Watch) -> Outcome:
     watch.notice(f"workers run thread {head.thread}")
     return Outcome(exec_document(head, []), 0)
-
-
-def queue_new(engine: "Engine", thread: str) -> None:
-    """Hand over a thread that this transaction has created."""
-    dispatch_backend(engine)
-    queue_head(engine.store, read_head(engine.store, ThreadId(thread)))
 
 
 def queue_said(

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.cas.schemas import Violation, violations
-from uwf_core.engine.context import GO_ON, Intent, RunOptions
+from uwf_core.engine.context import GO_ON, Input, Intent, RunOptions
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.location import moved_folder, named_folder
 from uwf_core.engine.locking import locked_thread
@@ -34,7 +34,6 @@ from uwf_core.thread.lifecycle import check_head, check_poke, check_resume
 from uwf_core.thread.limits import parse_amounts
 from uwf_core.thread.lock import thread_lock
 from uwf_core.threads.answer_checks import check_person, check_replied, check_unanswered
-from uwf_core.threads.running import Input
 from uwf_core.views.form import is_empty_answer
 from uwf_core.views.recorded import RecordedThread
 from uwf_core.workflow.entered_fields import parse_fields, undeclared_fields

@@ -1,10 +1,10 @@
 """Run a thread as a person or program asks: here, in the background, or by workers."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from uwf_core.engine.context import RunOptions
+from uwf_core.engine.context import Input, RunOptions
 from uwf_core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -12,18 +12,6 @@ if TYPE_CHECKING:
     from uwf_core.engine.results import Outcome
     from uwf_core.engine.watch import Watch
     from uwf_core.process.cancel import Cancel
-
-
-class Input(NamedTuple):
-    """What a person adds: a text, or an answer to the pending question (JSON, or `field=value`
-    per line). `grants`: amounts for the limits of a thread that waits at one (`cost=5`).
-    `without_answer`: the person lets a role continue that asked, and answers nothing.
-    """
-
-    text: str | None = None
-    answer: str | None = None
-    grants: Sequence[str] = ()
-    without_answer: bool = False
 
 
 def exec_steps(

@@ -16,7 +16,7 @@ from uwf_core.errors import UnknownIdError, UsageError, WrongStateError
 from uwf_core.fields.records import read_options, read_payload
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process import crash_points
-from uwf_core.thread.head import read_head
+from uwf_core.thread.head import queue_head, read_head
 from uwf_core.thread.limits import named
 from uwf_core.thread.names import head_name
 from uwf_core.thread.tags import check_tags
@@ -96,9 +96,10 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
         if options.tags:
             _tag(engine, thread, options.tags)
         if options.queue:
-            from uwf_core.threads.queued import queue_new  # for threads of workers
+            from uwf_core.engine.dispatching import dispatch_backend  # for threads of workers
 
-            queue_new(engine, thread)
+            dispatch_backend(engine)
+            queue_head(store, read_head(store, thread))
     return {"workflow": workflow, "workflowName": definition.name, "thread": thread}
 
 

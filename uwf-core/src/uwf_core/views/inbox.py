@@ -10,8 +10,9 @@ from uwf_core.thread.calls import asks_below, calling_heads, threads_in_calls, w
 from uwf_core.thread.head import read_head
 from uwf_core.thread.tags import first_line
 from uwf_core.views.recorded import RecordedThread
+from uwf_core.views.row import ThreadFilter
 from uwf_core.views.show import commands_of, show_thread, until_done
-from uwf_core.views.thread_list import ThreadFilter, list_threads
+from uwf_core.views.thread_list import list_threads
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine

@@ -301,7 +301,7 @@ class RecordedThread:
     def pending(self) -> list[RecordedStep]:
         """The attempts at the next step that have failed so far, oldest first."""
         store = self._engine.store
-        refs = failed_steps(store, self._head)
+        refs = failed_steps(store, self._head.state)
         return [RecordedStep(self._engine, read_step(store, ref)) for ref in refs]
 
     def again(self) -> "RecordedThread":

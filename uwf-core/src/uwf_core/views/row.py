@@ -1,6 +1,7 @@
-"""A thread as a row of a list, from its head."""
+"""Which threads a list asks for, and a thread as a row of it, from its head."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.api.store import Variable
 from uwf_core.api.sums import UsagePayload
@@ -16,6 +17,35 @@ if TYPE_CHECKING:
     from uwf_core.api.store import Holder
     from uwf_core.engine.documents import RunningDocument, ThreadRow
     from uwf_core.engine.engine import Engine
+
+
+class ThreadFilter(NamedTuple):
+    """Which threads to list. Times are ms since 1970, exclusive; `statuses` win over `all`.
+    `trials`: also those of uwf-eval's trials; `children`: also those that other threads called.
+
+    `tags`: those of persons. `role`: at which it is or waits. `agent`: which took a step or is
+    bound. `failure`: the kind for which it waits. `text`: in its task, in any case of letters.
+    """
+
+    all: bool = False
+    statuses: Sequence[str] = ()
+    after_ms: int | None = None
+    before_ms: int | None = None
+    limit: int | None = None
+    offset: int = 0
+    workflow: str | None = None
+    trials: bool = False
+    children: bool = False
+    tags: Mapping[str, str] = {}
+    role: str | None = None
+    agent: str | None = None
+    failure: str | None = None
+    text: str | None = None
+
+    @property
+    def looks_inside(self) -> bool:
+        """Whether more than the status and the tags decide."""
+        return any(each is not None for each in (self.role, self.agent, self.failure, self.text))
 
 
 def row_of(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from uwf_core.api.store import Variable
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.state import ThreadState
-    from uwf_core.views.thread_list import ThreadFilter
+    from uwf_core.views.row import ThreadFilter
 
 
 def matches(engine: "Engine", variable: "Variable", wanted: "ThreadFilter") -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import lru_cache, partial
 from itertools import islice, takewhile
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from uwf_core.api.store import Variable, WantedVariables
 from uwf_core.api.sums import LARGEST
@@ -27,7 +27,7 @@ from uwf_core.thread.head import (
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import running_threads
 from uwf_core.thread.names import HEADS, OPEN, STATUSES, TASK
-from uwf_core.views.row import corrupt_row, row_of, used_with_calls
+from uwf_core.views.row import ThreadFilter, corrupt_row, row_of, used_with_calls
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder
@@ -58,38 +58,6 @@ _VARYING = {
     "task": TASK,
 }
 """The fields of a row that differ from thread to thread, and the part or tag of each."""
-
-
-class ThreadFilter(NamedTuple):
-    """Which threads to list. Times are ms since 1970, exclusive; `statuses` win over `all`.
-    `trials`: also those of uwf-eval's trials; `children`: also those that other threads called.
-
-    `tags`: those of persons. `role`: at which it is or waits. `agent`: which took a step or is
-    bound. `failure`: the kind for which it waits. `text`: in its task, in any case of letters.
-    """
-
-    all: bool = False
-    statuses: Sequence[str] = ()
-    after_ms: int | None = None
-    before_ms: int | None = None
-    limit: int | None = None
-    offset: int = 0
-    workflow: str | None = None
-    trials: bool = False
-    children: bool = False
-    tags: Mapping[str, str] = {}
-    role: str | None = None
-    agent: str | None = None
-    failure: str | None = None
-    text: str | None = None
-
-    @property
-    def looks_inside(self) -> bool:
-        """Whether more than the status and the tags decide."""
-        return any(each is not None for each in (self.role, self.agent, self.failure, self.text))
-
-
-ALL = ThreadFilter(all=True)
 
 _Run = tuple["_Layout", list[list[str]]]
 """Heads that follow each other and have the same tags, each as the parts of its text: thread,

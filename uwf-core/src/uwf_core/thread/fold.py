@@ -1,0 +1,265 @@
+"""The state of a thread after its events: a pure fold over what is stored.
+
+An event contains its decisions (its `next`, whether the session is kept), so `fold` needs no
+workflow, no clock and no configuration.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from uwf_core.api.sums import ReservePayload, add_usage, larger, reserve_of
+from uwf_core.errors import CorruptNodeError
+from uwf_core.ids import ThreadId
+from uwf_core.thread.decisions import (
+    Caller,
+    Event,
+    OpenAttempt,
+    Suspension,
+    Worktree,
+    call_of,
+    session_of,
+    with_ancestor,
+)
+from uwf_core.thread.state import CALL, RoleSession, RoleState, ThreadState
+
+if TYPE_CHECKING:
+    from uwf_core.thread.types import NextPayload
+
+
+def begin(event: Event, inherited: Iterable[Event] = ()) -> ThreadState:
+    """The state after a thread's first event.
+
+    Args:
+        event: Started.
+        inherited: the steps that a fork shares with its parent, oldest first.
+    """
+    payload = event.payload
+    state = ThreadState(
+        thread=payload["thread"],
+        seq=1,
+        status="idle",
+        workflow=payload["workflow"],
+        workflow_name=payload["workflowName"],
+        start=payload["start"],
+        cwd=payload["cwd"],
+        started_ms=ThreadId(payload["thread"]).created_ms,
+        current_role=None,
+        agent=payload["agent"],
+        depth=payload["depth"],
+        limits=payload["limits"],
+    )
+    for step in inherited:
+        state = _inherited(state, step)
+    return decided(state, payload["next"])
+
+
+def fold(state: ThreadState, event: Event) -> ThreadState:
+    """The state after one more event.
+
+    Raises:
+        CorruptNodeError: the event is another thread's, or not the next one of this thread.
+    """
+    payload = event.payload
+    if payload["thread"] != state.thread or payload["seq"] != state.seq:
+        raise CorruptNodeError(
+            f"event {event.ref} is number {payload['seq']} of thread {payload['thread']}, where "
+            f"number {state.seq} of thread {state.thread} belongs",
+            hint="`uwf cas verify` names what is damaged",
+        )
+    folded = _FOLDS[event.kind](state, event)
+    # An attempt that is open has the number of the event that will end it.
+    return folded if event.kind == "attempt" else folded._replace(seq=state.seq + 1)
+
+
+def after_step(state: ThreadState, step: Event) -> ThreadState:
+    """The state after a step, a failed attempt or a question, whichever thread it belongs to: for a
+    chain whose other events may be gone.
+    """
+    return _FOLDS[step.kind](state, step)
+
+
+def decided(state: ThreadState, to: "NextPayload") -> ThreadState:
+    """The state with a decision for what is next. Exec runs a role again only after a failure."""
+    status, role, waiting = to["status"], to["role"], None
+    if to["reason"] is not None:
+        waiting = Suspension(
+            to["reason"], role or "", to["message"] or "", to["kind"], to["until"], to["question"]
+        )
+        role = role if to["reason"] in ("failure", "interrupted") else None
+    return state._replace(status=status, current_role=role, suspension=waiting, attempt=None)
+
+
+def _inherited(state: ThreadState, step: Event) -> ThreadState:
+    number, role = step.payload["number"], state.role(step.payload["role"])
+    state = _delivered(state, role, step, inherited=True)
+    return state._replace(steps=number, inherited_steps=number)
+
+
+def _delivered(
+    state: ThreadState, role: RoleState, step: Event, *, inherited: bool = False
+) -> ThreadState:
+    """Count a step of a role, unless it replaces one that is counted.
+
+    The sessions of other agents know the replaced step, so they get the new one.
+    """
+    payload, number = step.payload, step.payload["number"]
+    call, given = payload["call"], session_of(payload)
+    state = state._replace(ancestors=with_ancestor(payload["ancestors"], number, str(step.ref)))
+    if inherited or not payload["attempt"]["replaces"]:
+        role = role._replace(step=step.ref, visits=role.visits + 1)
+    else:
+        known = {
+            agent: each._replace(number=min(each.number, number - 1))
+            for agent, each in role.sessions.items()
+        }
+        role = role._replace(step=step.ref, sessions=known)
+    session = given["id"]
+    own = None if session is None else RoleSession(session, number, inherited, given["mark"])
+    role = role.with_session(payload["agent"], own)
+    if call is not None and call["branches"]:
+        from uwf_core.thread.branches import with_sessions  # not for every step
+
+        role = with_sessions(role, payload, inherited=inherited)
+    return state.with_role(payload["role"], role)
+
+
+def _attempt_opened(state: ThreadState, event: Event) -> ThreadState:
+    payload = event.payload
+    opened = OpenAttempt(
+        payload["number"], payload["attempt"]["number"], payload["role"], payload["reserved"]
+    )
+    return state._replace(attempt=opened)
+
+
+def _called(state: ThreadState, event: Event) -> ThreadState:
+    payload = event.payload
+    names = payload["role"], payload["plays"]
+    caller = Caller(event.ref, payload["parent"], payload["number"], state.steps, *names)
+    grants = {scope: each for scope, each in state.grants.items() if scope != CALL}
+    cwd = payload["cwd"] if state.worktree is None else state.cwd
+    state = state._replace(caller=caller, cwd=cwd, grants=grants)
+    return decided(state, payload["next"])
+
+
+def _worktree(state: ThreadState, event: Event) -> ThreadState:
+    payload = event.payload
+    names = payload["folder"], payload["branch"], payload["base"], payload["origin"]
+    return state._replace(worktree=Worktree(*names), cwd=payload["cwd"])
+
+
+def _compacted(state: ThreadState, event: Event) -> ThreadState:
+    payload = event.payload
+    ms = max(payload["completedAtMs"] - payload["startedAtMs"], 0)
+    return state._replace(
+        compacted=event.ref,
+        running_ms=state.running_ms + ms,
+        totals=add_usage(state.totals, payload["usage"]),
+    )
+
+
+def _step(state: ThreadState, event: Event) -> ThreadState:
+    payload = event.payload
+    call, number, replaces = call_of(payload), payload["number"], payload["attempt"]["replaces"]
+    called, is_call = call["usage"], call["child"] is not None or call["children"] is not None
+    is_new = payload["failure"] is None and (replaces is None or number <= state.inherited_steps)
+    # A call is not a step itself.
+    state, role = _spent(state, payload, runs=int(is_new), is_leaf=not is_call)
+    if called is not None:
+        state = state._replace(called_steps=state.called_steps + called["steps"])
+        sums = called["steps"], called["runningMs"], called["usage"], called["largest"]
+        state, role = _with_sums(state, role, *sums)
+    if call["branches"]:
+        from uwf_core.thread.branches import with_usage
+
+        state = with_usage(state, payload)
+    if payload["failure"] is not None:
+        return _tried(state, role, payload)
+    state = _delivered(state, role, event)._replace(
+        steps=number,
+        inherited_steps=min(state.inherited_steps, number - 1),  # one may be replaced
+        called_steps=state.called_steps - (is_new and is_call),
+        tries=0,
+    )
+    return decided(state, payload["next"])
+
+
+def _asked(state: ThreadState, event: Event) -> ThreadState:
+    state, role = _spent(state, event.payload)
+    return _tried(state, role, event.payload)
+
+
+def _tried(state: ThreadState, role: RoleState, payload: Mapping[str, Any]) -> ThreadState:
+    """An attempt ended without a step. If it has no session, the one before it stays."""
+    agent, given = payload["agent"], session_of(payload)
+    session = role.sessions.get(agent)
+    if not given["kept"]:
+        session = None
+    elif given["id"] is not None and (session is None or session.id != given["id"]):
+        number = session.number if session else 0
+        session = RoleSession(given["id"], number, False, None)
+    state = state.with_role(payload["role"], role.with_session(agent, session))
+    return decided(state._replace(tries=state.tries + 1), payload["next"])
+
+
+def _decision(state: ThreadState, event: Event) -> ThreadState:
+    """A limit was reached, the graph led nowhere, or the thread was cancelled."""
+    return decided(state, event.payload["next"])
+
+
+def _tagged(state: ThreadState, event: Event) -> ThreadState:
+    tags = {**state.given_tags, **event.payload["tags"]}
+    return state._replace(given_tags={key: tag for key, tag in tags.items() if tag is not None})
+
+
+def _granted(state: ThreadState, event: Event) -> ThreadState:
+    scope, to = event.payload["scope"], event.payload["next"]
+    amounts = dict(state.grants.get(scope, {}))
+    for name, amount in event.payload["amounts"].items():
+        amounts[name] = amounts.get(name, 0) + amount
+    state = state._replace(grants={**state.grants, scope: amounts})
+    return state if to is None else decided(state, to)
+
+
+def _spent(
+    state: ThreadState, payload: Mapping[str, Any], *, runs: int = 0, is_leaf: bool = True
+) -> tuple[ThreadState, RoleState]:
+    """The state, and that of the role, with what an attempt has used; `runs`: whether it is a
+    further step.
+    """
+    usage, role = payload["usage"], state.role(payload["role"])
+    ms = payload["completedAtMs"] - payload["startedAtMs"]
+    ms = ms if is_leaf and ms > 0 else 0
+    role = role._replace(runs=role.runs + runs)
+    return _with_sums(state, role, runs if is_leaf else 0, ms, usage, reserve_of(usage, ms))
+
+
+def _with_sums(
+    state: ThreadState, role: RoleState, steps: int, ms: int, usage: Any, largest: ReservePayload
+) -> tuple[ThreadState, RoleState]:
+    role = role._replace(
+        leaf_steps=role.leaf_steps + steps,
+        running_ms=role.running_ms + ms,
+        usage=add_usage(role.usage, usage),
+    )
+    state = state._replace(
+        running_ms=state.running_ms + ms,
+        totals=add_usage(state.totals, usage),
+        largest=larger(state.largest, largest),
+    )
+    return state, role
+
+
+_FOLDS: Final[Mapping[str, Callable[[ThreadState, Event], ThreadState]]] = {
+    "called": _called,
+    "worktree": _worktree,
+    "compacted": _compacted,
+    "attempt": _attempt_opened,
+    "step": _step,
+    "asked": _asked,
+    "granted": _granted,
+    "limit": _decision,
+    "unrouted": _decision,
+    "tagged": _tagged,
+    "cancelled": _decision,
+}
+"""By the kind of the event. `started` begins a thread: see `begin`."""
