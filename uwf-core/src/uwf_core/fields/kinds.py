@@ -13,6 +13,7 @@ from uwf_core.fields.mismatch import ABSENT, FieldFault, Path, Reading, Rule, To
 
 JsonSchema = dict[str, Any]
 Build = Callable[[Any], Any]
+SET_BY_UWF: Final = "Set by uwf"  # how the description of such a field begins
 
 SCALARS: Final[Mapping[Any, tuple[str, str]]] = {
     str: ("text", "string"),
@@ -309,6 +310,11 @@ class Field(NamedTuple):
     default: Any
     about: str
 
+    @property
+    def set_by_uwf(self) -> bool:
+        """Whether only uwf sets it, in a node: a file must not have it."""
+        return self.about.startswith(SET_BY_UWF)
+
     def is_meant(self, unknown: Iterable[str], known: Iterable[str]) -> bool:
         """Whether an unknown key is a misspelling of this required one: then it is one error."""
         return self.required and any(nearest(key, known) == self.key for key in unknown)
@@ -333,16 +339,20 @@ class RecordOf(Shape):
             return self.wrong(value, path, reading)
         before = len(reading.mismatches)
         known = self.fields
+        written = (key for key, field in known.items() if not field.set_by_uwf)
         unknown = list[str]()
         if reading.closed and not known.keys() >= value.keys():
             unknown = [str(key) for key in value if key not in known]
             for key in unknown:
                 where = (*path, key)
-                reading.reject(where, "unknown-key", "is not a known key", "", ABSENT, known)
+                reading.reject(where, "unknown-key", "is not a known key", "", ABSENT, (*written,))
         found = {}
         for key in known:
             field = known[key]
-            if key in value:
+            if key in value and field.set_by_uwf:
+                where, hint = (*path, key), f"remove `{key}`"
+                each = reading.reject(where, "set-by-uwf", "is set by uwf", hint)
+            elif key in value:
                 each = self._read_field(field, value[key], path, reading)
             elif not field.required:
                 continue

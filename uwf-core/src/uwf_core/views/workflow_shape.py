@@ -7,7 +7,6 @@ from uwf_core.fields.records import write_record
 from uwf_core.ids import Ref
 from uwf_core.workflow.definition import END, START, SUSPEND, Definition, Edge, Role, Workflow
 from uwf_core.workflow.fan_out import branches_of, fan_out_name
-from uwf_core.workflow.structure import DERIVED_IN_ROLE
 
 
 def shown_workflow(workflow: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,7 +28,7 @@ def shown_workflow(workflow: Mapping[str, Any]) -> dict[str, Any]:
 def _role(role: Mapping[str, Any]) -> dict[str, Any]:
     called = role["workflow"]
     shown = {**role, "workflow": called["name"] if isinstance(called, Mapping) else called}
-    return {key: value for key, value in shown.items() if key not in DERIVED_IN_ROLE}
+    return {key: value for key, value in shown.items() if key not in ("skillTexts", "deliverable")}
 
 
 def _edge(edge: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,18 +7,35 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from uwf_core.fields.records import camel
-from uwf_core.workflow.definition import END, START, Edge, Limits, Reserve, RoleLimits, Workflow
+from uwf_core.workflow.definition import (
+    END,
+    START,
+    Branch,
+    Edge,
+    JoinEdge,
+    Limits,
+    Reserve,
+    RoleLimits,
+    Workflow,
+)
 from uwf_core.workflow.fan_out import flat_graph
 from uwf_core.workflow.fields import Fields, Presence
 from uwf_core.workflow.template import TemplateName, parse
 from uwf_core.workflow.variants import STATUS, Variant, variants
+
+EDGE_KINDS: Final = {
+    name: f"{name}-changed"
+    for name in JoinEdge._fields
+    if name not in ("role", "prompt", "limits")  # these break more than one thing
+}
+"""The kind of a change of each plain key of an edge and of a branch."""
 
 KINDS: Final = (
     "name-changed", "description-changed", "limit-changed", "input-changed", "role-added",
     "role-removed", "role-renamed", "text-changed", "player-changed", "tools-changed",
     "timeout-changed", "reserve-changed", "status-added", "status-removed", "field-added",
     "field-removed", "field-retyped", "field-required", "field-optional", "field-described",
-    "schema-changed", "edge-retargeted", "prompt-changed", "location-changed", "branches-added",
+    "schema-changed", "edge-retargeted", "prompt-changed", *EDGE_KINDS.values(), "branches-added",
     "branches-removed", "branches-changed", "workspace-changed",
 )  # fmt: skip
 """Every kind of change. The guide on workflows has a row for each, a test an example."""
@@ -99,11 +116,16 @@ def edge_changes(
             yield WorkflowChange(
                 "prompt-changed", f"{where}.prompt", before.prompt, edge.prompt, blank
             )
-        yield from amount_changes("limit-changed", f"{where}.limits", before.limits, edge.limits)
-        if before.location != edge.location:
-            yield WorkflowChange(
-                "location-changed", f"{where}.location", before.location, edge.location
-            )
+        yield from key_changes(where, before, edge)
+
+
+def key_changes(place: str, a: Edge | Branch, b: Edge | Branch) -> Iterator[WorkflowChange]:
+    """Every change of what else an edge and a branch say of their role."""
+    yield from amount_changes("limit-changed", f"{place}.limits", a.limits, b.limits)
+    for name, kind in EDGE_KINDS.items():
+        before, now = getattr(a, name, None), getattr(b, name, None)
+        if before != now:
+            yield WorkflowChange(kind, f"{place}.{camel(name)}", before, now)
 
 
 def _can_be_blank(edge: Edge, output: Variant | None) -> str | None:

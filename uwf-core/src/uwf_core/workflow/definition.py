@@ -220,11 +220,6 @@ class RoleText(NamedTuple):
     ] = None
 
 
-_SET_BY_UWF = ("skill_texts", "deliverable")
-ROLE_KEYS: Final = tuple(name for name in RoleText._fields if name not in _SET_BY_UWF)
-"""The keys of a role in a file."""
-
-
 class Workflow(NamedTuple):
     """A workflow file. `graph`: role (or `$START`) -> status (or `new`, `resume`) -> edge."""
 

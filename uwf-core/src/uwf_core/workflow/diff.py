@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from uwf_core.fields.records import write_record
+from uwf_core.fields.records import camel, write_record
 from uwf_core.workflow.changes import (
     Broken,
     Callers,
@@ -13,10 +13,11 @@ from uwf_core.workflow.changes import (
     broken_results,
     edge_changes,
     input_changes,
+    key_changes,
     output_changes,
     result_of,
 )
-from uwf_core.workflow.definition import START, Branch, Edge, RoleText, Workflow
+from uwf_core.workflow.definition import START, Branch, Edge, JoinEdge, RoleText, Workflow
 from uwf_core.workflow.fan_out import branch_fields, branches_of, listed_in
 from uwf_core.workflow.fields import Presence, ValueShape, item_shape
 from uwf_core.workflow.template import parse
@@ -42,6 +43,10 @@ def with_roles(edge: Edge, names: Mapping[str, str]) -> Edge:
         for status, each in edge.then.items()
     }
     return edge._replace(role=names.get(edge.role, edge.role), parallel=parallel, then=then)
+
+
+_COMPARED = {*JoinEdge._fields, "for_each", "parallel", "then", "frontmatter", "workflow"}
+"""What `fan_out_changes` and others compare by themselves."""
 
 
 def fan_out_changes(
@@ -71,14 +76,11 @@ def fan_out_changes(
     if orders[0] != orders[1]:
         old_names, new_names = ([each.rpartition(".")[2] for each in order] for order in orders)
         yield WorkflowChange("branches-changed", f"{place}.parallel", old_names, new_names)
-    if a.max_parallel != b.max_parallel:
-        values = a.max_parallel, b.max_parallel
-        yield WorkflowChange("branches-changed", f"{place}.maxParallel", *values)
-    if a.shared != b.shared:
-        yield WorkflowChange("branches-changed", f"{place}.shared", a.shared, b.shared)
-    if a.workspace != b.workspace:
-        where = f"{place}.workspace"
-        yield WorkflowChange("workspace-changed", where, a.workspace, b.workspace)
+    for name in (name for name in Edge._fields if name not in _COMPARED):
+        values = getattr(a, name), getattr(b, name)
+        if values[0] != values[1]:
+            kind = "workspace-changed" if name == "workspace" else "branches-changed"
+            yield WorkflowChange(kind, f"{place}.{camel(name)}", *values)
 
 
 def added(place: str, edge: Edge, output: Variant | None) -> WorkflowChange:
@@ -119,9 +121,7 @@ def _branch(
     if a.prompt != b.prompt:
         blank = _can_be_blank(b, output, items)
         yield WorkflowChange("prompt-changed", f"{place}.prompt", a.prompt, b.prompt, blank)
-    yield from amount_changes("limit-changed", f"{place}.limits", a.limits, b.limits)
-    if a.location != b.location:
-        yield WorkflowChange("location-changed", f"{place}.location", a.location, b.location)
+    yield from key_changes(place, a, b)
 
 
 # -- what an old output lacks ----------------------------------------------------------------------

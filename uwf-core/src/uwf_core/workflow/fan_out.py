@@ -71,7 +71,7 @@ def flat_graph(
                 name = fan_out_name(source, status)
                 found[name] = edge
                 flat[source][status] = Edge(name)
-                flat[name] = {key: Edge(*each) for key, each in edge.then.items()}
+                flat[name] = {key: Edge(**each._asdict()) for key, each in edge.then.items()}
     return flat, found
 
 
@@ -103,7 +103,8 @@ class BranchTask(NamedTuple):
 def branches_of(edge: Edge) -> list[NamedBranch]:
     """The branches of a fan-out in the order of the file; one for `forEach`."""
     if edge.parallel is None:
-        one = Branch(edge.role, edge.prompt, edge.location, edge.limits, edge.workflow)
+        own = (name for name in Branch._fields if name in Edge._fields)
+        one = Branch(**{name: getattr(edge, name) for name in own})
         return [NamedBranch(None, one)]
     named = [NamedBranch(name, branch) for name, branch in edge.parallel.items()]
     return sorted(named, key=lambda each: each.branch.place)

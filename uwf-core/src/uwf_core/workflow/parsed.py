@@ -6,13 +6,14 @@ edge.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from uwf_core.fields.kinds import RecordOf
 from uwf_core.fields.mismatch import nearest
-from uwf_core.workflow.alternatives import (
-    properties_of,
-)
-from uwf_core.workflow.definition import END, ROLE_KEYS, START, SUSPEND
+from uwf_core.fields.records import shape_of
+from uwf_core.workflow.alternatives import properties_of
+from uwf_core.workflow.definition import END, START, SUSPEND, Branch, Edge, JoinEdge, RoleText
 from uwf_core.workflow.fan_out import ListType, branch_fields, listed_in
 from uwf_core.workflow.fields import Fields, ValueShape, item_shape, output_schema
 from uwf_core.workflow.variants import BODY, INDEX, Analysis, Variant, variant_of
@@ -108,7 +109,7 @@ class ParsedRole(NamedTuple):
 
     def misspells(self, key: str) -> bool:
         """Whether an unknown key of the role means this one: then it is one error."""
-        known = ROLE_KEYS
+        known = keys_of(RoleText)
         given = () if self.node is None else self.node.values
         meant = (
             self.older.get(each) or nearest(each, known) for each in given if each not in known
@@ -197,19 +198,36 @@ FAN_OUT_KEYS = ("forEach", "parallel", "then")
 """Each of these makes an edge one to branches."""
 
 
-EDGE_KEYS = (
-    *(*FAN_OUT_KEYS, "role", "prompt", "location", "limits"),
-    *("maxParallel", "shared", "workspace"),
-)
-"""The keys of an edge in a file."""
+@cache
+def keys_of(part: Any) -> tuple[str, ...]:
+    """The keys of a part of a file."""
+    shape = shape_of(part)
+    assert isinstance(shape, RecordOf)
+    return tuple(key for key, field in shape.fields.items() if not field.set_by_uwf)
+
+
+@cache
+def edge_keys(kind: str = "") -> tuple[str, ...]:
+    """The keys of an edge in a file: all, or those of one to a `role`, which are the keys of an
+    edge of `then`, or to branches: `forEach`, whose branch it describes, or `parallel`.
+    """
+    plain, every = keys_of(JoinEdge), keys_of(Edge)
+    joint = [key for key in every if key not in plain]
+    return {
+        "": every,
+        "role": plain,
+        "forEach": (*keys_of(Branch), *(key for key in joint if key != "parallel")),
+        "parallel": tuple(key for key in joint if key != "forEach"),
+    }[kind]
 
 
 def meant_value(node: YamlMapping, key: str) -> YamlNode | None:
     """The value of a key of an edge, or of one that means it."""
     if key in node.values:
         return node.values[key]
-    unknown = (each for each in node.values if each not in EDGE_KEYS)
-    return next((node.values[each] for each in unknown if nearest(each, EDGE_KEYS) == key), None)
+    known = edge_keys()
+    unknown = (each for each in node.values if each not in known)
+    return next((node.values[each] for each in unknown if nearest(each, known) == key), None)
 
 
 def is_true(node: YamlMapping, key: str) -> bool:

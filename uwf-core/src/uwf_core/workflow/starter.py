@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from uwf_core.errors import UsageError
+from uwf_core.fields.kinds import SET_BY_UWF
 from uwf_core.fields.records import shape_of
 from uwf_core.process.path_walk import read_regular
 from uwf_core.workflow.definition import NAME_PATTERN, VERSION, JoinEdge, Workflow
@@ -129,14 +130,7 @@ _FIRST = "The first role, with its prompt."
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of the file format, for editors; shipped as `SCHEMA_FILE`."""
-    from uwf_core.workflow.structure import (
-        DERIVED,
-        DERIVED_AT_TOP,
-        DERIVED_IN_BRANCH,
-        DERIVED_IN_ROLE,
-        edges_schema,
-        kinds_schema,
-    )
+    from uwf_core.workflow.structure import edges_schema, kinds_schema
 
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -153,12 +147,10 @@ def json_schema() -> dict[str, Any]:
     edge = properties["graph"]["additionalProperties"]["additionalProperties"]
     edge |= {"description": _EDGE, **edges_schema()}
     branch = edge["properties"]["parallel"]["anyOf"][0]["additionalProperties"]
-    for each, keys in (
-        *((schema, DERIVED_AT_TOP), (role, DERIVED_IN_ROLE)),
-        *((edge, DERIVED), (branch, DERIVED_IN_BRANCH)),
-    ):
-        for key in keys:
-            del each["properties"][key]
+    for each in (schema, role, edge, branch):
+        for key, value in [*each["properties"].items()]:
+            if value.get("description", "").startswith(SET_BY_UWF):
+                del each["properties"][key]
     joined = edge["properties"]["then"]["anyOf"][0]
     joined["required"] = ["$mixed"]
     edge["properties"]["parallel"]["anyOf"][0] |= {

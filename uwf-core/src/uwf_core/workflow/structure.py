@@ -8,10 +8,10 @@ from uwf_core.workflow.alternatives import UNIONS
 from uwf_core.workflow.definition import START, SUSPEND, VERSION, Workflow
 from uwf_core.workflow.names import NAME, NAME_HINT, check_look_alike, check_name, expected_name
 from uwf_core.workflow.parsed import (
-    EDGE_KEYS,
     FAN_OUT_KEYS,
     ParsedRole,
     ParsedWorkflow,
+    edge_keys,
     is_fan_out,
     meant_value,
 )
@@ -228,32 +228,15 @@ def _suggestion(
         yield warning_at(node.place, f"unknown-{key}", f"{path}: {reason}", hint)
 
 
-_PLAIN = ("role", "prompt", "location", "limits")
-_ITEMS = (*_PLAIN, "forEach", "then", "maxParallel", "shared", "workspace")
-_NAMED = ("parallel", "then", "maxParallel", "shared", "workspace")
-_EDGE_REQUIRED: dict[tuple[str, ...], tuple[str, ...]] = {
-    _PLAIN: ("role", "prompt"),
-    _ITEMS: ("forEach", "role", "prompt", "then"),
-    _NAMED: ("parallel", "then"),
+_EDGE_REQUIRED = {
+    "role": ("role", "prompt"),
+    "forEach": ("forEach", "role", "prompt", "then"),
+    "parallel": ("parallel", "then"),
 }
-DERIVED = ("frontmatter", "workflow")
-"""The keys that uwf sets in an edge to branches."""
-DERIVED_IN_BRANCH = ("workflow", "place")
-DERIVED_AT_TOP = ("branch",)
-DERIVED_IN_ROLE = ("skillTexts", "deliverable")
 
 
 def check_edges(parsed: ParsedWorkflow) -> Iterator[Problem]:
-    """Every edge with a key that its kind does not have, or without one that it needs; and the
-    keys that only uwf sets.
-    """
-    for key in DERIVED_AT_TOP:
-        if key in parsed.root.values:
-            place, message = parsed.root.keys[key].place, f"`{key}` is set by uwf"
-            yield error_at(place, "set-by-uwf", message, f"remove `{key}`")
-    for name, role in parsed.roles.items():
-        if role.node is not None:
-            yield from _derived(f"roles.{name}", role.node, DERIVED_IN_ROLE)
+    """Every edge with a key that its kind does not have, or without one that it needs."""
     for joint, _ in _nested(parsed):
         message = f"the edge {joint.text!r} of `then` leads to branches"
         hint = "lead it to a role; the edges of that role can lead to branches"
@@ -280,49 +263,37 @@ def _nested(parsed: ParsedWorkflow) -> Iterator[tuple[YamlScalar, YamlMapping]]:
 
 def edges_schema() -> dict[str, Any]:
     """The same rules as keywords of the JSON Schema of an edge."""
-    schema = _edge_schema(_PLAIN)
-    for key, kind in (("forEach", _ITEMS), ("parallel", _NAMED)):
-        schema = {"if": {"required": [key]}, "then": _edge_schema(kind), "else": schema}
+    schema = _edge_schema("role")
+    for kind in ("forEach", "parallel"):
+        schema = {"if": {"required": [kind]}, "then": _edge_schema(kind), "else": schema}
     return schema
 
 
-def _edge_schema(kind: tuple[str, ...]) -> dict[str, Any]:
+def _edge_schema(kind: str) -> dict[str, Any]:
     return {
         "required": list(_EDGE_REQUIRED[kind]),
-        "properties": {key: False for key in EDGE_KEYS if key not in kind},
+        "properties": {key: False for key in edge_keys() if key not in edge_keys(kind)},
     }
 
 
 def _edge(place: str, edge_key: YamlScalar, edge: YamlMapping) -> Iterator[Problem]:
-    yield from _derived(place, edge, DERIVED)
-    parallel = meant_value(edge, "parallel")
-    for name, branch in parallel.values.items() if isinstance(parallel, YamlMapping) else ():
-        if isinstance(branch, YamlMapping):
-            yield from _derived(f"{place}.parallel.{name}", branch, DERIVED_IN_BRANCH)
     if "parallel" in edge.values and "forEach" in edge.values:
         message = f"{place} has both `forEach` and `parallel`"
         yield error_at(edge.keys["forEach"].place, "edge-kind", message, "remove one of them")
         return
-    allowed: tuple[str, ...] = _PLAIN
+    kind = "role"
     if is_fan_out(edge):
-        allowed = _ITEMS if parallel is None else _NAMED
-    for key in _EDGE_REQUIRED[allowed]:
+        kind = "forEach" if meant_value(edge, "parallel") is None else "parallel"
+    for key in _EDGE_REQUIRED[kind]:
         value = meant_value(edge, key)
         if value is None or (key in FAN_OUT_KEYS and is_null(value)):
             message = f"missing key {key!r} in {place}"
             yield error_at(edge_key.place, "missing-key", message, f"add `{key}:`")
     for key in edge.values:
-        if key in EDGE_KEYS and key not in allowed:
+        if key in edge_keys() and key not in edge_keys(kind):
             message = f"{place}.{key} has no effect on this kind of edge"
             hint = "an edge leads to a role, or to branches with `forEach` or `parallel`"
             yield error_at(edge.keys[key].place, "edge-kind", message, hint)
-
-
-def _derived(place: str, node: YamlMapping, keys: tuple[str, ...]) -> Iterator[Problem]:
-    for key in keys:
-        if key in node.values:
-            message = f"{place}.{key} is set by uwf"
-            yield error_at(node.keys[key].place, "set-by-uwf", message, f"remove `{key}`")
 
 
 _AT_TOP: Final = {

@@ -77,7 +77,7 @@ def _problem(root: YamlNode, each: Mismatch, name: str) -> Problem | None:
         message = f"{subject} {each.message}, not the number {short(node.text)}"
         return error_at(node.place, "bad-number", message, _EXACT)
     if each.value is ABSENT:
-        place = key.place if key and code in ("blank-text", "name") else node.place
+        place = key.place if key and code in _OF_KEYS else node.place
         return error_at(place, code, f"{subject} {each.message}", each.hint)
     return error_at(
         node.place,
@@ -95,6 +95,8 @@ def _type_hint(each: Mismatch, node: YamlNode) -> str:
     return f'{each.hint}: "{short(node.text)}"' if each.hint else ""
 
 
+_OF_KEYS = ("blank-text", "name", "set-by-uwf")
+"""Mismatches that are shown at the key."""
 _EXACT = "if it is a name, put it in quotes"
 
 
