@@ -15,7 +15,7 @@ from uwf_core.workflow.entered_fields import (
     typed_value,
     undeclared_fields,
 )
-from uwf_core.yaml.nodes import type_of
+from uwf_core.workflow.lattice import type_of
 
 
 @pytest.mark.parametrize(

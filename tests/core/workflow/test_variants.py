@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from uwf_core.cas.inline import inline_refs, look_up, written_path
 from uwf_core.errors import DefinitionError
-from uwf_core.workflow.alternatives import inline_refs, look_up, written_path
 from uwf_core.workflow.fields import Fields, Presence
 from uwf_core.workflow.template import parse
 from uwf_core.workflow.variants import analyse, keyword_faults, variants

@@ -73,8 +73,10 @@ class Violation(NamedTuple):
     message: str
 
 
-def subschemas(schema: Mapping[str, Any]) -> Iterator[tuple[Keys, Any]]:
+def subschemas(schema: Any) -> Iterator[tuple[Keys, Any]]:
     """Each schema that lies directly within `schema`, with its place."""
+    if not isinstance(schema, dict):
+        return
     for word in _ONE:
         if word in schema:
             yield (word,), schema[word]

@@ -6,8 +6,10 @@ from typing import Any
 from uwf_core.api.extract import ExtractProblem, ExtractReply, ExtractRequest
 from uwf_core.extract.split import split_reply
 from uwf_core.extract.typed import checked, keeps, variant_for
+from uwf_core.workflow.entered_fields import value_of
+from uwf_core.workflow.lattice import at
 from uwf_core.workflow.variants import BODY, STATUS
-from uwf_core.yaml.nodes import YamlMapping, YamlScalar, at, value_of
+from uwf_core.yaml.nodes import YamlMapping, YamlScalar
 from uwf_core.yaml.problem import Problem
 from uwf_core.yaml.source import compose_texts
 

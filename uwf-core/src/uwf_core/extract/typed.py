@@ -13,8 +13,8 @@ from uwf_core.cas.schemas import CompiledSchema, Violation, violations
 from uwf_core.errors import PayloadError
 from uwf_core.fields.mismatch import not_a_field
 from uwf_core.workflow.definition import SUSPEND
+from uwf_core.workflow.lattice import at, type_of, types_of
 from uwf_core.workflow.variants import BODY, STATUS, Variant, variants
-from uwf_core.yaml.nodes import at, type_of, types_of
 
 _NONE_FITS = ("listed in the 'anyOf' keyword", "listed in the 'oneOf' keyword")
 

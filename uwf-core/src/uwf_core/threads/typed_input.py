@@ -8,8 +8,8 @@ from uwf_core.cas.schemas import Violation
 from uwf_core.errors import PayloadError, UsageError
 from uwf_core.extract.typed import explained_violations, problem_words
 from uwf_core.views.show import answer_options
-from uwf_core.workflow.alternatives import alternatives, as_list
 from uwf_core.workflow.entered_fields import parse_fields, undeclared_fields
+from uwf_core.workflow.lattice import alternatives, as_list
 
 if TYPE_CHECKING:
     from uwf_core.api.redact import Redactor

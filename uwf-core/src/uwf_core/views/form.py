@@ -12,12 +12,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
+from uwf_core.cas.inline import inline_refs
 from uwf_core.cas.references import FILE_FORMAT
 from uwf_core.errors import PayloadError
-from uwf_core.workflow.alternatives import alternatives, as_mapping, inline_refs
 from uwf_core.workflow.deliverable import field_facts, flattened
+from uwf_core.workflow.lattice import alternatives, as_mapping, types_of
 from uwf_core.workflow.variants import STATUS, role_variants
-from uwf_core.yaml.nodes import types_of
 
 Kind = Literal[
     "line", "text", "choice", "choices", "boolean", "integer", "number", "list", "file", "json"

@@ -10,7 +10,7 @@ from uwf_core.errors import UnknownIdError
 from uwf_core.fields.mismatch import NOT_BLANK, SPAN, Names, To, above
 from uwf_core.fields.records import read_payload
 from uwf_core.ids import Ref
-from uwf_core.workflow.alternatives import as_listed
+from uwf_core.workflow.lattice import as_listed
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store

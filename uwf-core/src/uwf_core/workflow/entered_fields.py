@@ -9,12 +9,21 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from uwf_core.cas.inline import inline_refs
 from uwf_core.errors import DefinitionError, PayloadError, UsageError
 from uwf_core.fields.mismatch import not_a_field, short
 from uwf_core.fields.records import without_doubles
-from uwf_core.workflow.alternatives import alternatives, as_mapping, inline_refs, is_open
+from uwf_core.workflow.lattice import (
+    alternatives,
+    as_mapping,
+    at,
+    is_open,
+    texts_of,
+    type_of,
+    types_of,
+)
 from uwf_core.workflow.variants import STATUS, role_variants
-from uwf_core.yaml.nodes import at, is_bad_number, type_of, types_of, value_of
+from uwf_core.yaml.nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence, is_bad_number
 from uwf_core.yaml.source import compose
 
 if TYPE_CHECKING:
@@ -185,3 +194,31 @@ def undeclared_fields(
     if not known:
         return []
     return [Violation(name, not_a_field(name, of, known)) for name in value if name not in known]
+
+
+# -- values of YAML --------------------------------------------------------------------------------
+# A value is its source text if the schema allows text but not the typed value: `version: 1.0` is
+# text if the schema requires text, and a commit id may have only digits.
+
+
+def value_of(node: YamlNode, schema: Any) -> Any:
+    """The value of `node`, typed by `schema`; it is not validated yet."""
+    if isinstance(node, YamlMapping):
+        return {name: value_of(each, at(schema, name)) for name, each in node.values.items()}
+    if isinstance(node, YamlSequence):
+        items = [each for each in node.items if not _is_comment(each, at(schema, 0))]
+        return [value_of(each, at(schema, index)) for index, each in enumerate(items)]
+    assert isinstance(node, YamlScalar)
+    if node.whole != node.text:
+        texts = texts_of(schema)
+        if texts is None or node.whole in texts:
+            return node.whole
+    allowed = types_of(schema)
+    is_other = node.plain and not isinstance(node.value, str) and type_of(node.value) not in allowed
+    return node.text if is_other and "string" in allowed else node.value
+
+
+def _is_comment(node: YamlNode, schema: Any) -> bool:
+    """Whether an item is a comment alone, because the schema allows only certain values."""
+    is_bare = isinstance(node, YamlScalar) and node.plain and not node.text and node.whole
+    return bool(is_bare) and texts_of(schema) is not None

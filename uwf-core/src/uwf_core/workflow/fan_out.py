@@ -7,15 +7,16 @@ Pure.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from uwf_core.workflow.alternatives import (
+from uwf_core.workflow.definition import START, Branch, Edge
+from uwf_core.workflow.fields import Fields, ValueShape
+from uwf_core.workflow.lattice import (
     alternatives,
     as_list,
     as_mapping,
     properties_of,
     required_of,
+    types_of,
 )
-from uwf_core.workflow.definition import START, Branch, Edge
-from uwf_core.workflow.fields import Fields, ValueShape
 from uwf_core.workflow.variants import (
     BODY,
     INDEX,
@@ -27,7 +28,6 @@ from uwf_core.workflow.variants import (
     Variant,
     variants,
 )
-from uwf_core.yaml.nodes import types_of
 
 MIXED, EMPTY = JOINED
 CANCELLED: Final = "$cancelled"

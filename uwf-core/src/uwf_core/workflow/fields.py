@@ -4,18 +4,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from uwf_core.workflow.alternatives import (
+from uwf_core.workflow.lattice import (
     MAX_ALTERNATIVES,
     alternatives,
     as_list,
     as_mapping,
+    at,
     is_open,
     presence,
     properties_of,
+    types_of,
 )
 from uwf_core.workflow.template import PRESENT, Path, TemplateName
 from uwf_core.workflow.variants import BODY, INPUT, STATUS, Variant
-from uwf_core.yaml.nodes import at, types_of
 
 _TRUE: tuple[dict[str, Any], ...] = ({"const": True},)
 _ANYTHING: tuple[dict[str, Any], ...] = ({},)

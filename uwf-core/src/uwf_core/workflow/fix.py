@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from uwf_core.errors import DefinitionError, UsageError
 from uwf_core.process.path_walk import read_regular
-from uwf_core.workflow.alternatives import as_list
 from uwf_core.workflow.check import Checked, check_loaded, rejected, without_collection
+from uwf_core.workflow.lattice import as_list
 from uwf_core.workflow.load import load_text, open_source, reason
 from uwf_core.workflow.variants import STATUS
 from uwf_core.yaml.nodes import YamlMapping, YamlNode, YamlSequence, plain_value, to_value

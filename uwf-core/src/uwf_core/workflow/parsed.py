@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uwf_core.fields.kinds import RecordOf
 from uwf_core.fields.mismatch import nearest
 from uwf_core.fields.records import shape_of
-from uwf_core.workflow.alternatives import properties_of
 from uwf_core.workflow.definition import END, START, SUSPEND, Branch, Edge, JoinEdge, RoleText
 from uwf_core.workflow.fan_out import ListType, branch_fields, listed_in
 from uwf_core.workflow.fields import Fields, ValueShape, item_shape, output_schema
+from uwf_core.workflow.lattice import properties_of
 from uwf_core.workflow.variants import BODY, INDEX, Analysis, Variant, variant_of
 from uwf_core.yaml.nodes import YamlMapping, YamlNode, YamlScalar
 from uwf_core.yaml.problem import Place

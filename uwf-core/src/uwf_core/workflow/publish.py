@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.cas.codec import decode, encode
 from uwf_core.cas.hashing import META, ref_of, ref_of_text
+from uwf_core.cas.inline import inline_refs
 from uwf_core.errors import DefinitionError, PayloadError
 from uwf_core.fields.records import constant_schemas, read_payload, write_record
 from uwf_core.ids import Ref
-from uwf_core.workflow.alternatives import inline_refs
 from uwf_core.workflow.definition import WORKFLOW_TYPE, Edge, Workflow
 from uwf_core.workflow.deliverable import deliverable_of, ways_of
 from uwf_core.workflow.load import load_file

@@ -4,18 +4,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from uwf_core.cas.bounds import Budget
+from uwf_core.cas.codec import Keys
+from uwf_core.cas.inline import inline_refs, written_path
 from uwf_core.cas.references import CLAIMS, FILE_FORMAT
-from uwf_core.cas.schemas import schema_problems
+from uwf_core.cas.schemas import schema_problems, subschemas
 from uwf_core.fields.mismatch import short, suggestion
-from uwf_core.workflow.alternatives import (
-    Path,
-    as_list,
-    as_mapping,
-    inline_refs,
-    properties_of,
-    subschemas,
-    written_path,
-)
+from uwf_core.workflow.lattice import as_list, as_mapping, properties_of
 from uwf_core.workflow.parsed import ParsedRole, ParsedWorkflow
 from uwf_core.workflow.variants import (
     INPUT,
@@ -82,7 +76,7 @@ class SchemaSource:
         self.node = node
         self.written = _storable(to_value(node))
 
-    def problem(self, path: Path, code: str, message: str, hint: str | None = None) -> Problem:
+    def problem(self, path: Keys, code: str, message: str, hint: str | None = None) -> Problem:
         """An error at a path of the inlined schema."""
         place = place_at(self.node, written_path(self.written, path))
         return error_at(place, code, message, hint or "")
@@ -131,7 +125,7 @@ def _joint_statuses(schema: Any, analysis: Analysis) -> Iterator[Fault]:
                 yield Fault(where, "reserved-status", message, hint)
 
 
-def file_places(schema: Any, path: Path = ()) -> Iterator[Path]:
+def file_places(schema: Any, path: Keys = ()) -> Iterator[Keys]:
     """Where a schema declares a text as the path of a file."""
     if isinstance(schema, dict) and schema.get("format") == FILE_FORMAT:
         yield (*path, "format")
@@ -139,7 +133,7 @@ def file_places(schema: Any, path: Path = ()) -> Iterator[Path]:
         yield from file_places(inner, (*path, *where))
 
 
-def _wrong_formats(schema: Any, path: Path) -> Iterator[Fault]:
+def _wrong_formats(schema: Any, path: Keys) -> Iterator[Fault]:
     """Formats that nothing would enforce."""
     given = schema.get("format") if isinstance(schema, dict) else None
     if isinstance(given, str) and given not in FORMATS:

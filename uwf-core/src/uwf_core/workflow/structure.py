@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from uwf_core.fields.mismatch import short
-from uwf_core.workflow.alternatives import UNIONS
 from uwf_core.workflow.definition import START, SUSPEND, VERSION, Workflow
+from uwf_core.workflow.lattice import UNIONS
 from uwf_core.workflow.names import NAME, NAME_HINT, check_look_alike, check_name, expected_name
 from uwf_core.workflow.parsed import (
     FAN_OUT_KEYS,

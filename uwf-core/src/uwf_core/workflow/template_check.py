@@ -10,10 +10,10 @@ from itertools import islice
 
 from uwf_core.cas.bounds import MAX_PROBLEMS
 from uwf_core.fields.mismatch import nearest, short, suggestion
-from uwf_core.workflow.alternatives import alternatives, properties_of
 from uwf_core.workflow.blank_prompt import MAX_VISITS_TOGETHER, Text, skippable, text_of
 from uwf_core.workflow.definition import START
 from uwf_core.workflow.fields import Fields, Presence, WorkLeft
+from uwf_core.workflow.lattice import alternatives, properties_of
 from uwf_core.workflow.load import FILE_STYLE
 from uwf_core.workflow.parsed import Outputs, ParsedEdge
 from uwf_core.workflow.structure import kind_of

@@ -9,22 +9,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from uwf_core.cas.codec import Keys
+from uwf_core.cas.inline import inline_refs
 from uwf_core.errors import DefinitionError
 from uwf_core.fields.mismatch import short
-from uwf_core.workflow.alternatives import (
+from uwf_core.workflow.definition import END, SUSPEND
+from uwf_core.workflow.lattice import (
     MAX_ALTERNATIVES,
     UNIONS,
-    Path,
     as_list,
     as_mapping,
-    inline_refs,
     is_open,
     merged,
     properties_of,
     required_of,
     union_of,
 )
-from uwf_core.workflow.definition import END, SUSPEND
 from uwf_core.workflow.names import name_fault
 
 STATUS = "$status"
@@ -80,7 +80,7 @@ class Variant(NamedTuple):
 class Fault(NamedTuple):
     """The reason why a schema has no clear statuses; `path` is the place in the schema."""
 
-    path: Path
+    path: Keys
     code: str
     message: str
     hint: str = ""
@@ -149,7 +149,7 @@ def variants_of_text(text: str) -> tuple[Variant, ...]:
     return found.variants
 
 
-def objects_of(schema: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+def objects_of(schema: Any) -> Iterator[tuple[Keys, dict[str, Any]]]:
     """The objects of a role's schema with their paths: itself, or those that it lists."""
     word = union_of(schema)
     if word is None:
@@ -172,7 +172,7 @@ def keyword_faults(schema: Any) -> Iterator[Fault]:
             yield Fault(where, "variant-keyword", message, "give each variant its own $status")
 
 
-def _not_in_variants(schema: dict[str, Any], path: Path, unions: Iterable[str]) -> Iterator[Fault]:
+def _not_in_variants(schema: dict[str, Any], path: Keys, unions: Iterable[str]) -> Iterator[Fault]:
     for key, instead in {**_INSTEAD, **dict.fromkeys(unions, _NESTED)}.items():
         if key in schema:
             message = f"`{key}` is not allowed here: a role delivers an object, or `oneOf` of some"
@@ -180,7 +180,7 @@ def _not_in_variants(schema: dict[str, Any], path: Path, unions: Iterable[str]) 
 
 
 def analyse(schema: Any) -> Analysis:
-    """The variants and errors of a schema without `$ref` (see `alternatives.inline_refs`)."""
+    """The variants and errors of a schema without `$ref` (see `cas.inline`)."""
     if not isinstance(schema, dict):
         return Analysis((), (Fault((), "schema", "a role's schema must be a mapping"),))
     objects = [*objects_of(schema)]
@@ -213,7 +213,7 @@ def analyse(schema: Any) -> Analysis:
     return Analysis(tuple(found), _unique(faults), _unique(warnings), complete, tuple(twice))
 
 
-def _duplicate(status: str, path: Path) -> Fault:
+def _duplicate(status: str, path: Keys) -> Fault:
     return Fault(
         (*path, "properties", STATUS),
         "duplicate-status",
@@ -222,7 +222,7 @@ def _duplicate(status: str, path: Path) -> Fault:
     )
 
 
-def _undeclared(schema: dict[str, Any], path: Path, whole: dict[str, Any]) -> Iterator[Fault]:
+def _undeclared(schema: dict[str, Any], path: Keys, whole: dict[str, Any]) -> Iterator[Fault]:
     """Keys that are required but not described: often one of two is misspelt."""
     if is_open(whole):
         return
@@ -240,7 +240,7 @@ def _unique(faults: Iterable[Fault]) -> tuple[Fault, ...]:
     return tuple(dict.fromkeys(faults))
 
 
-def _reserved(schema: dict[str, Any], path: Path) -> Iterator[Fault]:
+def _reserved(schema: dict[str, Any], path: Keys) -> Iterator[Fault]:
     """Every key and type that no output can have."""
     types = schema.get("type", "object")
     if "object" not in (types if isinstance(types, list) else [types]):
@@ -260,7 +260,7 @@ def _reserved(schema: dict[str, Any], path: Path) -> Iterator[Fault]:
             yield Fault(where, "reserved-field", message, _RESERVED[BODY])
 
 
-def _status(schema: dict[str, Any], path: Path, faults: list[Fault]) -> str | None:
+def _status(schema: dict[str, Any], path: Keys, faults: list[Fault]) -> str | None:
     """The status of a variant, or None and an error."""
     if STATUS not in properties_of(schema):
         faults.append(
@@ -284,7 +284,7 @@ def _status(schema: dict[str, Any], path: Path, faults: list[Fault]) -> str | No
     return status
 
 
-def _status_faults(path: Path, schema: dict[str, Any]) -> Iterator[Fault]:
+def _status_faults(path: Keys, schema: dict[str, Any]) -> Iterator[Fault]:
     """The errors in a declaration of `$status`."""
     if "enum" in schema:
         yield _enum_fault((*path, "enum"), schema["enum"])
@@ -317,7 +317,7 @@ def _status_faults(path: Path, schema: dict[str, Any]) -> Iterator[Fault]:
         yield Fault(path, "bad-name", f"the status {short(status)!r} {fault[0]}", fault[1])
 
 
-def _enum_fault(path: Path, values: Any) -> Fault:
+def _enum_fault(path: Keys, values: Any) -> Fault:
     names = [value for value in as_list(values) if isinstance(value, str)] or ["done"]
     rewrite = ", ".join(
         f"{{properties: {{$status: {{const: {name}}}}}, required: [$status]}}" for name in names[:8]

@@ -1,15 +1,13 @@
-"""The alternatives of a JSON Schema, each made flat, after its local `$ref`s are inlined.
-
-A stored schema is self-contained. `oneOf` and `anyOf` are a union of at most 64. Nothing here
-expects a schema to be valid: a value that is not a mapping or list where one belongs counts as
-absent.
+"""Schemas with local `$ref`s as schemas that can be types: each reference is replaced by what it
+points to. Nothing here expects a schema to be valid: a value that is not a mapping or list where
+one belongs counts as absent.
 """
 
-from collections.abc import Iterator, Mapping
-from itertools import islice
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-Path = tuple[str | int, ...]
+from uwf_core.cas.codec import Keys
+from uwf_core.cas.schemas import subschemas
 
 MAX_NODES = 10_000
 """The limit of schemas, and of entries of their lists and mappings, once inlined."""
@@ -18,18 +16,12 @@ MAX_DEPTH = 60
 DEFINITIONS = ("$defs", "definitions")
 ANNOTATIONS = frozenset(("title", "description", "default", "examples", "deprecated", "$comment"))
 """Keywords that only describe a value."""
-_MAPS = ("properties", "patternProperties", "dependentSchemas")
-_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
-_SINGLE = (
-    "items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames",
-    "unevaluatedItems", "unevaluatedProperties",
-)  # fmt: skip
 
 
 class RefFault(NamedTuple):
     """A `$ref` that cannot be inlined; `path` leads to the schema that holds it."""
 
-    path: Path
+    path: Keys
     code: str
     message: str
     hint: str
@@ -42,23 +34,6 @@ class Inlined(NamedTuple):
     faults: tuple[RefFault, ...]
 
 
-def subschemas(schema: Any) -> Iterator[tuple[Path, Any]]:
-    """The direct sub-schemas of `schema` with their paths, definitions not among them."""
-    if not isinstance(schema, dict):
-        return
-    for key in _MAPS:
-        if isinstance(schema.get(key), dict):
-            for name, inner in schema[key].items():
-                yield (key, name), inner
-    for key in _LISTS:
-        if isinstance(schema.get(key), list):
-            for index, inner in enumerate(schema[key]):
-                yield (key, index), inner
-    for key in _SINGLE:
-        if isinstance(schema.get(key), dict):
-            yield (key,), schema[key]
-
-
 def inline_refs(schema: Any) -> Inlined:
     """`schema` with every local `$ref` replaced by what it points to.
 
@@ -69,10 +44,10 @@ def inline_refs(schema: Any) -> Inlined:
     return Inlined(inliner.inline(schema, (), (), 0), tuple(inliner.faults))
 
 
-def written_path(schema: Any, path: Path) -> Path:
+def written_path(schema: Any, path: Keys) -> Keys:
     """The path in `schema`, as written, of a `path` within the inlined schema."""
     at: Any = schema
-    written: Path = ()
+    written: Keys = ()
     steps = list(path)
     while steps:
         at, written = _follow_pure(schema, at, written)
@@ -100,7 +75,7 @@ def written_path(schema: Any, path: Path) -> Path:
     return _follow_pure(schema, at, written)[1] if path else ()
 
 
-def _follow_pure(root: Any, at: Any, written: Path) -> tuple[Any, Path]:
+def _follow_pure(root: Any, at: Any, written: Keys) -> tuple[Any, Keys]:
     """Follow schemas that are only a `$ref` to the first that is more."""
     seen = set()
     while isinstance(at, dict) and _is_pure(at) and at["$ref"] not in seen:
@@ -118,7 +93,7 @@ def _is_pure(schema: Mapping[str, Any]) -> bool:
     )
 
 
-def pointer_path(ref: str) -> Path | None:
+def pointer_path(ref: str) -> Keys | None:
     """The JSON Pointer of a local reference (`#/$defs/item`) as a path, or None."""
     if ref == "#":
         return ()
@@ -130,7 +105,7 @@ def pointer_path(ref: str) -> Path | None:
     )
 
 
-def look_up(schema: Any, path: Path) -> Any:
+def look_up(schema: Any, path: Keys) -> Any:
     """The value at `path`, or None; list positions may be text."""
     at = schema
     for step in path:
@@ -151,7 +126,7 @@ class _Inliner:
         self.faults: list[RefFault] = []
         self.nodes = 0
 
-    def inline(self, schema: Any, path: Path, active: tuple[str, ...], depth: int) -> Any:
+    def inline(self, schema: Any, path: Keys, active: tuple[str, ...], depth: int) -> Any:
         if not isinstance(schema, dict):
             return schema
         size = sum(len(value) for value in schema.values() if isinstance(value, (dict, list)))
@@ -175,7 +150,7 @@ class _Inliner:
         inlined = self.inline(look_up(self.root, target), target, (*active, schema["$ref"]), level)
         return _join(done, inlined)
 
-    def _is_too_much(self, path: Path, depth: int, size: int) -> bool:
+    def _is_too_much(self, path: Keys, depth: int, size: int) -> bool:
         self.nodes += 1 + size
         if self.nodes > MAX_NODES:
             self._once(path, "too-many-nodes", f"more than {MAX_NODES:,} values once inlined")
@@ -183,7 +158,7 @@ class _Inliner:
             self._once(path, "too-deep", f"nested deeper than {MAX_DEPTH} levels once inlined")
         return self.nodes > MAX_NODES or depth > MAX_DEPTH
 
-    def _target(self, ref: Any, path: Path, active: tuple[str, ...]) -> Path | None:
+    def _target(self, ref: Any, path: Keys, active: tuple[str, ...]) -> Keys | None:
         """The target of `ref`, or None and an error if it cannot be followed."""
         target = pointer_path(ref) if isinstance(ref, str) else None
         if isinstance(ref, str) and not ref.startswith("#"):
@@ -211,10 +186,10 @@ class _Inliner:
             return target
         return None
 
-    def _fault(self, path: Path, code: str, message: str, hint: str = "") -> None:
+    def _fault(self, path: Keys, code: str, message: str, hint: str = "") -> None:
         self.faults.append(RefFault(path, code, message, hint))
 
-    def _once(self, path: Path, code: str, message: str) -> None:
+    def _once(self, path: Keys, code: str, message: str) -> None:
         if all(fault.code != code for fault in self.faults):
             self._fault(path, code, message)
 
@@ -225,103 +200,3 @@ def _join(beside: dict[str, Any], inlined: Any) -> Any:
         return {**inlined, **beside}
     others = beside.get("allOf")
     return {**beside, "allOf": [*(others if isinstance(others, list) else ()), inlined]}
-
-
-# -- alternatives ----------------------------------------------------------------------------------
-
-MAX_ALTERNATIVES = 64
-UNIONS = ("oneOf", "anyOf")
-_UNREAD = ("allOf", "if", "then", "else", "dependentSchemas")
-"""Keywords that are validated and not read: below them every field may be present."""
-
-
-def alternatives(schema: Any) -> tuple[dict[str, Any], ...]:
-    """The alternatives of any schema, each flat; none if there are too many. Each allows at least
-    what `schema` allows of it.
-    """
-    found = tuple(islice(_each(schema), MAX_ALTERNATIVES + 1))
-    return found if len(found) <= MAX_ALTERNATIVES else ()
-
-
-def _each(schema: Any) -> Iterator[dict[str, Any]]:
-    word = union_of(schema)
-    if word is None:
-        yield as_mapping(schema)
-        return
-    base = {key: each for key, each in schema.items() if key != word}
-    for choice in schema[word]:
-        for one in _each(base):
-            for other in _each(choice):
-                yield merged(one, other)
-
-
-def union_of(schema: Any) -> str | None:
-    """The keyword that lists the alternatives of a schema; None if it has none."""
-    mapping = as_mapping(schema)
-    return next((word for word in UNIONS if as_list(mapping.get(word))), None)
-
-
-def merged(*schemas: dict[str, Any]) -> dict[str, Any]:
-    """Schemas that apply together as one, which allows at least what they allow."""
-    found = {key: each for schema in schemas for key, each in schema.items()}
-    if "properties" in found:
-        fields = map(properties_of, schemas)
-        found["properties"] = {name: each for some in fields for name, each in some.items()}
-    if "required" in found:
-        found["required"] = [*dict.fromkeys(name for each in schemas for name in required_of(each))]
-    return found
-
-
-def properties_of(schema: dict[str, Any]) -> dict[str, Any]:
-    """The properties that a schema declares."""
-    return as_mapping(schema.get("properties"))
-
-
-def required_of(schema: dict[str, Any]) -> list[str]:
-    """The properties that a schema requires."""
-    return [name for name in as_list(schema.get("required")) if isinstance(name, str)]
-
-
-def presence(schema: dict[str, Any], name: str) -> Literal["always", "perhaps", "never", "unknown"]:
-    """Whether a value has a property; `unknown` where it may have some that nothing describes."""
-    if name in as_list(schema.get("required")):
-        return "always"
-    declared = properties_of(schema)
-    if name in declared:
-        return "perhaps"
-    is_closed = schema.get("additionalProperties") is False or (declared and not is_open(schema))
-    return "never" if is_closed else "unknown"
-
-
-def is_open(schema: dict[str, Any]) -> bool:
-    """Whether a value may have properties that the schema does not name."""
-    more = schema.get("additionalProperties", False)
-    explicit = bool(schema.get("patternProperties")) or more is True or isinstance(more, dict)
-    return explicit or any(word in schema for word in _UNREAD)
-
-
-def as_listed(schema: Any) -> Any:
-    """A schema whose fields are in the order of `required`, and then by name. A stored schema keeps
-    the lists of its author, and sorts the mappings.
-    """
-    if isinstance(schema, list):
-        return [as_listed(each) for each in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    found = {key: as_listed(each) for key, each in schema.items()}
-    fields = found.get("properties")
-    if isinstance(fields, dict):
-        listed = (name for name in as_list(found.get("required")) if isinstance(name, str))
-        names = dict.fromkeys((*listed, *sorted(fields)))
-        found["properties"] = {name: fields[name] for name in names if name in fields}
-    return found
-
-
-def as_list(value: Any) -> list[Any]:
-    """`value` if it is a list, else an empty one."""
-    return value if isinstance(value, list) else []
-
-
-def as_mapping(value: Any) -> dict[str, Any]:
-    """`value` if it is a mapping, else an empty one."""
-    return value if isinstance(value, dict) else {}
