@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from uwf_core.workflow.names import MAX_BYTES, check_look_alike, name_fault
+from uwf_core.fields.mismatch import LONGEST_NAME, name_fault
+from uwf_core.workflow.structure import check_look_alike
 from uwf_core.yaml.problem import Place
 
 PLACE = Place("f", 1, 1)
@@ -19,7 +20,7 @@ NAMES = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=12)
 @example("_x.y-z")
 def test_a_name_of_letters_and_digits_is_valid_in_its_normal_form(name: str) -> None:
     normal = unicodedata.normalize("NFC", name)
-    short = len(normal.encode()) <= MAX_BYTES
+    short = len(normal.encode()) <= LONGEST_NAME
     if all(each.isalnum() for each in normal):
         assert (name_fault(normal) is None) is short
     if normal != name and short and all(each.isalnum() for each in name):

@@ -18,7 +18,7 @@ from uwf_core.ids import Ref
 from uwf_core.prompt.command import command_text
 from uwf_core.thread.names import programs_name
 from uwf_core.workflow.definition import SELF, Definition
-from uwf_core.workflow.names import FOLDERS
+from uwf_core.workflow.discover import FOLDERS
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine

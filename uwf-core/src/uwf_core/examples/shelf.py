@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from uwf_core.cas.walk import reached
 from uwf_core.errors import UnknownIdError, UsageError
-from uwf_core.workflow.names import FOLDERS, SUFFIXES
+from uwf_core.workflow.discover import FOLDERS, SUFFIXES
 from uwf_core.workflow.starter import name_text, schema_path, starter, write_files
 
 

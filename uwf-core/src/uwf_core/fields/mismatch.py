@@ -1,5 +1,6 @@
 """The rules of a value beyond its type, values that do not fit, and the words that report them."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -144,6 +145,28 @@ def shown(value: Any) -> str:
         return "a list"
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+# -- names ----------------------------------------------------------------------------------------
+
+LONGEST_NAME: Final = 100
+"""The longest name, in UTF-8."""
+_NAME = r"\w[\w.-]*\Z"
+_NAME_HINT: Final = "use letters, digits, `_`, `.` and `-`, with a letter, a digit or `_` first"
+
+
+def name_fault(name: str) -> tuple[str, str] | None:
+    """Why `name` is not a name, in words that follow it, and the hint; None if it is one."""
+    if not name.isascii():
+        from unicodedata import is_normalized  # few names need it
+
+        if not is_normalized("NFC", name):
+            return "is not in the normal form NFC of Unicode", "type its accented letters anew"
+    if not re.match(_NAME, name):
+        return "is not a valid name", _NAME_HINT
+    if len(name.encode("utf-8", "surrogatepass")) > LONGEST_NAME:
+        return f"is longer than {LONGEST_NAME} bytes", "shorten it"
+    return None
 
 
 # -- what `Annotated` adds to the type of a field --------------------------------------------------

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.errors import DefinitionError, UsageError
 from uwf_core.workflow.definition import SELF, Edge
-from uwf_core.workflow.names import SUFFIXES
+from uwf_core.workflow.discover import SUFFIXES
 from uwf_core.yaml.nodes import YamlMapping, YamlNode, YamlScalar
 
 if TYPE_CHECKING:

@@ -389,7 +389,7 @@ def answer_options(form: Mapping[str, Any], option: str = "--answer") -> list[st
 
 
 def _placeholder(field: "FormField") -> str:
-    from uwf_core.workflow.names import NAME
+    from uwf_core.workflow.discover import NAME
 
     choices = field["choices"] if field["kind"] == "choice" else None
     if not choices:

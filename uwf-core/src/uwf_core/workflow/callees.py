@@ -14,11 +14,10 @@ from uwf_core.ids import Ref
 from uwf_core.process.path_walk import PathOutside
 from uwf_core.workflow.check import Checked, check_loaded, rejected
 from uwf_core.workflow.definition import SELF, Definition, Edge
-from uwf_core.workflow.discover import ResolveContext, resolve
+from uwf_core.workflow.discover import SUFFIXES, ResolveContext, resolve
 from uwf_core.workflow.fan_out import MAX_JOINT, flat_graph
 from uwf_core.workflow.fields import WorkLeft
 from uwf_core.workflow.load import Loaded, load_beside, load_file, reason
-from uwf_core.workflow.names import SUFFIXES
 from uwf_core.workflow.variants import result_schema, variants
 from uwf_core.yaml.problem import Problem
 

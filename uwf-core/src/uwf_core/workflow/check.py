@@ -23,9 +23,15 @@ from uwf_core.workflow.parsed import (
     is_worktree,
     parse_workflow,
 )
-from uwf_core.workflow.role_schema import NO_SCHEMA, RoleSchema, check_input, check_role_schema
+from uwf_core.workflow.role_check import (
+    NO_SCHEMA,
+    RoleSchema,
+    check_input,
+    check_programs,
+    check_role_schema,
+)
 from uwf_core.workflow.structure import check_structure, check_suggestions
-from uwf_core.workflow.template_check import check_programs, check_templates
+from uwf_core.workflow.template_check import check_templates
 from uwf_core.workflow.variants import Edges, analyse, result_schema
 from uwf_core.yaml.nodes import YamlMapping
 from uwf_core.yaml.problem import Place, Problem, as_definition_error, error_at, warning_at

@@ -9,9 +9,10 @@ The registry has names of published workflows, which are variables that move.
 """
 
 # Read by `thread start` and the listings: pathlib is not imported for that.
-# ruff: noqa: PTH113, PTH118, PTH119, PTH122, PTH208
+# ruff: noqa: PTH100, PTH113, PTH118, PTH119, PTH122, PTH208
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
@@ -19,11 +20,20 @@ from uwf_core.errors import BusyError, UnknownIdError, UsageError
 from uwf_core.ids import Ref
 from uwf_core.process.folders import climb, foreign_error, is_own
 from uwf_core.workflow.definition import is_workflow
-from uwf_core.workflow.names import FOLDERS, INDEX_FILES, NAME, SUFFIXES
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
     from uwf_core.cas.store import Store
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
+"""The pattern of names of workflows."""
+NAME_HINT = "use letters, digits, `.`, `_` and `-`, with a letter or digit first"
+
+SUFFIXES = (".yaml", ".yml")
+FOLDERS = (".workflow", ".workflows")
+"""The folders of a project's workflows; if one folder has both, the former wins."""
+INDEX_FILES = tuple("index" + suffix for suffix in SUFFIXES)
+"""The file of a workflow that is named by its folder."""
 
 Source = Literal["reference", "path", "local", "config", "registry"]
 
@@ -78,6 +88,13 @@ class Resolved(NamedTuple):
     ref: Ref | None = None
     file: str | None = None
     notices: tuple[str, ...] = ()
+
+
+def expected_name(file: str) -> str:
+    """The required name of the workflow in `file`: the stem, or the folder for `index.yaml`."""
+    folder, name = os.path.split(os.path.abspath(file))
+    stem = os.path.splitext(name)[0]
+    return os.path.basename(folder) if stem == "index" else stem
 
 
 def local_workflows(cwd: str, trusts: Callable[[str], bool]) -> list[Found]:

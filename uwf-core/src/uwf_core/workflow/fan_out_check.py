@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from uwf_core.cas.bounds import Budget, values_in
 from uwf_core.cas.schemas import schema_problems
-from uwf_core.fields.mismatch import nearest, suggestion
+from uwf_core.fields.mismatch import name_fault, nearest, suggestion
 from uwf_core.workflow.definition import END, SELF, START
 from uwf_core.workflow.fan_out import (
     EMPTY,
@@ -23,7 +23,6 @@ from uwf_core.workflow.fan_out import (
 )
 from uwf_core.workflow.fields import Fields, Presence, WorkLeft, item_shape
 from uwf_core.workflow.lattice import alternatives, as_list, properties_of, types_of
-from uwf_core.workflow.names import check_name, name_fault
 from uwf_core.workflow.parsed import (
     Outputs,
     ParsedEdge,
@@ -33,8 +32,8 @@ from uwf_core.workflow.parsed import (
     is_true,
     is_worktree,
 )
-from uwf_core.workflow.role_schema import NO_SCHEMA, RoleSchema
-from uwf_core.workflow.structure import kind_of
+from uwf_core.workflow.role_check import NO_SCHEMA, RoleSchema
+from uwf_core.workflow.structure import check_name, kind_of
 from uwf_core.workflow.template import TemplateError, TemplateName, parse
 from uwf_core.workflow.variants import FOLDER, GIT_BRANCH, INDEX, INPUT, PLACE, Items
 from uwf_core.yaml.nodes import YamlMapping, YamlScalar, YamlSequence

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from uwf_core.errors import DefinitionError, UsageError
 from uwf_core.process.path_walk import ENTER, PathOutside, PathWalk, open_regular, project_root
-from uwf_core.workflow.names import FOLDERS, SUFFIXES
+from uwf_core.workflow.discover import FOLDERS, SUFFIXES
 from uwf_core.yaml.problem import Place, Problem, error_at
 from uwf_core.yaml.source import (
     MAX_BYTES,

@@ -21,7 +21,7 @@ from uwf_core.yaml.nodes import YamlMapping, YamlNode, YamlScalar
 from uwf_core.yaml.problem import Place
 
 if TYPE_CHECKING:
-    from uwf_core.workflow.role_schema import RoleSchema
+    from uwf_core.workflow.role_check import RoleSchema
 
 
 class ParsedEdge(NamedTuple):

@@ -13,8 +13,8 @@ from uwf_core.fields.records import constant_schemas, read_payload, write_record
 from uwf_core.ids import Ref
 from uwf_core.workflow.definition import WORKFLOW_TYPE, Edge, Workflow
 from uwf_core.workflow.deliverable import deliverable_of, ways_of
+from uwf_core.workflow.discover import expected_name
 from uwf_core.workflow.load import load_file
-from uwf_core.workflow.names import expected_name
 from uwf_core.workflow.variants import keyword_faults
 from uwf_core.yaml.nodes import YamlMapping
 from uwf_core.yaml.shape import read_shape

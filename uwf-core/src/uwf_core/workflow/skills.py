@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from uwf_core.errors import DefinitionError
 from uwf_core.process.folders import climb
 from uwf_core.process.path_walk import PathOutside, read_regular
-from uwf_core.workflow.names import FOLDERS
+from uwf_core.workflow.discover import FOLDERS
 from uwf_core.workflow.parsed import ParsedWorkflow
 from uwf_core.yaml.nodes import YamlNode, YamlScalar, YamlSequence
 from uwf_core.yaml.problem import Problem, error_at, warning_at

@@ -12,7 +12,7 @@ from uwf_core.fields.kinds import SET_BY_UWF
 from uwf_core.fields.records import shape_of
 from uwf_core.process.path_walk import read_regular
 from uwf_core.workflow.definition import NAME_PATTERN, VERSION, JoinEdge, Workflow
-from uwf_core.workflow.names import NAME, NAME_HINT
+from uwf_core.workflow.discover import NAME, NAME_HINT
 
 _LETTER = r"[A-Za-z0-9_]|[^\x00-\x7f\s]"
 _NAMED = rf"^(?:{_LETTER})(?:{_LETTER}|[.-])*$"

@@ -1,12 +1,12 @@
 """Check the structure of a workflow file: its names, and the keys of each kind of role and edge."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from uwf_core.fields.mismatch import short
+from uwf_core.fields.mismatch import name_fault, short
 from uwf_core.workflow.definition import START, SUSPEND, VERSION, Workflow
+from uwf_core.workflow.discover import NAME, NAME_HINT, expected_name
 from uwf_core.workflow.lattice import UNIONS
-from uwf_core.workflow.names import NAME, NAME_HINT, check_look_alike, check_name, expected_name
 from uwf_core.workflow.parsed import (
     FAN_OUT_KEYS,
     ParsedRole,
@@ -79,6 +79,49 @@ def _names(parsed: ParsedWorkflow, file: str) -> Iterator[Problem]:
     )
     for _, edges in parsed.graph.values():
         yield from check_look_alike([(each.status, each.key.place) for each in edges], "status")
+
+
+_LATIN = str.maketrans("01аеорсухіјѕһԁѵвкмнтοανικρτυχβζ", "olaeopcyxijshdvbkmhtoavikptuxbz")
+"""Digits, and letters of other scripts in lower or upper case, that look like Latin letters."""
+
+
+def check_name(name: str, noun: str, place: Place) -> Iterator[Problem]:
+    """The error of a name that is not valid; `noun` is what it names: `role`."""
+    fault = name_fault(name)
+    if fault is not None:
+        yield error_at(place, "bad-name", f"the {noun} {short(name)!r} {fault[0]}", fault[1])
+
+
+def check_look_alike(names: Iterable[tuple[str, Place]], noun: str) -> Iterator[Problem]:
+    """Each name that people can take for one above it: the same letters in another case or
+    script.
+    """
+    seen: dict[str, str] = {}
+    for name, place in names:
+        other = seen.setdefault(_skeleton(name), name)
+        if other != name:
+            many = "statuses" if noun == "status" else f"{noun}s"
+            message = f"the {many} {short(other)!r} and {short(name)!r} look alike"
+            yield warning_at(
+                place, "names-look-alike", message, f"rename one{_scripts(other, name)}"
+            )
+
+
+def _skeleton(name: str) -> str:
+    if name.isascii():
+        return name.casefold().translate(_LATIN)
+    from unicodedata import normalize
+
+    return normalize("NFKC", name).casefold().translate(_LATIN)
+
+
+def _scripts(*names: str) -> str:
+    """The letters of another script, by which the names differ."""
+    from unicodedata import name as name_of
+
+    found = dict.fromkeys(each for name in names for each in name if ord(each) > 127)
+    listed = [f"{each} is {name_of(each, 'unnamed')}" for each in found]
+    return f": {', '.join(listed[:3])}" if listed else ""
 
 
 _RESERVED = (STATUS, SUSPEND, BODY, *PLACE, "$index")

@@ -1,25 +1,32 @@
-"""Check the templates of a workflow, their syntax and their fields: of prompts and locations, and
-of the programs of roles, with their exit codes.
-"""
+"""Check the templates of a workflow: their syntax, their fields, and whether a prompt is blank."""
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import IntEnum
 from functools import partial
 from itertools import islice
 
 from uwf_core.cas.bounds import MAX_PROBLEMS
-from uwf_core.fields.mismatch import nearest, short, suggestion
-from uwf_core.workflow.blank_prompt import MAX_VISITS_TOGETHER, Text, skippable, text_of
+from uwf_core.fields.mismatch import short, suggestion
 from uwf_core.workflow.definition import START
 from uwf_core.workflow.fields import Fields, Presence, WorkLeft
 from uwf_core.workflow.lattice import alternatives, properties_of
 from uwf_core.workflow.load import FILE_STYLE
 from uwf_core.workflow.parsed import Outputs, ParsedEdge
 from uwf_core.workflow.structure import kind_of
-from uwf_core.workflow.template import Template, TemplateError, TemplateName, parse
-from uwf_core.workflow.variants import INPUT, Analysis
-from uwf_core.yaml.nodes import YamlMapping, YamlScalar, YamlSequence
+from uwf_core.workflow.template import (
+    Path,
+    Template,
+    TemplateError,
+    TemplateName,
+    TemplateNode,
+    TemplateSection,
+    TemplateVariable,
+    parse,
+)
+from uwf_core.workflow.variants import BODY, INPUT
+from uwf_core.yaml.nodes import YamlScalar
 from uwf_core.yaml.problem import Place, Problem, error_at, warning_at
 
 _BREAK = "\r\n?|\n"
@@ -251,90 +258,107 @@ def _line_starts(text: str) -> list[int]:
     return [0, *(match.end() for match in re.finditer("\n", text))]
 
 
-# -- programs --------------------------------------------------------------------------------------
+# -- blank prompts ---------------------------------------------------------------------------------
+# A prompt may be blank although no single name in it is to blame: `{{#a}}Fix {{a}}{{/a}}` is blank
+# without `a`. Each section that may be skipped is tried both ways, so that `{{#a}}…{{/a}}{{^a}}…
+# {{/a}}` has text in every case.
+
+MAX_VISITS = 5_000
+"""Nodes of one template that are looked at; beyond it the prompt counts as blank in some case."""
+MAX_VISITS_TOGETHER = 50_000
+"""The same, of all templates of a file."""
+
+_Key = tuple[tuple[Path, ...], Path]
+_Known = Mapping[_Key, bool]
 
 
-_HIGHEST_CODE = 255
+class Text(IntEnum):
+    """Whether a template renders text: never, in some cases, always."""
+
+    NEVER = 0
+    PERHAPS = 1
+    ALWAYS = 2
 
 
-def check_programs(outputs: Outputs) -> Iterator[Problem]:
-    """Every error in the programs of roles."""
-    places = Places(outputs.parsed.sources)
-    for name, role in outputs.parsed.roles.items():
-        program = None if role.node is None else role.node.values.get("program")
-        if not isinstance(program, YamlMapping):
-            continue
-        argv, env = program.values.get("argv"), program.values.get("env")
-        if isinstance(argv, YamlSequence):
-            yield from _program(name, argv)
-            edges = outputs.leading_to(name)
-            for each in argv.items[1:]:
-                if isinstance(each, YamlScalar) and isinstance(each.value, str):
-                    yield from _argument(each, places, outputs, edges)
-        if isinstance(env, YamlMapping):
-            yield from _variables(name, env)
-        yield from _statuses(name, program, outputs.analysis(name))
+def text_of(template: Template, fields: Fields, work: WorkLeft, *, has_body: bool) -> Text:
+    """Whether a template renders text.
+
+    A value that is present counts as text, unless it is `_body`, which may be empty (always is
+    without `has_body`). So does a variable that may be missing or null, which has a separate
+    warning.
+    """
+    cases = _Cases(fields, min(MAX_VISITS, work.left), has_body=has_body)
+    found = cases.of_nodes(template.nodes, (), {})
+    work.left -= cases.visits
+    return found
 
 
-def _program(name: str, argv: YamlSequence) -> Iterator[Problem]:
-    """The first element: the program itself is fixed, whatever a role delivers."""
-    place, first = f"roles.{name}.program.argv", argv.items[0] if argv.items else None
-    if first is None:
-        hint = "write the program and its arguments: [make, test]"
-        yield error_at(argv.place, "program-name", f"{place} is empty", hint)
-    elif isinstance(first, YamlScalar) and not first.text.strip():
-        yield error_at(first.place, "program-name", f"{place}[0] is blank", "name the program")
-    elif isinstance(first, YamlScalar) and "{{" in first.text:
-        message = f"{place}[0] holds a template; an output must not choose the program"
-        hint = "write the name of the program, and the template as an argument"
-        yield error_at(first.place, "program-name", message, hint)
+def skippable(template: Template, fields: Fields) -> list[str]:
+    """The names on which the text of a template depends, for a message."""
+    found = {".".join(each.path) or "." for each in template.names() if _may_skip(each, fields)}
+    return sorted(found)
 
 
-def _argument(
-    scalar: YamlScalar, places: Places, outputs: Outputs, edges: Sequence[ParsedEdge]
-) -> Iterator[Problem]:
-    template = read_template(scalar, places)
-    if isinstance(template, Problem):
-        yield template
-    else:
-        yield from name_problems(template, scalar, places, outputs, edges, is_argument=True)
+def _may_skip(name: TemplateName, fields: Fields) -> bool:
+    is_body = name.path[-1:] == (BODY,) and name.kind == "variable"
+    is_section = name.kind != "variable" and not name.section_stack
+    return is_body or (is_section and fields.is_true((), name.path) is None)
 
 
-def _variables(name: str, env: YamlMapping) -> Iterator[Problem]:
-    for variable, key in env.keys.items():
-        if not (variable.isascii() and variable.isidentifier()):
-            message = f"roles.{name}.program.env: {variable!r} is not the name of a variable"
-            yield error_at(key.place, "bad-name", message, "use letters, digits and _")
+class _Cases:
+    def __init__(self, fields: Fields, most: int, *, has_body: bool) -> None:
+        self.fields = fields
+        self.most = most
+        self.has_body = has_body
+        self.visits = 0
+
+    def of_nodes(
+        self, nodes: "Sequence[TemplateNode]", stack: tuple[Path, ...], known: _Known
+    ) -> Text:
+        best = max((self._of_node(each, stack, known) for each in nodes), default=Text.NEVER)
+        if best is not Text.PERHAPS or self.visits > self.most:
+            return best
+        for path in _sections(nodes):
+            if self._is_true(stack, path, known) is None:
+                tried = {
+                    self.of_nodes(nodes, stack, {**known, (stack, path): each})
+                    for each in (True, False)
+                }
+                return tried.pop() if len(tried) == 1 else Text.PERHAPS
+        return best
+
+    def _of_node(self, node: "TemplateNode", stack: tuple[Path, ...], known: _Known) -> Text:
+        self.visits += 1
+        if isinstance(node, str):
+            return Text.ALWAYS if node.strip() else Text.NEVER
+        if isinstance(node, TemplateVariable):
+            return self._of_variable(node, stack)
+        return self._of_section(node, stack, known)
+
+    def _of_variable(self, node: TemplateVariable, stack: tuple[Path, ...]) -> Text:
+        if node.path[-1:] == (BODY,):
+            is_own = len(node.path) == 1 and not stack
+            return Text.NEVER if is_own and not self.has_body else Text.PERHAPS
+        name = TemplateName(node.path, stack, 0, 0, "variable")
+        return Text.NEVER if self.fields.presence(name) is Presence.NEVER else Text.ALWAYS
+
+    def _of_section(self, node: TemplateSection, stack: tuple[Path, ...], known: _Known) -> Text:
+        is_true = self._is_true(stack, node.path, known)
+        if is_true is node.inverted or self.visits > self.most:
+            return Text.NEVER if is_true is node.inverted else Text.PERHAPS
+        within = stack if node.inverted else (*stack, node.path)
+        inner = self.of_nodes(node.children, within, known)
+        return inner if is_true is not None else min(inner, Text.PERHAPS)
+
+    def _is_true(self, stack: tuple[Path, ...], path: Path, known: _Known) -> bool | None:
+        sure = self.fields.is_true(stack, path)
+        return known.get((stack, path)) if sure is None else sure
 
 
-def _statuses(name: str, program: YamlMapping, analysis: Analysis | None) -> Iterator[Problem]:
-    """The exit codes, and their statuses, which must be those of the schema."""
-    statuses = program.values.get("statuses")
-    if not isinstance(statuses, YamlMapping):
-        return
-    where = f"roles.{name}.program.statuses"
-    for code, key in statuses.keys.items():
-        if not _is_exit_code(code):
-            message = f"{where}: {code!r} is not an exit code"
-            yield error_at(key.place, "exit-code", message, f"0 to {_HIGHEST_CODE}")
-    if analysis is None or not analysis.complete:
-        return
-    known = [each.status for each in analysis.variants]
-    given = [each for each in statuses.values.values() if isinstance(each, YamlScalar)]
-    for each in given:
-        if each.text not in known:
-            message = f"{where}: the schema has no status {each.text!r}"
-            hint = suggestion(each.text, known)
-            yield error_at(each.place, "program-status", message, hint)
-    meant = {each.text if each.text in known else nearest(each.text, known) for each in given}
-    for status in known:
-        if status not in meant:  # a misspelt one is one error
-            message = f"{where}: no exit code has the status {status!r} of the schema"
-            hint = "add its exit code, or remove the status from the schema and the graph"
-            yield error_at(program.keys["statuses"].place, "program-status", message, hint)
-
-
-def _is_exit_code(text: str) -> bool:
-    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(_HIGHEST_CODE))):
-        return False
-    return text == str(int(text)) and int(text) <= _HIGHEST_CODE
+def _sections(nodes: Iterable[TemplateNode]) -> Iterator[Path]:
+    """The names of sections in one context: an inverted section does not begin another."""
+    for node in nodes:
+        if isinstance(node, TemplateSection):
+            yield node.path
+            if node.inverted:
+                yield from _sections(node.children)

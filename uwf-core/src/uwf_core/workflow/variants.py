@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from uwf_core.cas.codec import Keys
 from uwf_core.cas.inline import inline_refs
 from uwf_core.errors import DefinitionError
-from uwf_core.fields.mismatch import short
+from uwf_core.fields.mismatch import name_fault, short
 from uwf_core.workflow.definition import END, SUSPEND
 from uwf_core.workflow.lattice import (
     MAX_ALTERNATIVES,
@@ -25,7 +25,6 @@ from uwf_core.workflow.lattice import (
     required_of,
     union_of,
 )
-from uwf_core.workflow.names import name_fault
 
 STATUS = "$status"
 BODY = "_body"

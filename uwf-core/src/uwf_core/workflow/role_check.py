@@ -1,6 +1,6 @@
-"""Check the schemas of a workflow: the frontmatter of a role, and the typed input."""
+"""Check the roles of a workflow: their schemas, that of the typed input, and their programs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from uwf_core.cas.bounds import Budget
@@ -8,9 +8,10 @@ from uwf_core.cas.codec import Keys
 from uwf_core.cas.inline import inline_refs, written_path
 from uwf_core.cas.references import CLAIMS, FILE_FORMAT
 from uwf_core.cas.schemas import schema_problems, subschemas
-from uwf_core.fields.mismatch import short, suggestion
+from uwf_core.fields.mismatch import nearest, short, suggestion
 from uwf_core.workflow.lattice import as_list, as_mapping, properties_of
-from uwf_core.workflow.parsed import ParsedRole, ParsedWorkflow
+from uwf_core.workflow.parsed import Outputs, ParsedEdge, ParsedRole, ParsedWorkflow
+from uwf_core.workflow.template_check import Places, name_problems, read_template
 from uwf_core.workflow.variants import (
     INPUT,
     JOINED,
@@ -22,7 +23,7 @@ from uwf_core.workflow.variants import (
     keyword_faults,
     objects_of,
 )
-from uwf_core.yaml.nodes import YamlMapping, is_bad_number, to_value
+from uwf_core.yaml.nodes import YamlMapping, YamlScalar, YamlSequence, is_bad_number, to_value
 from uwf_core.yaml.problem import Problem, error_at
 from uwf_core.yaml.shape import key_hint, place_at
 
@@ -200,3 +201,92 @@ def _taken(name: str, role: ParsedRole, found: RoleSchema) -> Iterator[Problem]:
             source = SchemaSource(role.frontmatter)
             for path in paths:
                 yield source.problem((*path, "properties", INPUT), "reserved-field", message, hint)
+
+
+# -- programs --------------------------------------------------------------------------------------
+
+
+_HIGHEST_CODE = 255
+
+
+def check_programs(outputs: Outputs) -> Iterator[Problem]:
+    """Every error in the programs of roles."""
+    places = Places(outputs.parsed.sources)
+    for name, role in outputs.parsed.roles.items():
+        program = None if role.node is None else role.node.values.get("program")
+        if not isinstance(program, YamlMapping):
+            continue
+        argv, env = program.values.get("argv"), program.values.get("env")
+        if isinstance(argv, YamlSequence):
+            yield from _program(name, argv)
+            edges = outputs.leading_to(name)
+            for each in argv.items[1:]:
+                if isinstance(each, YamlScalar) and isinstance(each.value, str):
+                    yield from _argument(each, places, outputs, edges)
+        if isinstance(env, YamlMapping):
+            yield from _variables(name, env)
+        yield from _statuses(name, program, outputs.analysis(name))
+
+
+def _program(name: str, argv: YamlSequence) -> Iterator[Problem]:
+    """The first element: the program itself is fixed, whatever a role delivers."""
+    place, first = f"roles.{name}.program.argv", argv.items[0] if argv.items else None
+    if first is None:
+        hint = "write the program and its arguments: [make, test]"
+        yield error_at(argv.place, "program-name", f"{place} is empty", hint)
+    elif isinstance(first, YamlScalar) and not first.text.strip():
+        yield error_at(first.place, "program-name", f"{place}[0] is blank", "name the program")
+    elif isinstance(first, YamlScalar) and "{{" in first.text:
+        message = f"{place}[0] holds a template; an output must not choose the program"
+        hint = "write the name of the program, and the template as an argument"
+        yield error_at(first.place, "program-name", message, hint)
+
+
+def _argument(
+    scalar: YamlScalar, places: Places, outputs: Outputs, edges: Sequence[ParsedEdge]
+) -> Iterator[Problem]:
+    template = read_template(scalar, places)
+    if isinstance(template, Problem):
+        yield template
+    else:
+        yield from name_problems(template, scalar, places, outputs, edges, is_argument=True)
+
+
+def _variables(name: str, env: YamlMapping) -> Iterator[Problem]:
+    for variable, key in env.keys.items():
+        if not (variable.isascii() and variable.isidentifier()):
+            message = f"roles.{name}.program.env: {variable!r} is not the name of a variable"
+            yield error_at(key.place, "bad-name", message, "use letters, digits and _")
+
+
+def _statuses(name: str, program: YamlMapping, analysis: Analysis | None) -> Iterator[Problem]:
+    """The exit codes, and their statuses, which must be those of the schema."""
+    statuses = program.values.get("statuses")
+    if not isinstance(statuses, YamlMapping):
+        return
+    where = f"roles.{name}.program.statuses"
+    for code, key in statuses.keys.items():
+        if not _is_exit_code(code):
+            message = f"{where}: {code!r} is not an exit code"
+            yield error_at(key.place, "exit-code", message, f"0 to {_HIGHEST_CODE}")
+    if analysis is None or not analysis.complete:
+        return
+    known = [each.status for each in analysis.variants]
+    given = [each for each in statuses.values.values() if isinstance(each, YamlScalar)]
+    for each in given:
+        if each.text not in known:
+            message = f"{where}: the schema has no status {each.text!r}"
+            hint = suggestion(each.text, known)
+            yield error_at(each.place, "program-status", message, hint)
+    meant = {each.text if each.text in known else nearest(each.text, known) for each in given}
+    for status in known:
+        if status not in meant:  # a misspelt one is one error
+            message = f"{where}: no exit code has the status {status!r} of the schema"
+            hint = "add its exit code, or remove the status from the schema and the graph"
+            yield error_at(program.keys["statuses"].place, "program-status", message, hint)
+
+
+def _is_exit_code(text: str) -> bool:
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(_HIGHEST_CODE))):
+        return False
+    return text == str(int(text)) and int(text) <= _HIGHEST_CODE
