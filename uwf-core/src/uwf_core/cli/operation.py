@@ -13,7 +13,7 @@ from uwf_core.cli.command import Command, format_or_name
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.cli.shutdown import cancel_on_signals
 from uwf_core.errors import ExitCode
-from uwf_core.fields.kinds import seconds_of
+from uwf_core.fields.durations import seconds_of
 from uwf_core.operations.rows import CONTEXT, Context, call, function_of
 
 

@@ -20,11 +20,11 @@ from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from uwf_core.errors import ConfigError, UsageError
+from uwf_core.fields.durations import Duration
 from uwf_core.fields.kinds import (
     SCALARS,
     AnyOf,
     Anything,
-    Duration,
     Field,
     JsonSchema,
     ListOf,
