@@ -22,12 +22,14 @@ def start_up(folder: Path, rounds: int, sizes: tuple[int, int]) -> Iterator[Figu
         "--help": users[0].case("--help"),
         **{f"thread list, {size:,} threads": users[size].case(*_LAST) for size in users},
         f"thread list --all, {most:,} threads": users[most].case("thread", "list", "--all"),
+        f"usage, {most:,} threads": users[most].case("usage"),
         "thread show": users[0].case("thread", "show", users[0].thread()),
     }
     targets = {
         "--version": 2.0,
         "--help": 5.5,
         f"thread list --all, {most:,} threads": 13.0,
+        f"usage, {most:,} threads": 18.0,
     }
     times = interleaved(cases, rounds)
     for name in cases:

@@ -81,8 +81,9 @@ def test_a_step_more_of_a_thread_takes_few_calls(project: Project):
         lambda uwf, thread: uwf.show(thread),
         lambda uwf, thread: uwf.step(uwf.thread(thread).head),
         lambda uwf, thread: next(uwf.thread(thread).newest_first()).prompt,
+        lambda uwf, thread: uwf.usage(),
     ],
-    ids=["read", "show", "step", "newest"],
+    ids=["read", "show", "step", "newest", "usage"],
 )
 def test_a_view_of_the_newest_steps_reads_no_more_of_a_longer_thread(project: Project, view):
     """SQLite's own steps, counted."""

@@ -21,6 +21,7 @@ from uwf_core.thread.decisions import (
     with_ancestor,
 )
 from uwf_core.thread.state import CALL, RoleSession, RoleState, ThreadState
+from uwf_core.thread.used import used_after
 
 if TYPE_CHECKING:
     from uwf_core.thread.types import NextPayload
@@ -68,7 +69,9 @@ def fold(state: ThreadState, event: Event) -> ThreadState:
         )
     folded = _FOLDS[event.kind](state, event)
     # An attempt that is open has the number of the event that will end it.
-    return folded if event.kind == "attempt" else folded._replace(seq=state.seq + 1)
+    if event.kind == "attempt":
+        return folded
+    return folded._replace(seq=state.seq + 1, used=used_after(state.used, event))
 
 
 def after_step(state: ThreadState, step: Event) -> ThreadState:
@@ -104,7 +107,6 @@ def _delivered(
     """
     payload, number = step.payload, step.payload["number"]
     call, given = payload["call"], session_of(payload)
-    state = state._replace(ancestors=with_ancestor(payload["ancestors"], number, str(step.ref)))
     if inherited or not payload["attempt"]["replaces"]:
         role = role._replace(step=step.ref, visits=role.visits + 1)
     else:
@@ -120,7 +122,8 @@ def _delivered(
         from uwf_core.thread.branches import with_sessions  # not for every step
 
         role = with_sessions(role, payload, inherited=inherited)
-    return state.with_role(payload["role"], role)
+    ancestors = with_ancestor(payload["ancestors"], number, str(step.ref))
+    return state._replace(ancestors=ancestors, roles={**state.roles, payload["role"]: role})
 
 
 def _attempt_opened(state: ThreadState, event: Event) -> ThreadState:

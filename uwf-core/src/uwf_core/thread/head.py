@@ -4,12 +4,13 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from uwf_core.api.sums import FIELDS, NOTHING_USED, UsagePayload
+from uwf_core.api.sums import NOTHING_USED, UsagePayload
 from uwf_core.errors import CorruptNodeError, UnknownIdError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.decisions import Caller, OpenAttempt, Suspension, Worktree, session_of
 from uwf_core.thread.names import HEADS, TASK, Status, head_name
 from uwf_core.thread.state import FOLD_VERSION, RoleSession, RoleState, ThreadState
+from uwf_core.thread.used import totals_in, used_in, used_text
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
@@ -78,8 +79,8 @@ class Head(NamedTuple):
     @property
     def imported_sessions(self) -> list[str]:
         """The sessions that a bundle named: they can hold later steps than this thread."""
-        named: list[str] = json.loads(self.variable.tags.get(IMPORTED, "[]"))
-        return named
+        text = self.variable.tags.get(IMPORTED)
+        return [] if text is None else json.loads(text)
 
 
 class ThreadSummary(NamedTuple):
@@ -227,11 +228,12 @@ DEPTH = "depth"
 """The tag of how many calls are above the thread; every head has it, and lists filter by it."""
 PARENT = "parent"
 """The tag of the thread that called this one last, by which the called threads are found."""
+USED = "used"
+"""The tag of what its own attempts have used (`used.used_in`)."""
 _ROLE = "role."
 GIVEN_TAG = "tag."
 """Before the name of a tag that a person gave: lists filter by it."""
 _FOLD = "fold"
-_TOTALS = (*(name for name, _ in FIELDS), "atLeast")
 
 _dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -242,15 +244,14 @@ def totals_of(text: str | None) -> UsagePayload:
     Raises:
         ValueError, TypeError: they are not totals.
     """
-    totals: Any = NOTHING_USED
-    return totals if text is None else dict(zip(_TOTALS, json.loads(text), strict=True))  # type: ignore[return-value]
+    return NOTHING_USED if text is None else totals_in(json.loads(text))
 
 
 def _record(kind: Callable[..., Any]) -> tuple[Callable[[Any], str], Callable[[str], Any]]:
     return _dump, lambda text: kind(*json.loads(text))
 
 
-_TEXT, _NUMBER, _JSON = (None, str), (str, int), (_dump, json.loads)
+_TEXT, _NUMBER, _JSON = (None, str), (None, int), (_dump, json.loads)
 _CODECS: Mapping[str, tuple[Callable[[Any], str] | None, Callable[[str], Any]]] = {
     **dict.fromkeys(("status", "workflow", "workflow_name", "start", "cwd"), _TEXT),
     **dict.fromkeys(("current_role", "agent", "compacted"), _TEXT),
@@ -259,12 +260,13 @@ _CODECS: Mapping[str, tuple[Callable[[Any], str] | None, Callable[[str], Any]]] 
     **dict.fromkeys(("limits", "largest", "grants"), _JSON),
     "ancestors": (_dump, lambda text: tuple(json.loads(text))),
     "totals": (lambda totals: _dump(list(totals.values())), totals_of),
+    USED: (used_text, used_in),
     "worktree": _record(Worktree),
     "caller": _record(Caller),
     "attempt": _record(OpenAttempt),
     "suspension": _record(Suspension),
 }
-"""How a field of the state becomes the text of its tag (None: it is one), and the field again."""
+"""How a field of the state becomes the text of its tag (None: as it is), and the field again."""
 _TAGS = {name: name[0] + name.title().replace("_", "")[1:] for name in _CODECS}
 _TAGS["totals"] = "usage"
 _WRITTEN = [
@@ -281,14 +283,29 @@ def to_tags(state: ThreadState) -> dict[str, str]:
     tags = {_FOLD: str(FOLD_VERSION), DEPTH: str(state.depth)}
     for name, tag, write, empty in _WRITTEN:
         if (value := fields[name]) != empty:
-            tags[tag] = value if write is None else write(value)
+            tags[tag] = f"{value}" if write is None else _text(tag, value, write)
     for name, role in state.roles.items():
-        tags[_ROLE + name] = _dump([*role[:-1], list(role.usage.values())])
+        tags[_ROLE + name] = _text(_ROLE + name, role, _role_text)
     for name, value in state.given_tags.items():
         tags[GIVEN_TAG + name] = value
     if state.caller is not None:
         tags[PARENT] = state.caller.thread
     return tags
+
+
+_written: dict[str, tuple[Any, str]] = {}
+"""The value that each tag was written for last, and its text: most outlive an event."""
+
+
+def _text(tag: str, value: Any, write: Callable[[Any], str]) -> str:
+    known = _written.get(tag)
+    if known is None or known[0] is not value:
+        known = _written[tag] = value, write(value)
+    return known[1]
+
+
+def _role_text(role: RoleState) -> str:
+    return _dump([*role[:-1], list(role.usage.values())])
 
 
 def is_current(tags: Mapping[str, str]) -> bool:
@@ -340,6 +357,5 @@ def summary_of(tags: Mapping[str, str]) -> ThreadSummary:
 
 def _role(text: str) -> RoleState:
     visits, step, sessions, runs, leaf_steps, running_ms, usage = json.loads(text)
-    used: Any = dict(zip(_TOTALS, usage, strict=True))
     known = {name: RoleSession(*each) for name, each in sessions.items()}
-    return RoleState(visits, step, known, runs, leaf_steps, running_ms, used)
+    return RoleState(visits, step, known, runs, leaf_steps, running_ms, totals_in(usage))

@@ -22,8 +22,9 @@ from uwf_core.api.sums import (
 )
 from uwf_core.thread.decisions import Caller, OpenAttempt, Suspension, Worktree
 from uwf_core.thread.names import Status
+from uwf_core.thread.used import Used
 
-FOLD_VERSION: Final = 6
+FOLD_VERSION: Final = 7
 """Increased when `fold` gives another state for the same events; older tags are folded again."""
 
 CALL: Final = "call"
@@ -83,6 +84,7 @@ class ThreadState(NamedTuple):
             and running_ms have these too.
         ancestors: `[k]` is its newest step whose number is a multiple of 2^k.
         compacted: its newest Compacted event. given_tags: those of persons.
+        used: the sums of its own attempts, without those of threads that it called.
     """
 
     thread: str
@@ -113,6 +115,7 @@ class ThreadState(NamedTuple):
     caller: Caller | None = None
     attempt: OpenAttempt | None = None
     suspension: Suspension | None = None
+    used: tuple[Used, ...] = ()
 
     @property
     def ledger(self) -> LedgerPayload:

@@ -1,25 +1,22 @@
 """What threads have used: the sums of their attempts and of the questions about their steps."""
 
-from collections.abc import Iterator, Sequence
-from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from uwf_core.api.sums import NOTHING_USED, UsagePayload, add_usage
+from uwf_core.api.sums import NOTHING_USED, add_usage
+from uwf_core.cas.walk import reached
 from uwf_core.engine.find import find_thread
 from uwf_core.errors import StoreError, UnknownIdError, UsageError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.thread.calls import descendants_of
-from uwf_core.thread.decisions import NO_CALL
-from uwf_core.thread.head import TRIAL, Head, head_of, read_head
-from uwf_core.thread.history import own_events
-from uwf_core.thread.names import HEADS, asked_prefix
+from uwf_core.thread.head import PARENT, TRIAL, USED, is_current, read_head
+from uwf_core.thread.names import ASKED, HEADS, asked_prefix
+from uwf_core.thread.used import Used, used_in
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import UsageDocument, UsageRow
     from uwf_core.engine.engine import Engine
 
-COMPACT = "$COMPACT"
-"""The group of the summaries that agents wrote, beside the roles."""
 GROUPS = ("role", "agent", "model", "workflow")
 
 
@@ -33,14 +30,15 @@ class UsageFilter(NamedTuple):
     since_ms: int | None = None
 
 
-class _Part(NamedTuple):
-    """What one attempt or question has used."""
+class _Head(NamedTuple):
+    """What is read of a head; `used` is None in one of an older fold."""
 
-    names: dict[str, str | None]
-    steps: int
-    asks: int
-    ms: int
-    usage: UsagePayload
+    parent: str | None
+    workflow: str
+    workflow_name: str
+    started_ms: int
+    is_trial: bool
+    used: str | None
 
 
 def usage_of(engine: "Engine", wanted: UsageFilter, by: str = "role") -> "UsageDocument":
@@ -56,31 +54,28 @@ def usage_of(engine: "Engine", wanted: UsageFilter, by: str = "role") -> "UsageD
             "THREAD cannot be combined with --workflow or --since",
             hint="name one thread, or filter all threads",
         )
-    threads = list(dict.fromkeys(_threads(engine, wanted)))
+    heads, unread = _heads(engine)
+    threads = _threads(engine, wanted, heads)
     if wanted.workflow is not None and wanted.since_ms is None and not threads:
         raise UnknownIdError(
             f"no thread of the workflow {wanted.workflow!r}", hint="next: uwf workflow list"
         )
-    groups: dict[str | None, list[_Part]] = {}
-    unread = 0
+    unread = 0 if wanted.thread is not None else unread
+    with_asks = {row.name.split("/")[2] for row in engine.store.rows(ASKED)}
+    groups: dict[str | None, UsageRow] = {}
+    count = 0
     for thread in threads:
         try:
-            parts = list(_parts(engine, read_head(engine.store, thread)))
-        except StoreError:  # damaged: `cas verify` names it
+            parts = _parts(engine, thread, heads[thread], has_asks=thread in with_asks)
+        except (StoreError, LookupError, ValueError, TypeError):  # `cas verify` names what is wrong
             unread += 1
             continue
-        for part in parts:
-            groups.setdefault(part.names[by], []).append(part)
-    rows = [_row(name, parts) for name, parts in groups.items()]
-    rows.sort(key=_order)
-    total = _row(None, [part for parts in groups.values() for part in parts])
-    return {
-        "by": by,
-        "threads": len(threads) - unread,
-        "unreadable": unread,
-        "rows": rows,
-        "total": total,
-    }
+        count += 1
+        for used, asks in parts:
+            name = heads[thread].workflow_name if by == "workflow" else getattr(used, by)
+            groups[name] = _with(groups.get(name) or _nothing(name), used, asks)
+    rows = sorted(groups.values(), key=_order)
+    return {"by": by, "threads": count, "unreadable": unread, "rows": rows, "total": _total(rows)}
 
 
 def _order(row: "UsageRow") -> tuple[float, float, str]:
@@ -89,63 +84,77 @@ def _order(row: "UsageRow") -> tuple[float, float, str]:
     return -(usage["costUsd"] or 0), -tokens, row["name"] or ""
 
 
-def _threads(engine: "Engine", wanted: UsageFilter) -> Iterator[ThreadId]:
+def _heads(engine: "Engine") -> tuple[dict[str, _Head], int]:
+    """The heads by their threads, and how many cannot be read."""
+    texts, damaged = engine.variables.variable_texts(HEADS)
+    found: dict[str, _Head] = {}
+    for text in texts:
+        name, _, _, _, *parts = text.split("\0")
+        tags = dict(zip(parts[::2], parts[1::2], strict=True))
+        names = tags.get(PARENT), tags.get("workflow", ""), tags.get("workflowName", "")
+        started = int(tags.get("startedMs", "0"))
+        used = tags.get(USED, "[]") if is_current(tags) else None
+        found[name.removeprefix(HEADS)] = _Head(*names, started, TRIAL in tags, used)
+    return found, len(damaged)
+
+
+def _threads(engine: "Engine", wanted: UsageFilter, heads: Mapping[str, _Head]) -> list[str]:
+    since = wanted.since_ms or 0
     if wanted.thread is not None:
-        root = find_thread(engine, wanted.thread)
-        yield root
-        yield from descendants_of(engine.store, root)
-        return
-    for variable in engine.store.rows(HEADS):
-        try:
-            head = head_of(variable)
-        except StoreError:
-            continue
-        state = head.state
-        if TRIAL in variable.tags or (wanted.since_ms or 0) > state.started_ms:
-            continue
-        if wanted.workflow in (None, state.workflow, state.workflow_name):
-            yield head.thread
-            if wanted.workflow is not None:
-                yield from descendants_of(engine.store, head.thread)
+        roots = [str(find_thread(engine, wanted.thread))]
+    else:
+        roots = [
+            thread
+            for thread, head in heads.items()
+            if not head.is_trial and since <= head.started_ms
+            and wanted.workflow in (None, head.workflow, head.workflow_name)
+        ]  # fmt: skip
+    below = defaultdict[str | None, list[str]](list)
+    for thread, head in heads.items():
+        below[head.parent].append(thread)
+    is_all = wanted.thread is wanted.workflow is None
+    return roots if is_all else list(reached(roots, lambda thread: below.get(thread, ())))
 
 
-def _parts(engine: "Engine", head: Head) -> Iterator[_Part]:
-    """The attempts of a thread itself, and the questions about its steps. A call is not an attempt:
-    the called thread has its own.
+def _parts(engine: "Engine", thread: str, head: _Head, *, has_asks: bool) -> list[tuple[Used, int]]:
+    """What the attempts of a thread and the questions about its steps have used, and how many
+    questions each part counts for.
     """
-    workflow = head.state.workflow_name
-    for event in own_events(engine.store, head.thread, head.ref):
-        payload = event.payload
-        call = payload.get("call") or NO_CALL
-        called = call["child"] or call["children"]
-        is_summary = event.kind == "compacted" and payload["usage"] != NOTHING_USED
-        if is_summary:
-            payload = {**payload, "role": COMPACT}
-        elif event.kind not in ("step", "asked") or called is not None:
-            continue
-        ms = max(0, payload["completedAtMs"] - payload["startedAtMs"])
-        is_step = event.kind == "step" and payload["failure"] is None
-        names = _names(payload, workflow)
-        yield _Part(names, int(is_step), 0, ms, payload["usage"])
-    for variable in engine.store.variables(asked_prefix(head.thread)):
+    known = ThreadId(thread)
+    folded = read_head(engine.store, known).state.used if head.used is None else used_in(head.used)
+    return [*((each, 0) for each in folded), *(_asks(engine, known) if has_asks else ())]
+
+
+def _asks(engine: "Engine", thread: ThreadId) -> Iterator[tuple[Used, int]]:
+    for variable in engine.store.variables(asked_prefix(thread)):
         payload = engine.store.payload(Ref(variable.value))
-        if payload["thread"] == head.thread:  # else it is of a called one, which counts it
+        if payload["thread"] == thread:  # else it is of a called one, which counts it
             is_refused = "failure" in payload  # an attempt, beside the thread
             ms = max(0, payload["completedAtMs"] - payload["startedAtMs"]) if is_refused else 0
-            yield _Part(_names(payload, workflow), 0, int(not is_refused), ms, payload["usage"])
+            names = payload["role"], payload["agent"], payload.get("model")
+            yield Used(*names, 0, int(is_refused), ms, payload["usage"]), int(not is_refused)
 
 
-def _names(payload: Any, workflow: str) -> dict[str, str | None]:
-    names = {"role": payload["role"], "agent": payload["agent"], "model": payload.get("model")}
-    return {**names, "workflow": workflow}
-
-
-def _row(name: str | None, parts: Sequence[_Part]) -> "UsageRow":
+def _nothing(name: str | None) -> "UsageRow":
     return {
-        "name": name,
-        "steps": sum(part.steps for part in parts),
-        "attempts": sum(1 - part.asks for part in parts),
-        "asks": sum(part.asks for part in parts),
-        "durationMs": sum(part.ms for part in parts),
-        "usage": reduce(add_usage, (part.usage for part in parts), NOTHING_USED),
+        "name": name, "steps": 0, "attempts": 0, "asks": 0, "durationMs": 0, "usage": NOTHING_USED,
+    }  # fmt: skip
+
+
+def _with(row: "UsageRow", used: Used, asks: int) -> "UsageRow":
+    return {
+        "name": row["name"],
+        "steps": row["steps"] + used.steps,
+        "attempts": row["attempts"] + used.attempts,
+        "asks": row["asks"] + asks,
+        "durationMs": row["durationMs"] + used.ms,
+        "usage": add_usage(row["usage"], used.usage),
     }
+
+
+def _total(rows: Sequence["UsageRow"]) -> "UsageRow":
+    total = _nothing(None)
+    for row in rows:
+        sums = row["steps"], row["attempts"], row["durationMs"], row["usage"]
+        total = _with(total, Used("", None, None, *sums), row["asks"])
+    return total
