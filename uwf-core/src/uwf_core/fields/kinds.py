@@ -279,11 +279,6 @@ class Field(NamedTuple):
     default: Any
     about: str
 
-    @property
-    def set_by_uwf(self) -> bool:
-        """Whether only uwf sets it, in a node: a file must not have it."""
-        return self.about.startswith(SET_BY_UWF)
-
     def is_meant(self, unknown: Iterable[str], known: Iterable[str]) -> bool:
         """Whether an unknown key is a misspelling of this required one: then it is one error."""
         return self.required and any(nearest(key, known) == self.key for key in unknown)
@@ -303,22 +298,28 @@ class RecordOf(Shape):
         """The fields by key."""
         return {each.key: each for each in self._fields(self.cls)}
 
+    @cached_property
+    def set_by_uwf(self) -> frozenset[str]:
+        """The keys that only uwf sets, in a node: a file must not have them."""
+        found = self.fields.items()
+        return frozenset([key for key, each in found if each.about.startswith(SET_BY_UWF)])
+
     def read(self, value: Any, path: Path, reading: Reading) -> Any:
         if type(value) is not dict and not isinstance(value, Mapping):
             return self.wrong(value, path, reading)
         before = len(reading.mismatches)
-        known = self.fields
-        written = (key for key, field in known.items() if not field.set_by_uwf)
+        known, own = self.fields, self.set_by_uwf
         unknown = list[str]()
         if reading.closed and not known.keys() >= value.keys():
             unknown = [str(key) for key in value if key not in known]
+            written = [key for key in known if key not in own]
             for key in unknown:
                 where = (*path, key)
-                reading.reject(where, "unknown-key", "is not a known key", "", ABSENT, (*written,))
+                reading.reject(where, "unknown-key", "is not a known key", "", ABSENT, written)
         found = {}
         for key in known:
             field = known[key]
-            if key in value and field.set_by_uwf:
+            if key in own and key in value:
                 where, hint = (*path, key), f"remove `{key}`"
                 each = reading.reject(where, "set-by-uwf", "is set by uwf", hint)
             elif key in value:

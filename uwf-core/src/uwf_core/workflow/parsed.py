@@ -203,7 +203,7 @@ def keys_of(part: Any) -> tuple[str, ...]:
     """The keys of a part of a file."""
     shape = shape_of(part)
     assert isinstance(shape, RecordOf)
-    return tuple(key for key, field in shape.fields.items() if not field.set_by_uwf)
+    return tuple(key for key in shape.fields if key not in shape.set_by_uwf)
 
 
 @cache
