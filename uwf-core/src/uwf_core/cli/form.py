@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from uwf_core.cli.outcome import print_outcome, running
 from uwf_core.cli.render.colours import is_terminal, screen_of
 from uwf_core.cli.session import Session
-from uwf_core.engine.context import Input
 from uwf_core.engine.run import exec_thread
 from uwf_core.errors import PayloadError, UwfError
 from uwf_core.escape import clean, one_line
 from uwf_core.process.folders import is_utf8
+from uwf_core.thread.lifecycle import Input
 from uwf_core.threads.resume import resume_thread
 from uwf_core.views.form import answer_of, choice_text, form_of, is_empty_answer
 from uwf_core.views.inbox import waiting_in

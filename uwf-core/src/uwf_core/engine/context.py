@@ -29,18 +29,6 @@ if TYPE_CHECKING:
     from uwf_core.workflow.definition import Definition
 
 
-class Input(NamedTuple):
-    """What a person adds: a text, or an answer to the pending question (JSON, or `field=value`
-    per line). `grants`: amounts for the limits of a thread that waits at one (`cost=5`).
-    `without_answer`: the person lets a role continue that asked, and answers nothing.
-    """
-
-    text: str | None = None
-    answer: str | None = None
-    grants: Sequence[str] = ()
-    without_answer: bool = False
-
-
 class Intent(NamedTuple):
     """What a person asks for: `go`, `resume` with a text or an answer, or `poke` with a text."""
 

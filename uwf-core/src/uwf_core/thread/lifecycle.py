@@ -3,7 +3,8 @@
 Pure. `thread.state` has a drawing of the states.
 """
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from uwf_core.errors import CorruptNodeError, ExitCode, FailureKind, WrongStateError
 from uwf_core.thread.decisions import Suspension
@@ -18,6 +19,18 @@ Shown = TypeVar("Shown", ThreadState, ThreadSummary)
 
 INTERRUPTED_MESSAGE = "the run was interrupted in the middle of this step"
 _FORK = "to continue from one of its steps in a new thread: uwf thread fork STEP"
+
+
+class Input(NamedTuple):
+    """What a person adds: a text, or an answer to the pending question (JSON, or `field=value`
+    per line). `grants`: amounts for the limits of a thread that waits at one (`cost=5`).
+    `without_answer`: the person lets a role continue that asked, and answers nothing.
+    """
+
+    text: str | None = None
+    answer: str | None = None
+    grants: Sequence[str] = ()
+    without_answer: bool = False
 
 
 def status_fields(state: ThreadState | ThreadSummary) -> "Standing":

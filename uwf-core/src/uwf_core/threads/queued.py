@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.api.dispatch import Claim, Dispatch, DispatchBackend, WaitingRow
-from uwf_core.engine.context import GO_ON, Input, RunOptions
+from uwf_core.engine.context import GO_ON, RunOptions
 from uwf_core.engine.dispatching import dispatch_backend, own_labels, row_now, row_of
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.locking import locked_head, nothing_to_run
@@ -16,7 +16,7 @@ from uwf_core.engine.watch import Watch
 from uwf_core.errors import AgentStuck, BusyError, UnknownIdError, UsageError, UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.head import Head, queue_head, read_head
-from uwf_core.thread.lifecycle import check_head
+from uwf_core.thread.lifecycle import Input, check_head
 from uwf_core.thread.names import head_name
 from uwf_core.threads.resume import Said, resume_thread
 from uwf_core.threads.start import StartOptions, check_start, start_thread

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.cas.schemas import Violation, violations
-from uwf_core.engine.context import GO_ON, Input, Intent, RunOptions
+from uwf_core.engine.context import GO_ON, Intent, RunOptions
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.location import moved_folder, named_folder
 from uwf_core.engine.locking import locked_thread
@@ -30,7 +30,7 @@ from uwf_core.thread.calls import (
 from uwf_core.thread.decisions import Suspension
 from uwf_core.thread.head import read_head
 from uwf_core.thread.history import read_step
-from uwf_core.thread.lifecycle import check_head, check_poke, check_resume
+from uwf_core.thread.lifecycle import Input, check_head, check_poke, check_resume
 from uwf_core.thread.limits import parse_amounts
 from uwf_core.thread.lock import thread_lock
 from uwf_core.threads.answer_checks import check_person, check_replied, check_unanswered

@@ -4,8 +4,9 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.engine.context import Input, RunOptions
+from uwf_core.engine.context import RunOptions
 from uwf_core.errors import UsageError
+from uwf_core.thread.lifecycle import Input
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
