@@ -58,7 +58,7 @@ def _by_topic() -> dict[str, list[str]]:
     topics: dict[str, list[str]] = {title: [] for title in (*TOPICS, _REST)}
     titles = {module: title for title, module in TOPICS.items()}
     titles |= dict.fromkeys(RECORDS, titles["uwf_core.api.exporters"])
-    titles |= dict.fromkeys(("uwf_core", "uwf_core.api.ask"), titles["uwf_core.api.agent"])
+    titles["uwf_core"] = titles["uwf_core.api.agent"]
     for name in api.__all__:
         topics[titles.get(api._MODULE_OF[name], _REST)].append(name)
     return topics

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from uwf_agent_acp.agent.checks import checks_of
 from uwf_agent_acp.agent.known import ANY, CLAUDE_CODE, CODEX, GOOSE, OPENCODE
 from uwf_agent_acp.agent.options import AcpOptions
 from uwf_agent_acp.agent.permissions import Policy
@@ -484,7 +485,7 @@ def test_a_check_says_whether_the_agent_works_in_this_folder(place, known, trust
     request = CheckRequest(
         **fields, options=options, name="mine", state_dir=str(place.root / "state")
     )
-    (check,) = [each for each in known.checks(request) if each.name == "folder"]
+    (check,) = [each for each in checks_of(known, request) if each.name == "folder"]
     result = check.run()
     assert (result.state, word in result.message) == (state, True), result
 

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uwf_core.agents.session_totals import SessionTotals, used_since
-from uwf_core.api.agent import Usage
-from uwf_core.api.sums import usage_payload
+from uwf_core.api.agent import Usage, usage_payload
 from uwf_core.errors import InternalFailure
 
 COUNT = st.none() | st.integers(0, 10**6)

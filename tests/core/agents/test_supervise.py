@@ -12,8 +12,15 @@ import pytest
 
 from uwf_core.agents.open import AgentThread, OpenAgent
 from uwf_core.agents.supervise import close_call, fork_call, run_call
-from uwf_core.api.agent import AgentReply, AgentRequest, RunLimits, Turn, TurnSink, Usage
-from uwf_core.api.ask import AskRequest
+from uwf_core.api.agent import (
+    AgentReply,
+    AgentRequest,
+    AskRequest,
+    RunLimits,
+    Turn,
+    TurnSink,
+    Usage,
+)
 from uwf_core.api.extract import NO_USAGE
 from uwf_core.client import Cancel
 from uwf_core.errors import (

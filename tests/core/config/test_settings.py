@@ -16,6 +16,7 @@ from uwf_core.config.keys import (
     Provider,
     shape_at,
 )
+from uwf_core.config.models import resolve_model
 from uwf_core.config.settings import Origin
 from uwf_core.errors import ConfigError
 from uwf_core.fields.records import camel
@@ -198,7 +199,7 @@ def test_files_with_secrets_that_others_can_read_are_noticed(world: World) -> No
 def test_a_secret_is_not_in_the_text_of_settings(world: World) -> None:
     world.config(EVERYTHING)
     settings = world.settings(env={"OPENAI_API_KEY": "sk-environment"})
-    text = f"{settings!r} {settings.providers!r} {settings.model('big')!r}"
+    text = f"{settings!r} {settings.providers!r} {resolve_model(settings, 'big')!r}"
     assert "sk-" not in text
 
 

@@ -5,6 +5,7 @@ import stat
 import pytest
 from tests.disk import REPLACED, fill_disk, watched
 
+from uwf_core.config.models import resolve_model
 from uwf_core.config.providers import PRESETS
 from uwf_core.config.setup import SetupValues, setup_values
 from uwf_core.errors import ConfigError
@@ -21,7 +22,7 @@ def test_one_call_makes_a_model_usable(world: World) -> None:
     }  # fmt: skip
     assert done.notices == ()
     settings = world.settings()
-    model = settings.model(settings.default_model or "")
+    model = resolve_model(settings, settings.default_model or "")
     assert (model.name, model.base_url) == ("gpt-5", "https://api.openai.com/v1")
     assert model.api_key == "sk-test-123"
     assert settings.default_agent == "builtin"
@@ -63,7 +64,7 @@ def test_a_key_that_stood_in_the_configuration_is_replaced_by_the_new_one(world:
     world.config("providers: {openai: {baseUrl: https://x, apiKey: sk-old}}\n")
     setup_values(str(world.home), world.env, SetupValues("openai", api_key="sk-new-1", model="m"))
     assert "sk-old" not in world.file.read_text()
-    assert world.settings().model("m").api_key == "sk-new-1"
+    assert resolve_model(world.settings(), "m").api_key == "sk-new-1"
 
 
 def test_another_service_needs_its_address(world: World) -> None:
@@ -76,7 +77,7 @@ def test_another_service_needs_its_address(world: World) -> None:
         str(world.home), world.env, SetupValues("my-llm", "http://localhost:1/v1", "k", "m")
     )
     assert done.key_variable == "MY_LLM_API_KEY"
-    assert world.settings().model("m").api_key == "k"
+    assert resolve_model(world.settings(), "m").api_key == "k"
 
 
 def test_a_wrong_address_writes_nothing(world: World) -> None:
@@ -92,8 +93,8 @@ def test_two_providers_may_have_a_model_of_the_same_name(world: World) -> None:
     assert done.model == "openrouter/m"
     settings = world.settings()
     assert settings.default_model == "openrouter/m"
-    assert settings.model("m").provider == "openai"
-    assert settings.model("openrouter/m").provider == "openrouter"
+    assert resolve_model(settings, "m").provider == "openai"
+    assert resolve_model(settings, "openrouter/m").provider == "openrouter"
 
 
 def test_another_key_in_the_environment_is_told(world: World) -> None:
@@ -111,7 +112,7 @@ def test_a_missing_key_is_told(world: World) -> None:
 def test_ollama_needs_no_key(world: World) -> None:
     done = setup_values(str(world.home), world.env, SetupValues("ollama", model="llama3"))
     assert (done.key_variable, done.notices) == (None, ())
-    assert world.settings().model("llama3").api_key is None
+    assert resolve_model(world.settings(), "llama3").api_key is None
 
 
 def test_all_promised_services_are_known() -> None:
@@ -141,7 +142,7 @@ def test_a_model_that_is_not_complete_says_what_is_missing(
 ) -> None:
     world.config(text)
     with pytest.raises(ConfigError) as caught:
-        world.settings().model("m")
+        resolve_model(world.settings(), "m")
     assert said in caught.value.message
 
 
@@ -150,7 +151,7 @@ def test_a_model_has_its_price(world: World) -> None:
         "models: {m: {name: x, provider: p, price: {input: 1, cacheRead: 0.5}}}\n"
         "providers: {p: {baseUrl: http://x}}\n"
     )
-    price = world.settings().model("m").price
+    price = resolve_model(world.settings(), "m").price
     assert price is not None
     assert (price.input, price.output, price.cache_read) == (1, None, 0.5)
 

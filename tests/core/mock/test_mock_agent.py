@@ -10,8 +10,15 @@ import pytest
 from uwf_core.agents.choose import Choice
 from uwf_core.agents.open import OpenAgent, open_agent
 from uwf_core.agents.supervise import ask_call, fork_call, run_call, speaks_from
-from uwf_core.api.agent import AgentContext, AgentReply, AgentRequest, PromptParts, RunLimits, Usage
-from uwf_core.api.ask import AskRequest
+from uwf_core.api.agent import (
+    AgentContext,
+    AgentReply,
+    AgentRequest,
+    AskRequest,
+    PromptParts,
+    RunLimits,
+    Usage,
+)
 from uwf_core.client import Cancel
 from uwf_core.errors import (
     AgentInterrupted,

@@ -7,7 +7,7 @@ import pytest
 from judges_kit import model_at
 
 from uwf_core.api import JudgeRequest, Usage
-from uwf_core.api.sums import usage_payload
+from uwf_core.api.agent import usage_payload
 from uwf_testing.judge_contract import JudgeContract
 from uwf_testing.model_server import ScriptedModel
 from uwf_testing.model_server_script import ModelTurn

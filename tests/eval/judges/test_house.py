@@ -7,7 +7,7 @@ from judges_kit import SUMMARY, TASK
 from tests.core.engine.conftest import ONE_ROLE
 
 from uwf_core.api import JudgeRequest, Usage
-from uwf_core.api.sums import usage_payload
+from uwf_core.api.agent import usage_payload
 from uwf_core.testing.project import Project
 from uwf_eval.judges.builtin.diff_size import changed_files
 from uwf_eval.judges.builtin.frontmatter import Compliance, ComplianceOptions

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from uwf_core.api.agent import PromptParts
-from uwf_core.api.ask import AskRequest
+from uwf_core.api.agent import AskRequest, PromptParts
 from uwf_core.errors import FailureKind
 from uwf_testing.agent_contract import AgentContract, Command, KitLimits
 from uwf_testing.peer import ABILITIES, Peer

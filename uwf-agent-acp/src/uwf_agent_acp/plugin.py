@@ -87,6 +87,6 @@ def _spec(entry: Entry) -> AgentSpec:
         factory=f"uwf_agent_acp.agent.known:{constant}.agent",
         options="uwf_agent_acp.agent.options:AcpOptions",
         capabilities=frozenset(able),
-        checks=f"uwf_agent_acp.agent.known:{constant}.checks",
+        checks=f"uwf_agent_acp.agent.checks:{constant}",
         env=entry.env,
     )

@@ -14,9 +14,8 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from uwf_core import __version__
-from uwf_core.api.agent import ToolCall, Turn
+from uwf_core.api.agent import ToolCall, Turn, usage_payload
 from uwf_core.api.events import StepFailed, StepFinished, StepStarted, ThreadEnded, TurnTaken
-from uwf_core.api.sums import usage_payload
 from uwf_core.ids import ThreadId
 from uwf_export.spans import (
     SCHEMA_URL,

@@ -22,13 +22,13 @@ from uwf_core.api.agent import (
     AgentContext,
     AgentReply,
     AgentRequest,
+    AskRequest,
     Call,
     PromptParts,
     RunLimits,
     Turn,
     Usage,
 )
-from uwf_core.api.ask import AskRequest
 from uwf_core.errors import AgentFailure, FailureKind
 from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import AGENTS

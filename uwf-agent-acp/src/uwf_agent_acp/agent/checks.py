@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from uwf_agent_acp.agent import known as agents
 from uwf_agent_acp.agent.known import KnownAgent
 from uwf_agent_acp.agent.options import AcpOptions
 from uwf_agent_acp.agent.process import AcpProcess
@@ -118,3 +119,17 @@ def _trial(known: KnownAgent, request: CheckRequest, options: AcpOptions) -> Che
 
 def _context(request: CheckRequest) -> AgentContext:
     return AgentContext(name=request.name, state_dir=request.state_dir)
+
+
+ANY, OPENCODE, GEMINI, CODEX, GOOSE, QWEN, CLAUDE_CODE = (
+    partial(checks_of, each)
+    for each in (
+        agents.ANY,
+        agents.OPENCODE,
+        agents.GEMINI,
+        agents.CODEX,
+        agents.GOOSE,
+        agents.QWEN,
+        agents.CLAUDE_CODE,
+    )
+)

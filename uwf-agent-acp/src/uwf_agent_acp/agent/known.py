@@ -24,8 +24,6 @@ from uwf_core.api import (
     AgentFailure,
     AgentRequest,
     Call,
-    Check,
-    CheckRequest,
     SessionLost,
     Unavailable,
     require_command,
@@ -75,12 +73,6 @@ class KnownAgent(NamedTuple):
     def agent(self, options: AcpOptions | None, context: AgentContext) -> "KnownAcpAgent":
         """The factory of the entry point."""
         return KnownAcpAgent(self, options or AcpOptions(), context)
-
-    def checks(self, request: CheckRequest) -> Sequence[Check]:
-        """What `uwf agent check` runs."""
-        from uwf_agent_acp.agent.checks import checks_of
-
-        return checks_of(self, request)
 
     @property
     def install_hint(self) -> str:

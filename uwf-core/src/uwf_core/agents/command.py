@@ -18,8 +18,16 @@ from uwf_core.agents.call_files import call_files
 from uwf_core.agents.cleaning import clean_text
 from uwf_core.agents.events import EventFollower
 from uwf_core.agents.wire import CommandReply, Mode, request_document
-from uwf_core.api.agent import AgentContext, AgentReply, AgentRequest, NoSink, Turn, TurnSink, Usage
-from uwf_core.api.ask import AskRequest
+from uwf_core.api.agent import (
+    AgentContext,
+    AgentReply,
+    AgentRequest,
+    AskRequest,
+    NoSink,
+    Turn,
+    TurnSink,
+    Usage,
+)
 from uwf_core.errors import Crashed
 
 if TYPE_CHECKING:

@@ -2,8 +2,14 @@
 
 from collections.abc import Sequence
 
-from uwf_core.api.agent import AgentContext, AgentReply, AgentRequest, AgentSpec, TurnSink
-from uwf_core.api.ask import AskRequest
+from uwf_core.api.agent import (
+    AgentContext,
+    AgentReply,
+    AgentRequest,
+    AgentSpec,
+    AskRequest,
+    TurnSink,
+)
 from uwf_core.api.extract import NO_USAGE
 from uwf_core.api.hookspecs import hookimpl
 from uwf_core.errors import BadRequest, NeedsAnswer

@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from uwf_core.agents.wire import NoJson, json_object
-from uwf_core.api.agent import AgentReply, AgentRequest, ToolCall, Turn, TurnSink
-from uwf_core.api.ask import AskRequest
+from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, ToolCall, Turn, TurnSink
 from uwf_core.api.extract import NO_USAGE
 from uwf_core.errors import BadRequest, Crashed
 from uwf_core.process.failure import crashed, failure_of

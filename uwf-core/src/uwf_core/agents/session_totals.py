@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from uwf_core.api.agent import Usage
-from uwf_core.api.sums import FIELDS, NOTHING_USED, UsagePayload, usage_payload
+from uwf_core.api.agent import Usage, usage_payload
+from uwf_core.api.sums import FIELDS, NOTHING_USED, UsagePayload
 from uwf_core.errors import InternalFailure
 from uwf_core.fields.records import read_record
 from uwf_core.process.folders import make_folder

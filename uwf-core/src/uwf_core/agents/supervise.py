@@ -47,7 +47,7 @@ from uwf_core.fields.mismatch import FieldFault
 from uwf_core.process.cancel import Cancel
 
 if TYPE_CHECKING:
-    from uwf_core.api.ask import AskRequest
+    from uwf_core.api.agent import AskRequest
     from uwf_core.process.identity import ProcessId
 
 _Result = TypeVar("_Result")

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from uwf_core.agents.cleaning import clean_turn, clean_value
-from uwf_core.api.agent import AgentRequest, Continuation, Turn, Usage
-from uwf_core.api.ask import AskRequest
+from uwf_core.api.agent import AgentRequest, AskRequest, Continuation, Turn, Usage
 from uwf_core.api.sums import FIELDS, LARGEST
 from uwf_core.fields.mismatch import FieldFault, Path, shown
 from uwf_core.fields.records import integer, read_record, write_record

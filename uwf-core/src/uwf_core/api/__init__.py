@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 _HOME = {
     "uwf_core": "API_VERSION",
     "uwf_core.api.agent": (
-        "CAPABILITIES Agent AgentContext AgentReply AgentRequest AgentSpec "
+        "CAPABILITIES Agent AgentContext AgentReply AgentRequest AgentSpec AskRequest "
         "Call Capability Continuation NoSink PromptParts Purpose RunLimits ToolCall "
-        "Turn TurnSink Usage"
+        "Turn TurnSink Usage priced"
     ),
-    "uwf_core.api.ask": "AskRequest",
     "uwf_core.api.checks": "Check CheckRequest CheckResult trial_check",
     "uwf_core.api.environment": "is_secret_name passed_on secrets_of_environment",
     "uwf_core.api.events": (
@@ -41,7 +40,6 @@ _HOME = {
         "STORE_API_VERSION Commit Committed Content Holder LeaseBackend LeaseHandle LockHandle "
         "Record StoreBackend StoreSpec Variable VariableChange"
     ),
-    "uwf_core.api.sums": "priced",
     "uwf_core.api.tool": "LoadedTool Tool ToolContext ToolSpec",
     "uwf_core.errors": (
         "AgentFailure AgentInterrupted AuthRefused BadRequest BusyError ContextTooLong "
@@ -75,7 +73,6 @@ __all__ = sorted(_MODULE_OF)  # pyright: ignore[reportUnsupportedDunderAll]
 if TYPE_CHECKING:
     from uwf_core import API_VERSION as API_VERSION
     from uwf_core.api.agent import *  # noqa: F403
-    from uwf_core.api.ask import AskRequest as AskRequest
     from uwf_core.api.checks import *  # noqa: F403
     from uwf_core.api.environment import is_secret_name as is_secret_name
     from uwf_core.api.environment import passed_on as passed_on
@@ -94,7 +91,6 @@ if TYPE_CHECKING:
     from uwf_core.api.reply import received as received
     from uwf_core.api.requirements import *  # noqa: F403
     from uwf_core.api.store import *  # noqa: F403
-    from uwf_core.api.sums import priced as priced
     from uwf_core.api.tool import *  # noqa: F403
     from uwf_core.errors import *  # noqa: F403
     from uwf_core.fields.records import read_options as read_options

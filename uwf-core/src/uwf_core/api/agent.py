@@ -5,15 +5,14 @@ version.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 from uwf_core import API_VERSION
-from uwf_core.api.sums import FIELDS, UsageField, add_usage, is_exact, usage_payload
+from uwf_core.api.sums import FIELDS, UsageField, UsagePayload, add_usage, is_exact
 from uwf_core.process.cancel import Cancel
 
 if TYPE_CHECKING:
-    from uwf_core.api.ask import AskRequest
     from uwf_core.api.models import Model
     from uwf_core.api.tool import LoadedTool
     from uwf_core.process.identity import ProcessId
@@ -121,6 +120,40 @@ class Usage:
     def is_exact(self, *names: UsageField) -> bool:
         """Whether these numbers (as in JSON) are known, and none is a lower bound."""
         return is_exact(usage_payload(self), *names)
+
+
+def usage_payload(usage: Usage) -> UsagePayload:
+    """`usage` as it is stored and printed."""
+    values = usage.__dict__
+    payload: Any = {json: values[python] for json, python in FIELDS}
+    payload["atLeast"] = [*usage.at_least]
+    return payload  # type: ignore[no-any-return]
+
+
+PER_TOKENS = 1_000_000
+
+
+def priced(usage: Usage, model: "Model | None") -> Usage:
+    """The usage with its cost, unless it was reported: a lower bound if a part of it is unknown or
+    has no price.
+
+    Unknown cached tokens count as 0, because services without a cache omit them.
+    """
+    if usage.cost_usd is not None:
+        return usage
+    price = model and model.price
+    parts = (
+        (usage.input_tokens, price and price.input),
+        (usage.output_tokens, price and price.output),
+        (usage.cache_read_tokens, price and price.cache_read),
+        (usage.cache_write_tokens, price and price.cache_write),
+    )
+    cost = sum((tokens or 0) * (each or 0.0) / PER_TOKENS for tokens, each in parts)
+    if usage.is_exact("inputTokens", "outputTokens") and not any(
+        tokens and each is None for tokens, each in parts
+    ):
+        return replace(usage, cost_usd=cost)
+    return replace(usage, cost_usd=cost, at_least=(*usage.at_least, "costUsd")) if cost else usage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -385,6 +418,22 @@ class AgentReply:
     notices: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class AskRequest(Call):
+    """A question to the session of a past step.
+
+    Attributes:
+        question: the text to answer.
+        record: the step's record as Markdown, for an agent that has no session to ask.
+        session: the session to ask (a fork of the step's own), or None.
+        tools: the only tools that the step's role allows; None does not restrict.
+    """
+
+    question: str
+    record: str = ""
+    tools: tuple[str, ...] | None = None
+
+
 @runtime_checkable
 class Agent(Protocol):
     """An agent. Synchronous; an adapter may use asyncio internally.
@@ -404,7 +453,7 @@ class Agent(Protocol):
         where the agent can only copy it with the next prompt: `run` gets that as `request.forks`.
         """
 
-    def ask(self, request: "AskRequest", sink: TurnSink) -> AgentReply:
+    def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
         """Answer a question in a session (capability `ask`); permit no tool that changes things."""
 
     def close(self) -> None:

@@ -30,13 +30,13 @@ from uwf_core.api.agent import (
     AgentReply,
     AgentRequest,
     AgentSpec,
+    AskRequest,
     PromptParts,
     Purpose,
     RunLimits,
     Turn,
     Usage,
 )
-from uwf_core.api.ask import AskRequest
 from uwf_core.api.models import Model
 from uwf_core.api.moments import moment_ms
 from uwf_core.errors import AgentFailure, ExitCode, FailureKind, NeedsAnswer, UwfError

@@ -4,11 +4,7 @@ Loaded by every command, so it imports nothing of the contract.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
-
-if TYPE_CHECKING:
-    from uwf_core.api.agent import Usage
-    from uwf_core.api.models import Model
+from typing import Any, Literal, TypedDict
 
 LARGEST = 2**53 - 1
 """The largest count that every JSON parser keeps exactly; a larger one counts as unknown."""
@@ -78,14 +74,6 @@ TOKEN_FIELDS: tuple[UsageField, ...] = (
 )  # fmt: skip
 
 
-def usage_payload(usage: "Usage") -> UsagePayload:
-    """`usage` as it is stored and printed."""
-    values = usage.__dict__
-    payload: Any = {json: values[python] for json, python in FIELDS}
-    payload["atLeast"] = [*usage.at_least]
-    return payload  # type: ignore[no-any-return]
-
-
 def add_usage(total: UsagePayload, part: UsagePayload) -> UsagePayload:
     """The sum, number by number.
 
@@ -149,31 +137,3 @@ def reserve_of(usage: UsagePayload, duration_ms: int) -> ReservePayload:
         "costUsd": usage["costUsd"] or 0,
         "durationMs": duration_ms,
     }
-
-
-PER_TOKENS = 1_000_000
-
-
-def priced(usage: "Usage", model: "Model | None") -> "Usage":
-    """The usage with its cost, unless it was reported: a lower bound if a part of it is unknown or
-    has no price.
-
-    Unknown cached tokens count as 0, because services without a cache omit them.
-    """
-    from dataclasses import replace
-
-    if usage.cost_usd is not None:
-        return usage
-    price = model and model.price
-    parts = (
-        (usage.input_tokens, price and price.input),
-        (usage.output_tokens, price and price.output),
-        (usage.cache_read_tokens, price and price.cache_read),
-        (usage.cache_write_tokens, price and price.cache_write),
-    )
-    cost = sum((tokens or 0) * (each or 0.0) / PER_TOKENS for tokens, each in parts)
-    if usage.is_exact("inputTokens", "outputTokens") and not any(
-        tokens and each is None for tokens, each in parts
-    ):
-        return replace(usage, cost_usd=cost)
-    return replace(usage, cost_usd=cost, at_least=(*usage.at_least, "costUsd")) if cost else usage

@@ -19,6 +19,15 @@ from uwf_core.ids import Ref, ref_text
 if TYPE_CHECKING:
     from hashlib import _Hash as Hash
 
+FORMAT = "ocas_ref"
+"""`{"type": "string", "format": "ocas_ref"}` marks a reference (ocas 0.4)."""
+
+CLAIMS = (FORMAT, "cas_ref")
+"""The formats of values that are to name a node; only the first makes an edge."""
+
+FILE_FORMAT = "file"
+"""`{"type": "string", "format": "file"}` marks the path of a file that a role delivers."""
+
 META = Ref("CTS5P6RD8HMCS")
 """The type of every schema node, and of itself."""
 

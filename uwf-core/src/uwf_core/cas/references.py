@@ -5,16 +5,8 @@ from itertools import chain
 from typing import Any
 
 from uwf_core.cas.codec import Keys
+from uwf_core.cas.hashing import CLAIMS, FORMAT
 from uwf_core.ids import Ref
-
-FORMAT = "ocas_ref"
-"""`{"type": "string", "format": "ocas_ref"}` marks a reference (ocas 0.4)."""
-
-CLAIMS = (FORMAT, "cas_ref")
-"""The formats of values that are to name a node; only the first makes an edge."""
-
-FILE_FORMAT = "file"
-"""`{"type": "string", "format": "file"}` marks the path of a file that a role delivers."""
 
 _ONE = ("if", "then", "else", "items", "additionalProperties")
 _LISTS = ("anyOf", "oneOf", "allOf")

@@ -8,7 +8,6 @@ from typing import Any
 from uwf_core.api.store import Committed, Holder, Record
 from uwf_core.cas.records import check_same, damaged
 from uwf_core.cas.schemas import Violation, schema_problems
-from uwf_core.cas.variables import moved
 from uwf_core.errors import BusyError, LeaseLostError, PayloadError, UwfError
 
 
@@ -59,6 +58,11 @@ def lost(name: str) -> LeaseLostError:
         f"this process does not hold {name} any more: another process took it over",
         hint="nothing was stored; read the thread again",
     )
+
+
+def moved(name: str) -> BusyError:
+    """The error for a compare-and-set that came too late."""
+    return BusyError(f"another process changed {name} meanwhile", hint="read it again and repeat")
 
 
 def not_stored(

@@ -7,7 +7,7 @@ The answer is exact or there is none. What is wrong with a value, only the libra
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from uwf_core.cas.references import CLAIMS, FILE_FORMAT
+from uwf_core.cas.hashing import CLAIMS, FILE_FORMAT
 
 _OTHERS_CHECK = (*CLAIMS, FILE_FORMAT)
 """Formats that say nothing about the text: the engine looks for the node or file."""

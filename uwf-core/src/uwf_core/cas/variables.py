@@ -17,7 +17,7 @@ from uwf_core.api.store import (
 )
 from uwf_core.cas.buffer import Batch, Buffer
 from uwf_core.cas.hashing import checked_texts, variable_checksum, variable_text
-from uwf_core.errors import BusyError, CorruptNodeError, MissingNodeError, PayloadError
+from uwf_core.errors import CorruptNodeError, MissingNodeError, PayloadError
 from uwf_core.ids import Ref
 
 if TYPE_CHECKING:
@@ -92,11 +92,6 @@ def damaged(name: str) -> CorruptNodeError:
         f"the variable {name} is damaged: its columns do not match their checksum",
         hint="restore the store from a copy",
     )
-
-
-def moved(name: str) -> BusyError:
-    """The error for a compare-and-set that came too late."""
-    return BusyError(f"another process changed {name} meanwhile", hint="read it again and repeat")
 
 
 _commit: Callable[[tuple[Any, ...]], Commit] = partial(tuple.__new__, Commit)
@@ -337,6 +332,8 @@ class VariableStore:
             else:
                 is_set = self._backend.set_variable(new, checksum)
             if not is_set:
+                from uwf_core.cas.refusals import moved  # for errors only
+
                 raise moved(name)
         return new
 
@@ -352,6 +349,8 @@ class VariableStore:
             else:
                 is_gone = self._backend.delete_variable(variable.name, variable.checksum)
             if not is_gone:
+                from uwf_core.cas.refusals import moved  # for errors only
+
                 raise moved(variable.name)
 
     # -- locks, and presence of nodes ------------------------------------------------------------

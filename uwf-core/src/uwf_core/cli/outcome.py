@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
 
-from uwf_core.api.sums import usage_payload
+from uwf_core.api.agent import usage_payload
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen, fit, is_terminal, screen_of
 from uwf_core.cli.session import Session
@@ -321,7 +321,7 @@ def end_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Scr
     """Where a run has led: the status, its role, the message unless it is that of the last step,
     and the commands of which each continues the thread; at the end of the thread its result.
     """
-    why = f" {reason_text(document['suspendReason'], screen)}" if document["suspendReason"] else ""
+    why = f" {screen.reason(document['suspendReason'])}" if document["suspendReason"] else ""
     role = thread["suspendedRole"] or thread["currentRole"]
     who = f": {role}" if role else ""
     lines = [f"{document['thread']} {screen.status(document['status'])}{why}{who}"]
@@ -350,12 +350,6 @@ def _check_first(document: Mapping[str, Any]) -> str:
     agent = step["alias"] or step["agent"]
     check = "" if agent == "program" else f", and check it: uwf agent check {quote(agent)}"
     return f"first: install what is missing{check}"
-
-
-def reason_text(reason: str, screen: Screen) -> str:
-    """Why a thread waits: red if a role failed."""
-    text = f"({reason})"
-    return screen.paint(text, "error") if reason == "failure" else text
 
 
 def step_line(step: Mapping[str, Any], screen: Screen, root: str) -> str:

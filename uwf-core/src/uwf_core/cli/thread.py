@@ -32,9 +32,7 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
     running = document["running"]
     status = screen.status(document["status"])
     if document["suspendReason"]:
-        from uwf_core.cli.outcome import reason_text  # with all that shows runs
-
-        status += f" {reason_text(document['suspendReason'], screen)}"
+        status += f" {screen.reason(document['suspendReason'])}"
     return fields(
         [
             ("thread", document["thread"]),

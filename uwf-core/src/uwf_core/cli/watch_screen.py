@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
+from uwf_core.api.agent import usage_payload
 from uwf_core.api.events import StepFailed, StepFinished
-from uwf_core.api.sums import usage_payload
 from uwf_core.cli.outcome import failed_text, finished_text, running_line
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen, fit

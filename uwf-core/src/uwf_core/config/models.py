@@ -11,7 +11,13 @@ if TYPE_CHECKING:
 
 
 def resolve_model(settings: "Settings", alias: str) -> "Model":
-    """The model named `alias`; see `Settings.model`."""
+    """The model named `alias` with its provider, as agents get it.
+
+    Its key is None if there is none; the environment variable may be missing.
+
+    Raises:
+        ConfigError: it, its provider or a required value is missing.
+    """
     from uwf_core.api.models import Model, Price  # the contract's records are not free to import
 
     model = settings.models.get(alias)

@@ -40,7 +40,6 @@ from uwf_core.fields.records import shape_of
 from uwf_core.process.path_walk import ANYWHERE
 
 if TYPE_CHECKING:
-    from uwf_core.api.models import Model
     from uwf_core.yaml.problem import Problem
     from uwf_core.yaml.source import YamlMapping
 
@@ -114,18 +113,6 @@ class Settings(NamedTuple):
         if provider.api_key_env is not None:
             return self.environment.get(provider.api_key_env) or None
         return provider.api_key
-
-    def model(self, alias: str) -> "Model":
-        """The model of that name with its provider, as agents get it.
-
-        Its key is None if there is none; the environment variable may be missing.
-
-        Raises:
-            ConfigError: it, its provider or a required value is missing.
-        """
-        from uwf_core.config.models import resolve_model
-
-        return resolve_model(self, alias)
 
 
 class _Values:

@@ -4,9 +4,9 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.api.agent import Usage
+from uwf_core.api.agent import Usage, usage_payload
 from uwf_core.api.events import StepAsked, StepFailed, StepFinished
-from uwf_core.api.sums import NOTHING_USED, usage_payload
+from uwf_core.api.sums import NOTHING_USED
 from uwf_core.engine.attempt import end_attempt, forget_attempt, record_files, save_end
 from uwf_core.engine.context import Attempt
 from uwf_core.engine.events import save_event

@@ -6,9 +6,8 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from uwf_core.agents.supervise import fork_call, run_call
-from uwf_core.api.agent import AgentReply, AgentRequest, Usage
+from uwf_core.api.agent import AgentReply, AgentRequest, Usage, priced
 from uwf_core.api.extract import NO_USAGE, ExtractProblem
-from uwf_core.api.sums import priced
 from uwf_core.engine.assemble import fresh_request, notice_lost_session, session_machine
 from uwf_core.engine.extraction import extract_output
 from uwf_core.engine.labels import note

@@ -20,7 +20,9 @@ def callable_model(engine: "Engine", alias: str) -> "Model":
         ConfigError: it, its provider, a required value or its protocol is missing.
         PluginError, PluginBroken: the plugin of its protocol cannot be loaded.
     """
-    return with_protocol(engine, engine.settings.model(alias))
+    from uwf_core.config.models import resolve_model  # not for every step
+
+    return with_protocol(engine, resolve_model(engine.settings, alias))
 
 
 def model_of(

@@ -21,14 +21,8 @@ from uwf_core.files.moved import (
 )
 from uwf_core.files.restore import restore
 from uwf_core.files.secrets import holds_secret
-from uwf_core.files.worktree import (
-    WorkingTree,
-    add_worktree,
-    find_working_tree,
-    folder_of,
-    making_worktree,
-)
-from uwf_core.files.worktree_entries import is_free
+from uwf_core.files.worktree import add_worktree, find_working_tree, folder_of, making_worktree
+from uwf_core.files.worktree_entries import WorkingTree, is_free
 from uwf_core.files.worktree_place import is_worktree
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.git import GitFailed

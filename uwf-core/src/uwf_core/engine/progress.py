@@ -11,8 +11,8 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from uwf_core.api.agent import usage_payload
 from uwf_core.api.events import TurnTaken
-from uwf_core.api.sums import usage_payload
 from uwf_core.ids import Ref
 from uwf_core.process import crash_points
 from uwf_core.thread.names import turn_name

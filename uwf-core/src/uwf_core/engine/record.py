@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core import __version__
+from uwf_core.api.agent import usage_payload
 from uwf_core.api.redact import guess
-from uwf_core.api.sums import usage_payload
 from uwf_core.engine.converse import raw_text
 from uwf_core.errors import AgentFailure, FailureKind, RoutingFailed
 from uwf_core.extract.typed import SUSPEND_SCHEMA

@@ -13,7 +13,6 @@ from uwf_core.errors import RoutingFailed, UsageError, WrongStateError
 from uwf_core.files.surroundings import changes_outside, surroundings_of
 from uwf_core.files.unfinished import changed_submodules, doubtful, find_unfinished
 from uwf_core.files.worktree import (
-    WorkingTree,
     add_worktree,
     commit_of_state,
     commit_worktree,
@@ -22,6 +21,7 @@ from uwf_core.files.worktree import (
     has_folder,
     making_worktree,
 )
+from uwf_core.files.worktree_entries import WorkingTree
 from uwf_core.files.worktree_place import check_place, is_worktree, restore_pointer
 from uwf_core.moderator.next import apply_edge
 from uwf_core.process import crash_points

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from uwf_core.cas.codec import Keys
-from uwf_core.cas.references import FILE_FORMAT, parts_of
+from uwf_core.cas.hashing import FILE_FORMAT
+from uwf_core.cas.references import parts_of
 from uwf_core.cas.schemas import violations
 from uwf_core.workflow.definition import SUSPEND
 from uwf_core.workflow.variants import STATUS

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from uwf_core.files.hazards import refused_by_user_git, words_of
 from uwf_core.files.unfinished import check_finished
-from uwf_core.files.worktree_entries import beside_others, conflict_at, lock_of
+from uwf_core.files.worktree_entries import WorkingTree, beside_others, conflict_at, lock_of
 from uwf_core.files.worktree_git import NO_LOCKS, git, lines, names, optional, path_of
 from uwf_core.files.worktree_place import check_place
 from uwf_core.process.folders import make_folder, sync_names
@@ -28,21 +28,6 @@ _UWF: Final = {
     for who in ("AUTHOR", "COMMITTER")
     for what, value in (("NAME", "uwf"), ("EMAIL", "uwf@localhost"))
 }
-
-
-class WorkingTree(NamedTuple):
-    """The git working tree that a folder lies in.
-
-    Attributes:
-        top: its top folder, a real path. inside: the folder relative to it, empty at the top.
-        common: the folder of git that all worktrees of the repository share.
-        head: the commit that is checked out.
-    """
-
-    top: str
-    inside: str
-    common: str
-    head: str
 
 
 def folder_of(home: str, thread: str) -> str:

@@ -4,12 +4,9 @@ import os
 import time
 from collections.abc import Callable
 from shlex import quote
-from typing import TYPE_CHECKING, Final
+from typing import Final, NamedTuple
 
 from uwf_core.process.git import GitFailed, user_git
-
-if TYPE_CHECKING:
-    from uwf_core.files.worktree import WorkingTree
 
 _PAUSES: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """In seconds. What others write is whole within milliseconds; a busy machine may stop it there."""
@@ -17,6 +14,21 @@ _DISTURBED: Final = ("/commondir", "adding files failed", "updating files failed
 """What git says last if another git has created the `commondir` of a worktree and not yet written
 it, or if a file became shorter while it was read.
 """
+
+
+class WorkingTree(NamedTuple):
+    """The git working tree that a folder lies in.
+
+    Attributes:
+        top: its top folder, a real path. inside: the folder relative to it, empty at the top.
+        common: the folder of git that all worktrees of the repository share.
+        head: the commit that is checked out.
+    """
+
+    top: str
+    inside: str
+    common: str
+    head: str
 
 
 def beside_others(act: Callable[[], object], undo: Callable[[], object] | None = None) -> None:
@@ -46,7 +58,7 @@ def lock_of(folder: str) -> str:
     return os.path.join(above, f".{name}.lock")
 
 
-def is_free(tree: "WorkingTree", folder: str, branch: str) -> bool:
+def is_free(tree: WorkingTree, folder: str, branch: str) -> bool:
     """Whether `making_worktree` takes a place: nothing is there, or what an interrupted block has
     left.
 
@@ -56,7 +68,7 @@ def is_free(tree: "WorkingTree", folder: str, branch: str) -> bool:
     return os.path.exists(lock_of(folder)) or conflict_at(tree, folder, branch) is None
 
 
-def conflict_at(tree: "WorkingTree", folder: str, branch: str) -> str | None:
+def conflict_at(tree: WorkingTree, folder: str, branch: str) -> str | None:
     """What is in the way of a new worktree, and what to do; None if nothing is.
 
     Raises:
@@ -74,7 +86,7 @@ def conflict_at(tree: "WorkingTree", folder: str, branch: str) -> str | None:
     return prefix_conflict(tree, branch)
 
 
-def prefix_conflict(tree: "WorkingTree", branch: str) -> str | None:
+def prefix_conflict(tree: WorkingTree, branch: str) -> str | None:
     """Which branch is where git needs a folder for another one, and what to do; None if none does.
     Git keeps a branch as a file, and some file systems do not tell `UWF` from `uwf`.
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from uwf_core.api.agent import usage_payload
 from uwf_core.api.importers import Ending, ImportedStep, ImportedThread
-from uwf_core.api.sums import usage_payload
 from uwf_core.cas import node_file
 from uwf_core.cas.codec import decode
 from uwf_core.cas.hashing import META as META

@@ -45,7 +45,7 @@ from uwf_core.process.folders import make_folder
 from uwf_core.testing.mock_script import Play, Script, read_script
 
 if TYPE_CHECKING:
-    from uwf_core.api.ask import AskRequest
+    from uwf_core.api.agent import AskRequest
 
 SCRIPT_VARIABLE = "UWF_MOCK_SCRIPT"
 _LOOK_SECONDS = 0.02

@@ -11,9 +11,7 @@ from uwf_core.agents.choose import (
 )
 from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import ask_call, fork_call, speaks_from
-from uwf_core.api.agent import AgentReply, AgentRequest, NoSink
-from uwf_core.api.ask import AskRequest
-from uwf_core.api.sums import priced, usage_payload
+from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, NoSink, priced, usage_payload
 from uwf_core.engine.agents import check_choice, recordable, run_limits, usual_agent
 from uwf_core.engine.models import model_of
 from uwf_core.engine.open_plugins import opened_agent

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uwf_core.agents.choose import resolve_agent
 from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import ask_call
-from uwf_core.api.agent import NoSink
-from uwf_core.api.ask import AskRequest
-from uwf_core.api.sums import NOTHING_RESERVED, NOTHING_USED, priced, usage_payload
+from uwf_core.api.agent import AskRequest, NoSink, priced, usage_payload
+from uwf_core.api.sums import NOTHING_RESERVED, NOTHING_USED
 from uwf_core.engine.agents import recordable
 from uwf_core.engine.budget import count_above, counted_limits, still_reached
 from uwf_core.engine.events import save_event

@@ -13,14 +13,8 @@ from uwf_core.errors import StoreError, UsageError, WrongStateError
 from uwf_core.escape import in_line
 from uwf_core.files.paths import place_in
 from uwf_core.files.restore import restore
-from uwf_core.files.worktree import (
-    WorkingTree,
-    add_worktree,
-    find_working_tree,
-    folder_of,
-    has_folder,
-)
-from uwf_core.files.worktree_entries import prefix_conflict
+from uwf_core.files.worktree import add_worktree, find_working_tree, folder_of, has_folder
+from uwf_core.files.worktree_entries import WorkingTree, prefix_conflict
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.folders import make_folder
 from uwf_core.process.git import GitFailed, user_git

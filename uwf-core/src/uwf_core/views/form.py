@@ -12,8 +12,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
+from uwf_core.cas.hashing import FILE_FORMAT
 from uwf_core.cas.inline import inline_refs
-from uwf_core.cas.references import FILE_FORMAT
 from uwf_core.errors import PayloadError
 from uwf_core.workflow.deliverable import field_facts, flattened
 from uwf_core.workflow.lattice import alternatives, as_mapping, types_of

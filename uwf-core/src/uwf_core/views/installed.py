@@ -117,6 +117,7 @@ def _check_requirement(
     UwfError: the agent would refuse to run with these options and the default model.
     """
     from uwf_core.api.requirements import require_command, require_model
+    from uwf_core.config.models import resolve_model
 
     settings = engine.settings
     match requirement:
@@ -124,7 +125,7 @@ def _check_requirement(
             require_command(options.get("command"))
         case "model":  # its protocol may be a plugin, which is not loaded here
             name = settings.default_model
-            require_model(None if name is None else settings.model(name))
+            require_model(None if name is None else resolve_model(settings, name))
 
 
 def command_problem(engine: "Engine", choice: "Choice") -> str | None:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from uwf_core.cas.references import FILE_FORMAT
+from uwf_core.cas.hashing import FILE_FORMAT
 from uwf_core.ids import Ref
 from uwf_core.markdown import fenced
 from uwf_core.workflow.definition import END, SUSPEND, Edge, ReplyForm

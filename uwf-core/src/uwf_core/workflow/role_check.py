@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from uwf_core.cas.bounds import Budget
 from uwf_core.cas.codec import Keys
+from uwf_core.cas.hashing import CLAIMS, FILE_FORMAT
 from uwf_core.cas.inline import inline_refs, written_path
-from uwf_core.cas.references import CLAIMS, FILE_FORMAT
 from uwf_core.cas.schemas import schema_problems, subschemas
 from uwf_core.fields.mismatch import nearest, short, suggestion
 from uwf_core.workflow.lattice import as_list, as_mapping, properties_of

@@ -33,6 +33,11 @@ class Screen(NamedTuple):
         """A status word in its own colour."""
         return self.paint(status, status)
 
+    def reason(self, reason: str) -> str:
+        """Why a thread waits: red if a role failed."""
+        text = f"({reason})"
+        return self.paint(text, "error") if reason == "failure" else text
+
 
 def screen_of(stream: IO[str], env: Mapping[str, str], color: str) -> Screen:
     """The screen of `stream`; `color` auto is off if NO_COLOR is set or TERM is dumb."""
