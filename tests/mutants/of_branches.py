@@ -36,8 +36,8 @@ BRANCHES = (
         "branches",
         "a branch that another process runs is run as well",
         "engine/children.py",
-        "            if holder_of(engine.store, call.child) is not None:\n",
-        "            if False:\n",
+        "        if holder_of(engine.store, head.thread) is not None:\n",
+        "        if False:\n",
         f"{_APART}::test_a_round_beside_a_branch_that_runs_elsewhere_is_done",
     ),
     Mutant(

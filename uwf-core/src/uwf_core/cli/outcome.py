@@ -324,6 +324,8 @@ def end_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Scr
     why = f" {screen.reason(document['suspendReason'])}" if document["suspendReason"] else ""
     role = thread["suspendedRole"] or thread["currentRole"]
     who = f": {role}" if role else ""
+    until = amounts.waiting(document)
+    who += f" (waits for {until})" if until else ""
     lines = [f"{document['thread']} {screen.status(document['status'])}{why}{who}"]
     failure = _failure(document)
     if document["suspendMessage"] and failure is None:

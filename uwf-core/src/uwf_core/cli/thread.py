@@ -46,6 +46,7 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("status", status),
             ("role", document["suspendedRole"] or document["currentRole"]),
             ("reason", document["suspendMessage"]),
+            ("waits for", amounts.waiting(document)),
             ("form", form_text(document.get("form"))),
             ("running", running and f"process {running['pid']} on {running['host']}"),
             ("result", _result_text(document, screen)),

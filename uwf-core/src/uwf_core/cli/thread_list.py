@@ -83,6 +83,6 @@ def threads_text(document: Mapping[str, Any], screen: Screen) -> str:
 
 
 def _reason(row: Mapping[str, Any]) -> str | None:
-    """Why a thread waits: the kind of reason, and its message."""
-    parts = [row["suspendReason"], row["suspendMessage"]]
+    """Why a thread waits: the kind of reason, and its message; or its time."""
+    parts = [row["suspendReason"], row["suspendMessage"], amounts.waiting(row)]
     return ": ".join(filter(None, parts)) or None

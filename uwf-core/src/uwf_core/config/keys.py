@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, NamedTuple
 
+from uwf_core.api.retry import Retry
 from uwf_core.fields.kinds import Shape
 from uwf_core.fields.mismatch import NOT_BLANK, SPAN, Names, Rule, between
 from uwf_core.fields.records import shape_of
@@ -280,6 +281,7 @@ class Config(NamedTuple):
     notify: Annotated[NotifySettings, "Notices of threads that stop or end."] = NotifySettings()
     web: Annotated[WebSettings, "The page of uwf web."] = WebSettings()
     worker: Annotated[WorkerSettings, "What a worker runs for others."] = WorkerSettings()
+    retry: Annotated[Retry | None, "When a failed attempt is made again by itself."] = None
     wait_limits: Annotated[
         Seconds | None, "How long a run may wait in all when services ask to wait: 30m, 2h."
     ] = None

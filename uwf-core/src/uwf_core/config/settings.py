@@ -40,6 +40,7 @@ from uwf_core.fields.records import shape_of
 from uwf_core.process.path_walk import ANYWHERE
 
 if TYPE_CHECKING:
+    from uwf_core.api.retry import Retry
     from uwf_core.yaml.problem import Problem
     from uwf_core.yaml.source import YamlMapping
 
@@ -94,6 +95,7 @@ class Settings(NamedTuple):
     notify: NotifySettings
     web: WebSettings
     worker: WorkerSettings
+    retry: "Retry | None"
     wait_limits: float | None
     origins: Mapping[Path, Origin]
     notices: tuple[str, ...]
@@ -381,6 +383,5 @@ def config_error(problems: "Sequence[Problem]", file: str) -> ConfigError:
             first.message, where=str(first.place), hint=first.hint or None, problems=documents
         )
     lines = "".join(f"\n  {problem}" for problem in problems)
-    return ConfigError(
-        f"{len(problems)} errors:{lines}", where=file, hint="fix each of them", problems=documents
-    )
+    text, hint = f"{len(problems)} errors:{lines}", "fix each of them"
+    return ConfigError(text, where=file, hint=hint, problems=documents)

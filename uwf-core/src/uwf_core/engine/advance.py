@@ -12,6 +12,7 @@ from uwf_core.engine.context import Attempt
 from uwf_core.engine.events import save_event
 from uwf_core.engine.labels import event_fields, note
 from uwf_core.engine.record import decision_of, denials_of, message_of, save_failed_step
+from uwf_core.engine.retry import policy_of
 from uwf_core.errors import (
     AgentFailure,
     AgentInterrupted,
@@ -66,6 +67,7 @@ def save_failure(run: "Run", attempt: Attempt, failure: AgentFailure) -> Attempt
     engine = run.engine
     _check_until(run, attempt, failure)
     end_attempt(run, attempt)
+    attempt.policy = policy_of(run, attempt, failure.kind)
     record_files(run, attempt)
     try:
         with engine.store.batch():

@@ -17,7 +17,7 @@ from uwf_core.engine.advance import step_result
 from uwf_core.engine.call_result import record_children
 from uwf_core.engine.call_step import begin_calls, beyond_depth, call_of_role
 from uwf_core.engine.child_run import run_here, run_in_process
-from uwf_core.engine.labels import label_of
+from uwf_core.engine.labels import announce_calls
 from uwf_core.engine.locking import locked_head, nothing_to_run
 from uwf_core.engine.plan import moderate
 from uwf_core.engine.results import Outcome, ended_by, exec_document
@@ -35,7 +35,7 @@ from uwf_core.thread.calls import (
     state_below,
 )
 from uwf_core.thread.head import Head, move_head, read_head
-from uwf_core.thread.lifecycle import exit_code, state_words
+from uwf_core.thread.lifecycle import check_due, exit_code, state_words
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import FINISHED
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.child_run import Steps
     from uwf_core.engine.context import Attempt, Intent, Run, Task
     from uwf_core.engine.documents import StepResult
+    from uwf_core.thread.decisions import Wait
     from uwf_core.workflow.definition import Role
 
 _LOOK_SECONDS = 0.5
@@ -80,7 +81,7 @@ def run_children(
         task, calls = _begin(run, role, intent)
     children = _Children(run, role, calls, left, results, steps)
     if task is not None and calls:
-        children.announce()
+        announce_calls(run, role, calls, children.most)
     head = run.head._replace(state=at_call(run.head.state, role.name))
     if run.options.worker is not None and not children.have_ended():
         # The end of the last thread below wakes the caller.
@@ -123,6 +124,7 @@ class _Children:
     """The called threads of one step while `exec` runs them.
 
     Attributes:
+        most: how many of them may run at a time.
         locks: of a call while it runs, and of all threads until their result is recorded.
     """
 
@@ -141,14 +143,14 @@ class _Children:
         self._results = results
         self._steps = steps
         self._is_call = role.fan_out is None
-        self._most = 1
+        self.most = 1
         self._env: Mapping[str, str] | None = None
         if role.fan_out is not None:
             most = role.fan_out.max_parallel or run.engine.settings.limits.parallel
-            self._most = min(most, most_at_a_time(run.engine, [most]))
+            self.most = min(most, most_at_a_time(run.engine, [most]))
             self._env = run.engine.process_env()
         self._is_round = run.options.is_round
-        self._left = self._most if self._is_round else left  # how many steps may still be taken
+        self._left = self.most if self._is_round else left  # how many steps may still be taken
         self._error: UwfError | None = None  # the first of a run that could take no step
         self.locks = ExitStack()
         self._locked = set[ThreadId]()
@@ -157,34 +159,36 @@ class _Children:
         self._blocked: dict[ThreadId, list[int]] = {}
         self._ended: queue.SimpleQueue[_Ended] = queue.SimpleQueue()
 
-    def announce(self) -> None:
-        """One line for the call, or for all branches, whose events have labels."""
-        run, calls, fan_out = self._run, self._calls, self._role.fan_out
-        if fan_out is None:
-            [call] = calls
-            called = read_head(run.engine.store, call.child).state.workflow_name
-            text = f"calls {called}, thread {call.child}"
-        else:
-            text = f"{len(calls)} branch{'' if len(calls) == 1 else 'es'}"
-            if fan_out.parallel is None:
-                text += f" of {fan_out.role}"
-            else:
-                text += f": {', '.join(call.name or '' for call in calls)}"
-            if len(calls) > self._most:
-                text += f"; at most {self._most} at a time"
-        label = label_of(run.engine, run.head.state, calls[0].number)
-        run.watch.notice(f"#{label} {self._role.name}: {text}")
-
     def run_all(self) -> None:
         """Run what can be run."""
         while True:
             self._start()
             if not self._running:
+                if self._wait_for_first():
+                    continue
                 return
             try:
                 self._take(self._ended.get(timeout=_LOOK_SECONDS))
             except queue.Empty:
                 continue
+
+    def _wait_for_first(self) -> bool:
+        """Wait until the first of the threads may run that wait for a time; False if none does, or
+        the run does not wait.
+        """
+        run, times = self._run, [self._wait_of(call.child) for call in self._calls]
+        waits = [each for each in times if each is not None]
+        if not waits or not run.options.waits or run.cancel.is_set():
+            return False
+        from uwf_core.engine.waiting import wait_to
+
+        wait_to(run, min(each.until_ms for each in waits), f"{self._role.name} waits")
+        return not run.cancel.is_set()
+
+    def _wait_of(self, thread: ThreadId) -> "Wait | None":
+        """The time for which a thread waits, itself or in a call below."""
+        shown = state_below(self._run.engine.store, thread)
+        return None if shown is None else shown.wait
 
     def have_ended(self) -> bool:
         """Whether all called threads have ended."""
@@ -243,6 +247,10 @@ class _Children:
             return Outcome(exec_document(head, self._results), exit_code(state))
         if self._stopped_with is not None:
             return Outcome(exec_document(head, self._results), self._stopped_with)
+        if state.wait is not None and run.options.worker is None:
+            if not self._results:
+                check_due(head.thread, state, run.engine.now_ms())
+            return Outcome(exec_document(head, self._results), exit_code(state))
         if state.status != "running" or self._has_all_steps():
             return None
         if self._results:
@@ -279,7 +287,7 @@ class _Children:
         if self._run.cancel.is_set():
             return
         has_process = self._env is not None
-        room = min(self._left, self._most - len(self._running) if has_process else self._left)
+        room = min(self._left, self.most - len(self._running) if has_process else self._left)
         ready = list(self._ready()) if room > 0 else []
         for number, head in enumerate(ready[:room]):
             share = max(1, self._left // max(1, len(ready) - number))
@@ -302,17 +310,24 @@ class _Children:
             head, blocked = self._head(call.child), self._blocked.get(call.child)
             if _has_ended(head):
                 continue
-            if self._is_call:  # its lock decides
+            if blocked is not None and (wait := self._wait_of(call.child)) is not None:
+                if wait.until_ms <= engine.now_ms():
+                    yield head
+            elif self._is_call:  # its lock decides
                 if blocked is None:
                     yield head
-                continue
-            if holder_of(engine.store, call.child) is not None:
-                continue
-            if blocked is not None and blocked == self._mark(call.child):
-                continue
-            # The next run ends an attempt that a dead one left open, perhaps with an answer.
-            if head.state.attempt is not None or nothing_to_run(engine, head) is None:
+            elif self._is_free(head, blocked):
                 yield head
+
+    def _is_free(self, head: Head, blocked: list[int] | None) -> bool:
+        """Whether nobody runs a branch, and it can continue."""
+        engine = self._run.engine
+        if holder_of(engine.store, head.thread) is not None:
+            return False
+        if blocked is not None and blocked == self._mark(head.thread):
+            return False
+        # The next run ends an attempt that a dead one left open, perhaps with an answer.
+        return head.state.attempt is not None or nothing_to_run(engine, head) is None
 
     def _execute(self, head: Head, count: int | None) -> None:
         outcome: Outcome | None = None

@@ -25,7 +25,13 @@ if TYPE_CHECKING:
     from uwf_core.thread.head import Head
     from uwf_core.thread.history import Guidance
     from uwf_core.thread.state import RoleSession
-    from uwf_core.thread.types import AttemptPayload, CallPayload, CorrectionPayload, PersonPayload
+    from uwf_core.thread.types import (
+        AttemptPayload,
+        CallPayload,
+        CorrectionPayload,
+        PersonPayload,
+        RetryPayload,
+    )
     from uwf_core.workflow.definition import Definition
 
 
@@ -86,6 +92,7 @@ class RunOptions(NamedTuple):
         player: an agent that also replaces a person. call: in place of that of the thread.
         in_copy: the folder is a copy already, so it needs no worktree.
         head: the reference that the head must have, None: any.
+        now: whether a step is taken before its time. waits: whether the run waits for such a time.
         background, queue: let a detached process run it, or workers.
         worker: of a worker: whether to take another step from this head. Then threads below are
             not run here: they have dispatch rows as well.
@@ -102,6 +109,8 @@ class RunOptions(NamedTuple):
     call: tuple[str, str] | None = None
     in_copy: bool = False
     head: str | None = None
+    now: bool = False
+    waits: bool = False
     background: bool = False
     queue: bool = False
     worker: "Callable[[Head], bool] | None" = None
@@ -189,6 +198,7 @@ class Attempt:
         call: the result of the thread that it called, if a workflow plays the role.
         may_call: whether its agent had a process, which may have started threads.
         notices: what a person has to know about the step, besides its output.
+        policy: of retries, once it has failed.
         outside: what surrounded the worktree of the thread before the attempt.
         error: the error after which the run cannot continue.
     """
@@ -211,6 +221,7 @@ class Attempt:
     artifacts: dict[str, str] | None = None
     body = ""
     extractor: str | None = None
+    policy: "RetryPayload | None" = None
     loose: "Sequence[Variable]" = ()
     ended_ms = 0
     step: "Event | None" = None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from uwf_core.agents.choose import player_of, resolve_agent
 from uwf_core.api.dispatch import Dispatch, DispatchBackend
 from uwf_core.engine.agents import usual_agent
-from uwf_core.engine.retry import retry_after
+from uwf_core.engine.retry import after_kill
 from uwf_core.engine.slots import most_at_a_time
 from uwf_core.errors import FailureKind, UnknownIdError, UsageError, UwfError
 from uwf_core.ids import Ref, ThreadId
@@ -72,8 +72,7 @@ def row_now(engine: "Engine", head: Head) -> Dispatch:
 def row_of(engine: "Engine", head: Head) -> Dispatch:
     """The row of a thread with this head."""
     state = head.state
-    is_wanted, pause_seconds = _wanted(engine, state)
-    after_ms = 0 if pause_seconds == 0 else head.variable.updated_ms + int(pause_seconds * 1000)
+    is_wanted, after_ms = _wanted(engine, head)
     needs, model = _needs(engine, state)
     moves_at_ms = 0
     group, most = _group(engine, state)
@@ -104,8 +103,9 @@ def row_of(engine: "Engine", head: Head) -> Dispatch:
     return row
 
 
-def _wanted(engine: "Engine", state: "ThreadState") -> tuple[bool, float]:
-    """Whether there is something to run, and after how many seconds."""
+def _wanted(engine: "Engine", head: Head) -> tuple[bool, int]:
+    """Whether there is something to run, and not before when; 0: at once."""
+    state = head.state
     if state.status in FINISHED:
         return False, 0
     if engine.definition(state.workflow).calls:
@@ -114,10 +114,9 @@ def _wanted(engine: "Engine", state: "ThreadState") -> tuple[bool, float]:
             return all(_has_ended(engine, call.child) for call in calls), 0
     waits = state.suspension
     if waits is None or state.attempt is not None:
-        return True, 0
-    if waits.reason not in ("failure", "interrupted") or waits.kind is None:
-        return False, 0
-    return retry_after(state, FailureKind.of(waits.kind), engine.now_ms())
+        return True, 0 if state.wait is None else state.wait.until_ms
+    pause = None if waits.kind is None else after_kill(state, FailureKind.of(waits.kind))
+    return pause is not None, head.variable.updated_ms + int(pause * 1000) if pause else 0
 
 
 def _has_ended(engine: "Engine", child: ThreadId) -> bool:

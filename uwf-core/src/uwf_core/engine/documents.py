@@ -57,6 +57,8 @@ class ExecDocument(TypedDict):
     status: Status
     suspendReason: str | None
     suspendMessage: str | None
+    waitingFor: Literal["retry", "limit", "timer"] | None
+    waitingUntil: int | None
     done: bool
 
 

@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.ids import Ref
 from uwf_core.thread.calls import STARTED, caller_of
+from uwf_core.thread.head import read_head
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from uwf_core.engine.context import Attempt, Run
     from uwf_core.engine.engine import Engine
+    from uwf_core.thread.calls import OpenCall
     from uwf_core.thread.state import ThreadState
     from uwf_core.thread.types import CalledPayload
+    from uwf_core.workflow.definition import Role
 
 
 def label_of(engine: "Engine", state: "ThreadState", number: int) -> str:
@@ -74,3 +77,23 @@ def note(run: "Run", attempt: "Attempt", text: str) -> None:
         attempt.notices.append(text)
         number = event_fields(run.engine, attempt)["label"] or attempt.payload["number"]
         run.watch.notice(f"#{number} {attempt.payload['role']}: {text}")
+
+
+def announce_calls(run: "Run", role: "Role", calls: "Sequence[OpenCall]", most: int) -> None:
+    """One line for a call, or for all branches, whose events have labels; `most` of them run at a
+    time.
+    """
+    fan_out = role.fan_out
+    if fan_out is None:
+        called = read_head(run.engine.store, calls[0].child).state.workflow_name
+        text = f"calls {called}, thread {calls[0].child}"
+    else:
+        text = f"{len(calls)} branch{'' if len(calls) == 1 else 'es'}"
+        if fan_out.parallel is None:
+            text += f" of {fan_out.role}"
+        else:
+            text += f": {', '.join(call.name or '' for call in calls)}"
+        if len(calls) > most:
+            text += f"; at most {most} at a time"
+    label = label_of(run.engine, run.head.state, calls[0].number)
+    run.watch.notice(f"#{label} {role.name}: {text}")

@@ -1,5 +1,6 @@
 """Stage 10: the step node, of a step that succeeded or of an attempt that failed."""
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,8 @@ from uwf_core.process import crash_points
 from uwf_core.thread.calls import started_by
 from uwf_core.thread.decisions import NO_CALL, Event, session_payload, waits, workspace_of
 from uwf_core.thread.history import failed_steps, read_input, read_step
-from uwf_core.thread.types import ATTEMPTED, ErrorPayload, NextPayload, StepPayload
+from uwf_core.thread.retry import after_failure
+from uwf_core.thread.types import ATTEMPTED, FailurePayload, NextPayload, StepPayload
 from uwf_core.workflow.definition import SUSPEND
 from uwf_core.workflow.variants import STATUS
 
@@ -69,12 +71,15 @@ def save_failed_step(
 ) -> Event:
     """Store the step node of a failed attempt. Within a transaction."""
     attempt.failure, attempt.artifacts = failure, None
-    error: ErrorPayload = {
+    error: FailurePayload = {
         "kind": failure.kind.word,
         "message": engine.redactor.text(failure.message),
         "until": failure.until_ms,
+        "policy": attempt.policy,
     }
-    to = decision_of(engine, failure, attempt.payload["role"])
+    role, message = attempt.payload["role"], message_of(engine, failure)
+    drawn = os.urandom(1)[0] / 127.5 - 1
+    to = after_failure(error, role, message, attempt.ended_ms, drawn)
     kept = keeps_session and failure.kind.keeps_session
     return _save_step(engine, attempt, None, to, [], error=error, kept=kept)
 
@@ -111,7 +116,7 @@ def _save_step(
     to: NextPayload,
     previous: list[Ref],
     *,
-    error: ErrorPayload | None = None,
+    error: FailurePayload | None = None,
     kept: bool = True,
 ) -> Event:
     """Store the step node. `kept`: whether its session may be continued."""

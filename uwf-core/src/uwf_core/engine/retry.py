@@ -1,37 +1,52 @@
-"""Whether workers run a failed step again, and after how long."""
+"""The policy of retries: which failed attempts are made again by themselves, and how often."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
+from uwf_core.api.retry import Retry
 from uwf_core.errors import FailureKind
 
 if TYPE_CHECKING:
+    from uwf_core.engine.context import Attempt, Run
     from uwf_core.thread.state import ThreadState
+    from uwf_core.thread.types import RetryPayload
 
-MOST_TRIES: Final = 5
-"""How often workers run a step that fails, before it waits for a person."""
+ONCE: Final = Retry(max_attempts=1)
+"""The usual policy of commands: a person sees the failure and decides."""
+BY_WORKERS: Final = Retry(max_attempts=5, interval=1.0, backoff=4.0)
+"""The usual policy where nobody watches."""
 
-TRANSIENT: Final = frozenset(
-    (
-        *(FailureKind.RATE_LIMIT, FailureKind.TIMEOUT, FailureKind.STALLED, FailureKind.CRASHED),
-        *(FailureKind.TRUNCATED, FailureKind.EMPTY, FailureKind.SESSION_LOST),
-        FailureKind.INTERRUPTED,
-    )
-)
-"""The failures after which workers run the step again: the same may well succeed."""
-
-_FIRST_PAUSE_SECONDS, _LIMITED_SECONDS = 1.0, 30.0
+MOST_KILLS: Final = 5
+"""How often workers run a step again that a signal or a kill has ended."""
 
 
-def retry_after(state: "ThreadState", kind: FailureKind, now_ms: int) -> tuple[bool, float]:
-    """Whether a step that has failed is run again, and after how many seconds."""
-    tries = state.tries
-    if kind not in TRANSIENT or tries >= MOST_TRIES:
-        return False, 0
-    if kind is FailureKind.RATE_LIMIT:
-        until = state.suspension.until_ms if state.suspension else None
-        if until is not None:
-            return True, max(_FIRST_PAUSE_SECONDS, (until - now_ms) / 1000)
-        return True, float(_LIMITED_SECONDS * 2 ** max(0, tries - 1))
-    if kind is FailureKind.INTERRUPTED and tries <= 1:  # its worker died or was ended
-        return True, 0
-    return True, float(_FIRST_PAUSE_SECONDS * 4 ** max(0, tries - 1))
+def policy_of(run: "Run", attempt: "Attempt", kind: FailureKind) -> "RetryPayload | None":
+    """The policy for an attempt that failed: the role's, else the configured, else the usual one.
+    None if a signal or a kill has ended it, which does not count.
+    """
+    if kind is FailureKind.INTERRUPTED:
+        return None
+    role = run.definition.roles.get(attempt.payload["role"])
+    origin: Literal["role", "config", "run", "worker"] = "role"
+    retry = None if role is None else role.retry
+    if retry is None:
+        origin, retry = "config", run.engine.settings.retry
+    if retry is None:
+        is_worker = run.options.worker is not None
+        origin, retry = ("worker", BY_WORKERS) if is_worker else ("run", ONCE)
+    return {
+        "failures": 1 if attempt.by_person else attempt.head.state.failures + 1,
+        "maxAttempts": retry.max_attempts,
+        "interval": retry.interval,
+        "backoff": retry.backoff,
+        "maxInterval": retry.max_interval,
+        "on": list(retry.on),
+        "origin": origin,
+    }
+
+
+def after_kill(state: "ThreadState", kind: FailureKind) -> float | None:
+    """After how many seconds workers run a step again that was interrupted; None if they do not."""
+    kills = state.tries - state.failures
+    if kind is not FailureKind.INTERRUPTED or kills >= MOST_KILLS:
+        return None
+    return 0 if kills <= 1 else 4.0 ** (kills - 1)

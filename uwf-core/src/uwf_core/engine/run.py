@@ -79,6 +79,9 @@ def run_steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
     Raises:
         UwfError: the first step could not be taken.
     """
+    if run.head.state.caller is None:  # a caller waits for all that it calls
+        is_long = options.until_done or (options.count or 1) > 1 or intent.kind == "resume"
+        options = options._replace(waits=is_long)
     if options.announce is None:
         return _steps(run, options, intent)
     try:
@@ -110,6 +113,7 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
             document = exec_document(attempt.head, [step_result(run.engine, attempt)])
             return Outcome(document, lifecycle.exit_code(attempt.head.state))
     while len(results) < wanted and _goes_on(run, intent):
+        _wait_until_due(run, intent)
         if run.cancel.is_set():
             return Outcome(exec_document(run.head, results), ExitCode.INTERRUPTED)
         found = _next(run, intent, wanted - len(results), results, noticed)
@@ -119,11 +123,11 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
         run, intent = run._replace(head=head), GO_ON
         if outcome is not None:
             return outcome
-        if run.head.state.status != "idle":
-            waited = _after_rate_limit(run)
-            if waited is None:
+        if run.head.state.failures or run.head.state.status != "idle":
+            again = _after_failure(run)
+            if again is None:
                 break
-            run, wanted = waited, wanted + 1  # the attempt was not a step
+            run, wanted = again, wanted + 1  # the attempt was not a step
     announce_end(run.engine, run.head, run.watch)
     code = lifecycle.exit_code(run.head.state)
     if options.until_done and run.head.state.status == "idle":
@@ -137,6 +141,13 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
 def _goes_on(run: Run, intent: Intent) -> bool:
     worker = run.options.worker
     return worker is None or intent is not GO_ON or worker(run.head)
+
+
+def _wait_until_due(run: Run, intent: Intent) -> None:
+    if intent is GO_ON and run.head.state.wait is not None:
+        from uwf_core.engine.waiting import wait_until_due
+
+        wait_until_due(run)
 
 
 def _next(
@@ -158,9 +169,13 @@ def _next(
         return run.head, ended_by(run.head, results, error)
 
 
-def _after_rate_limit(run: Run) -> Run | None:
-    """The run after a wait until a service accepts calls again; None if it does not wait."""
+def _after_failure(run: Run) -> Run | None:
+    """The run if it continues: another attempt follows, or it has waited until a service accepts
+    calls again; else None.
+    """
     suspension = run.head.state.suspension
+    if suspension is None and run.head.state.wait is not None:
+        return run if run.options.waits else None
     if suspension is None or suspension.until_ms is None:
         return None
     from uwf_core.engine.waiting import wait_for_service

@@ -183,7 +183,12 @@ class ThreadWriter:
         failure = InvalidOutput(step.error or "the attempt failed")
         return self._save(
             step,
-            failure={"kind": failure.kind.word, "message": failure.message, "until": None},
+            failure={
+                "kind": failure.kind.word,
+                "message": failure.message,
+                "until": None,
+                "policy": None,
+            },
             session=session_payload(None, kept=False),
             next=waits("failure", step.role, failure.message, kind=failure.kind.word),
             previousAttempts=[],

@@ -220,7 +220,7 @@ class Operations(OperationCaller):
         """
         return self._call('uwf_core.threads.compact:compact_thread', '', thread=thread, text=text, agent=agent, up_to=up_to, cancel=cancel)
 
-    def exec(self, thread: str, *, count: int | None = None, queue: bool = False, wait_limits: float | None = None, until_done: bool = False, background: bool = False, agent: str | None = None, cwd: str | None = None, head: str | None = None, cancel: Cancel | None = None) -> Outcome:
+    def exec(self, thread: str, *, count: int | None = None, now: bool = False, queue: bool = False, wait_limits: float | None = None, until_done: bool = False, background: bool = False, agent: str | None = None, cwd: str | None = None, head: str | None = None, cancel: Cancel | None = None) -> Outcome:
         """Run the next step or steps; a step is the work of one role.
 
         Stops at the end, at a suspension or a failure; call it again to continue. A reported step is
@@ -230,7 +230,7 @@ class Operations(OperationCaller):
         $ uwf thread exec 01JD8 --until-done
         $ uwf thread exec 01JD8 -c 3 --agent hermes
         """
-        return self._call('uwf_core.threads.running:exec_steps', '', thread=thread, count=count, queue=queue, wait_limits=wait_limits, until_done=until_done, background=background, agent=agent, cwd=cwd, head=head, cancel=cancel)
+        return self._call('uwf_core.threads.running:exec_steps', '', thread=thread, count=count, now=now, queue=queue, wait_limits=wait_limits, until_done=until_done, background=background, agent=agent, cwd=cwd, head=head, cancel=cancel)
 
     def fork(self, step: str, *, workflow: str | None = None, folder: str | None = None) -> StartedDocument:
         """Start a new thread from a step: it shares the chain up to STEP, and copies nothing.

@@ -85,6 +85,7 @@ def thread_exec(
         Kind("", "N", options=("-c", "--count")),
         "Run N steps; 1 by default.",
     ] = None,
+    now: Annotated[bool, "Run the next step before the time for which it waits."] = False,
     report: Annotated[bool, HIDDEN, "Report events as lines of JSON."] = False,
     queue: Queue = False,
     **how: Unpack[RunThread],

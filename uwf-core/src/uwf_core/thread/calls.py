@@ -282,7 +282,8 @@ def shown_state(store: "Store", state: "ThreadState") -> "ThreadState":
         return state._replace(status="running")
     waiting = [each.suspension for each in below if each.suspension is not None]
     if not waiting:
-        return state
+        times = [each.wait for each in below if each.wait is not None]
+        return state._replace(wait=min(times, key=lambda wait: wait.until_ms, default=None))
     first = min(waiting, key=lambda each: _FIRST.index(each.reason))
     return state._replace(status="suspended", suspension=first._replace(role=role))
 

@@ -59,6 +59,16 @@ class Suspension(NamedTuple):
     question: str | None = None
 
 
+class Wait(NamedTuple):
+    """The next role does not run before `until_ms`. `kind`: of the failure before, the newest of
+    `failures`; None if nothing has failed.
+    """
+
+    until_ms: int
+    kind: str | None = None
+    failures: int = 0
+
+
 class Caller(NamedTuple):
     """The newest call: its Called event, the calling thread, number and role of its step, what this
     thread `plays` (a branch another role), and its `steps` at that time.
@@ -91,9 +101,9 @@ def with_ancestor(before: Sequence[str] | None, number: int, step: str) -> tuple
     return (*table, step) if number == 1 << len(table) else tuple(table)
 
 
-def runs(role: str) -> "NextPayload":
-    """The role is next."""
-    return {**_NOTHING, "status": "idle", "role": role}
+def runs(role: str, **more: Any) -> "NextPayload":
+    """The role is next; `more` can have `notBefore`, and `kind` and `until` of a failure."""
+    return {**_NOTHING, "status": "idle", "role": role, **more}  # type: ignore[typeddict-item]
 
 
 def ends() -> "NextPayload":
@@ -112,7 +122,7 @@ def waits(reason: Reason, role: str, message: str, **more: Any) -> "NextPayload"
     return {**_NOTHING, **own, **more}  # type: ignore[typeddict-item]
 
 
-_NEXT = ("status", "role", "reason", "message", "kind", "until", "question")
+_NEXT = ("status", "role", "reason", "message", "kind", "until", "question", "notBefore")
 _NOTHING: "NextPayload" = dict.fromkeys(_NEXT)  # type: ignore[assignment]
 NO_SESSION: "SessionPayload" = {"id": None, "kept": True, "continuation": "new", "mark": None}
 _CALL = ("child", "children", "branches", "called", "usage", "usageByRole")

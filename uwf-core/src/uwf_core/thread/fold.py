@@ -15,6 +15,7 @@ from uwf_core.thread.decisions import (
     Event,
     OpenAttempt,
     Suspension,
+    Wait,
     Worktree,
     call_of,
     session_of,
@@ -89,7 +90,11 @@ def decided(state: ThreadState, to: "NextPayload") -> ThreadState:
             to["reason"], role or "", to["message"] or "", to["kind"], to["until"], to["question"]
         )
         role = role if to["reason"] in ("failure", "interrupted") else None
-    return state._replace(status=status, current_role=role, suspension=waiting, attempt=None)
+    until = to["notBefore"]
+    wait = None if until is None else Wait(until, to["kind"], state.failures)
+    return state._replace(
+        status=status, current_role=role, suspension=waiting, wait=wait, attempt=None
+    )
 
 
 def _inherited(state: ThreadState, step: Event) -> ThreadState:
@@ -176,12 +181,16 @@ def _step(state: ThreadState, event: Event) -> ThreadState:
 
         state = with_usage(state, payload)
     if payload["failure"] is not None:
+        from uwf_core.thread.retry import checked_failures  # not for every step
+
+        state = state._replace(failures=checked_failures(state.failures, event))
         return _tried(state, role, payload)
     state = _delivered(state, role, event)._replace(
         steps=number,
         inherited_steps=min(state.inherited_steps, number - 1),  # one may be replaced
         called_steps=state.called_steps - (is_new and is_call),
         tries=0,
+        failures=0,
     )
     return decided(state, payload["next"])
 
@@ -219,7 +228,7 @@ def _granted(state: ThreadState, event: Event) -> ThreadState:
     amounts = dict(state.grants.get(scope, {}))
     for name, amount in event.payload["amounts"].items():
         amounts[name] = amounts.get(name, 0) + amount
-    state = state._replace(grants={**state.grants, scope: amounts})
+    state = state._replace(grants={**state.grants, scope: amounts}, failures=0)
     return state if to is None else decided(state, to)
 
 

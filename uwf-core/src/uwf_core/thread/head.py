@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uwf_core.api.sums import NOTHING_USED, UsagePayload
 from uwf_core.errors import CorruptNodeError, UnknownIdError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.thread.decisions import Caller, OpenAttempt, Suspension, Worktree, session_of
+from uwf_core.thread.decisions import Caller, OpenAttempt, Suspension, Wait, Worktree, session_of
 from uwf_core.thread.names import HEADS, TASK, Status, head_name
 from uwf_core.thread.state import FOLD_VERSION, RoleSession, RoleState, ThreadState
 from uwf_core.thread.used import totals_in, used_in, used_text
@@ -96,6 +96,7 @@ class ThreadSummary(NamedTuple):
     totals: UsagePayload = NOTHING_USED
     attempt: OpenAttempt | None = None
     suspension: Suspension | None = None
+    wait: Wait | None = None
 
 
 def create_head(store: "Store", ref: Ref, state: ThreadState) -> Head:
@@ -256,7 +257,7 @@ _CODECS: Mapping[str, tuple[Callable[[Any], str] | None, Callable[[str], Any]]] 
     **dict.fromkeys(("status", "workflow", "workflow_name", "start", "cwd"), _TEXT),
     **dict.fromkeys(("current_role", "agent", "compacted"), _TEXT),
     **dict.fromkeys(("seq", "started_ms", "steps", "inherited_steps", "running_ms"), _NUMBER),
-    **dict.fromkeys(("tries", "called_steps", DEPTH), _NUMBER),
+    **dict.fromkeys(("tries", "failures", "called_steps", DEPTH), _NUMBER),
     **dict.fromkeys(("limits", "largest", "grants"), _JSON),
     "ancestors": (_dump, lambda text: tuple(json.loads(text))),
     "totals": (lambda totals: _dump(list(totals.values())), totals_of),
@@ -265,6 +266,7 @@ _CODECS: Mapping[str, tuple[Callable[[Any], str] | None, Callable[[str], Any]]] 
     "caller": _record(Caller),
     "attempt": _record(OpenAttempt),
     "suspension": _record(Suspension),
+    "wait": _record(Wait),
 }
 """How a field of the state becomes the text of its tag (None: as it is), and the field again."""
 _TAGS = {name: name[0] + name.title().replace("_", "")[1:] for name in _CODECS}

@@ -4,10 +4,10 @@ Pure. `thread.state` has a drawing of the states.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
-from uwf_core.errors import CorruptNodeError, ExitCode, FailureKind, WrongStateError
-from uwf_core.thread.decisions import Suspension
+from uwf_core.errors import BusyError, CorruptNodeError, ExitCode, FailureKind, WrongStateError
+from uwf_core.thread.decisions import Suspension, Wait
 from uwf_core.thread.head import Head, ThreadSummary
 from uwf_core.thread.names import FINISHED
 from uwf_core.thread.state import ThreadState
@@ -35,15 +35,49 @@ class Input(NamedTuple):
 
 def status_fields(state: ThreadState | ThreadSummary) -> "Standing":
     """The status, roles and reason that every document of a thread has."""
-    suspension = state.suspension
+    suspension, wait = state.suspension, state.wait
     return {
         "status": state.status,
         "currentRole": state.current_role,
         "suspendedRole": suspension.role if suspension else None,
         "suspendMessage": suspension.message if suspension else None,
         "suspendReason": suspension.reason if suspension else None,
+        "waitingFor": waiting_for(wait) if wait else None,
+        "waitingUntil": wait.until_ms if wait else None,
         "done": state.status == "completed",
     }
+
+
+def waiting_for(wait: Wait) -> Literal["retry", "limit", "timer"]:
+    """Why an idle thread waits: another attempt, the end of a service's limit, or a time."""
+    if wait.kind is None:
+        return "timer"
+    return "limit" if wait.kind == FailureKind.RATE_LIMIT.word else "retry"
+
+
+def check_due(thread: str, state: ThreadState, now_ms: int) -> None:
+    """Check that the next role may run now.
+
+    Raises:
+        BusyError: it waits for a time.
+    """
+    wait = state.wait
+    if wait is not None and wait.until_ms > now_ms:
+        from uwf_core.api.moments import date_text  # for the error alone
+
+        raise BusyError(
+            f"thread {thread} waits until {date_text(wait.until_ms)}: {wait_words(state)}",
+            hint=f"to run it now: uwf thread exec {thread} --now; to wait for it: uwf thread exec "
+            f"{thread} --until-done",
+        )
+
+
+def wait_words(state: ThreadState) -> str:
+    """What an idle thread waits for, in words: `developer failed (timeout); attempt 2 follows`."""
+    wait, role = state.wait, state.current_role
+    if wait is None or wait.kind is None:
+        return f"{role} runs then"
+    return f"{role} failed ({wait.kind}); attempt {wait.failures + 1} follows"
 
 
 def effective(state: Shown, *, is_running: bool, is_sound: bool = True) -> Shown:
@@ -58,7 +92,7 @@ def effective(state: Shown, *, is_running: bool, is_sound: bool = True) -> Shown
         return state._replace(status="corrupt", current_role=None)
     role = state.attempt.role if state.attempt else state.current_role
     if is_running:
-        return state._replace(status="running", current_role=role, suspension=None)
+        return state._replace(status="running", current_role=role, suspension=None, wait=None)
     if state.attempt is None:
         return state
     kind = FailureKind.INTERRUPTED.word
@@ -227,6 +261,8 @@ def exit_code(state: ThreadState) -> int:
     """The exit code of a run that left the thread like this."""
     if state.status == "corrupt":
         return ExitCode.FAILED
+    if state.wait is not None and state.wait.kind is not None:
+        return FailureKind.of(state.wait.kind).exit_code
     if state.status != "suspended" or state.suspension is None:
         return ExitCode.DONE
     match state.suspension.reason:

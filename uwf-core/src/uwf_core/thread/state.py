@@ -20,7 +20,7 @@ from uwf_core.api.sums import (
     ReservePayload,
     UsagePayload,
 )
-from uwf_core.thread.decisions import Caller, OpenAttempt, Suspension, Worktree
+from uwf_core.thread.decisions import Caller, OpenAttempt, Suspension, Wait, Worktree
 from uwf_core.thread.names import Status
 from uwf_core.thread.used import Used
 
@@ -77,6 +77,7 @@ class ThreadState(NamedTuple):
         agent: the thread's own binding (`thread start --agent`).
         steps: length of the chain; `inherited_steps` of these came with a fork.
         tries: attempts at the pending step that ended without one, so far.
+        failures: of these, those that count for a retry. wait: until when the next role waits.
         limits: those of its start. largest: the most that one leaf step has used.
         grants: what persons added to limits: the amount of each limit, by what it holds for.
         depth: how many calls are above it. caller: the newest one, None for a root.
@@ -103,6 +104,8 @@ class ThreadState(NamedTuple):
     totals: UsagePayload = NOTHING_USED
     running_ms: int = 0
     tries: int = 0
+    failures: int = 0
+    wait: Wait | None = None
     limits: Mapping[str, float] | None = None
     largest: ReservePayload = NOTHING_RESERVED
     grants: Mapping[str, Mapping[str, float]] = {}

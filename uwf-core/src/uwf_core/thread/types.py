@@ -45,7 +45,8 @@ class StartPayload(TypedDict):
 class NextPayload(TypedDict):
     """The decision of an event: the role that runs next, the end, or why the thread waits.
 
-    `kind` and `until` are those of a failure, `question` a pending question.
+    `kind` and `until` are those of a failure, `question` a pending question; the role does not run
+    before `notBefore`.
     """
 
     status: Literal["idle", "suspended", "completed", "cancelled"]
@@ -55,16 +56,21 @@ class NextPayload(TypedDict):
     kind: str | None
     until: int | None
     question: Annotated[str, To("question")] | None
+    notBefore: int | None
 
 
 class Standing(TypedDict):
-    """The status of a thread. `done` = completed."""
+    """The status of a thread. `done` = completed. An idle one can be `waitingFor` a further
+    attempt, the end of a service's limit or a time: not before `waitingUntil` (ms since 1970).
+    """
 
     status: Status
     currentRole: str | None
     suspendedRole: str | None
     suspendMessage: str | None
     suspendReason: str | None
+    waitingFor: Literal["retry", "limit", "timer"] | None
+    waitingUntil: int | None
     done: bool
 
 
@@ -82,6 +88,31 @@ class ErrorPayload(TypedDict):
     kind: str
     message: str
     until: int | None
+
+
+class RetryPayload(TypedDict):
+    """The policy that decided whether a failed attempt is made again (`thread.retry`).
+
+    Attributes:
+        failures: how many attempts have failed since the newest of a step, a grant and what a
+            person asked for, this one included.
+        maxAttempts, interval, backoff, maxInterval, on: as in a workflow; pauses in seconds.
+        origin: `role`, `config`, or the usual one of a command (`run`) or a worker (`worker`).
+    """
+
+    failures: int
+    maxAttempts: int
+    interval: float
+    backoff: float
+    maxInterval: float
+    on: list[str]
+    origin: Literal["role", "config", "run", "worker"]
+
+
+class FailurePayload(ErrorPayload):
+    """Why an attempt failed, in its step; `policy` is null where no attempt follows by itself."""
+
+    policy: RetryPayload | None
 
 
 class CorrectionPayload(TypedDict):
@@ -267,7 +298,7 @@ class StepPayload(_AttemptedPayload):
     raw: Text | None
     body: ShownText | None
     detail: Annotated[str, To("detail")]
-    failure: ErrorPayload | None
+    failure: FailurePayload | None
     next: NextPayload
     agentVersion: str | None
     engineVersion: str

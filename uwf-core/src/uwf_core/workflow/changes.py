@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
+from uwf_core.api.retry import Retry
 from uwf_core.fields.records import camel
 from uwf_core.workflow.definition import (
     END,
@@ -33,10 +34,11 @@ EDGE_KINDS: Final = {
 KINDS: Final = (
     "name-changed", "description-changed", "limit-changed", "input-changed", "role-added",
     "role-removed", "role-renamed", "text-changed", "player-changed", "tools-changed",
-    "timeout-changed", "reserve-changed", "status-added", "status-removed", "field-added",
-    "field-removed", "field-retyped", "field-required", "field-optional", "field-described",
-    "schema-changed", "edge-retargeted", "prompt-changed", *EDGE_KINDS.values(), "branches-added",
-    "branches-removed", "branches-changed", "workspace-changed",
+    "timeout-changed", "retry-changed", "reserve-changed", "status-added", "status-removed",
+    "field-added", "field-removed", "field-retyped", "field-required", "field-optional",
+    "field-described", "schema-changed", "edge-retargeted", "prompt-changed",
+    *EDGE_KINDS.values(), "branches-added", "branches-removed", "branches-changed",
+    "workspace-changed",
 )  # fmt: skip
 """Every kind of change. The guide on workflows has a row for each, a test an example."""
 
@@ -66,7 +68,7 @@ class WorkflowChange(NamedTuple):
     callers: str | None = None
 
 
-Amounts = Limits | RoleLimits | Reserve | None
+Amounts = Limits | RoleLimits | Reserve | Retry | None
 
 
 def amount_changes(kind: str, place: str, a: Amounts, b: Amounts) -> Iterator[WorkflowChange]:

@@ -6,6 +6,7 @@ Imports only the code of the store, since every `exec` loads this module.
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
+from uwf_core.api.retry import Retry
 from uwf_core.errors import UnknownIdError
 from uwf_core.fields.mismatch import NOT_BLANK, SPAN, Names, To, above
 from uwf_core.fields.records import read_payload
@@ -15,7 +16,7 @@ from uwf_core.workflow.lattice import as_listed
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
 
-WORKFLOW_TYPE = Ref("076FJ5TGEWSRK")
+WORKFLOW_TYPE = Ref("3NZ3ZVTMJD3ZJ")
 """The type of workflow nodes: the reference of the schema of `Workflow` as a node."""
 
 WORKFLOW_TYPES = frozenset((WORKFLOW_TYPE,))
@@ -218,6 +219,7 @@ class RoleText(NamedTuple):
     reserve: Annotated[
         Reserve | None, "What a step may use, counted against limits while it runs."
     ] = None
+    retry: Annotated[Retry | None, "When a failed attempt is made again by itself."] = None
 
 
 class Workflow(NamedTuple):
@@ -264,6 +266,7 @@ class Role(NamedTuple):
         human: whether a person plays it.
         agent, model: the suggested agent and model.
         limits, reserve: limits of its steps in a thread, and what a step may use.
+        retry: when a failed attempt is made again by itself.
         fan_out: of a fan-out the edge that leads to its branches.
     """
 
@@ -288,6 +291,7 @@ class Role(NamedTuple):
     model: str | None = None
     limits: RoleLimits | None = None
     reserve: Reserve | None = None
+    retry: Retry | None = None
     fan_out: Edge | None = None
 
     @property

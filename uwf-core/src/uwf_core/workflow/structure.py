@@ -147,10 +147,10 @@ _ABOUT = ("description", "limits")
 _WORK = (*_ABOUT, "goal", "frontmatter", "capabilities", "procedure", "output")
 _ALLOWED = {
     "workflow": (*_ABOUT, "workflow"),
-    "program": (*_ABOUT, "program", "frontmatter"),
+    "program": (*_ABOUT, "program", "frontmatter", "retry"),
     "human": (*_WORK, "human"),
     "agent": (
-        *(*_WORK, "timeout", "tools", "skills", "memory"),
+        *(*_WORK, "timeout", "tools", "skills", "memory", "retry"),
         *("agent", "model", "reserve", "human"),
     ),
 }

@@ -26,6 +26,12 @@ def duration(ms: int | None) -> str:
     raise AssertionError(ms)
 
 
+def waiting(document: Mapping[str, Any]) -> str | None:
+    """What an idle thread waits for, and until when; None if it does not."""
+    until = document["waitingUntil"]
+    return None if until is None else f"{document['waitingFor']}, not before {moment(until)}"
+
+
 def moment(ms: int | None) -> str:
     """A moment in local time, to the minute."""
     return "–" if ms is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(ms / 1000))

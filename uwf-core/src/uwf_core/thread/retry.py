@@ -1,0 +1,74 @@
+"""Whether a failed attempt is made again by itself, and when. Pure: the decision follows from what
+is stored of the attempt, so that `cas verify` derives it again.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from uwf_core.errors import CorruptNodeError
+from uwf_core.thread.decisions import runs, waits
+
+if TYPE_CHECKING:
+    from uwf_core.thread.decisions import Event
+    from uwf_core.thread.types import FailurePayload, NextPayload
+
+JITTER: Final = 0.2
+"""How much a pause varies, so that the attempts of many threads spread: a part of it."""
+
+
+def after_failure(
+    failure: "FailurePayload", role: str, message: str, ended_ms: int, drawn: float = 0
+) -> "NextPayload":
+    """What follows a failed attempt: the role again, not before a time, or the thread is suspended.
+
+    Args:
+        failure: with the policy. role, message: of the attempt. ended_ms: when it ended.
+        drawn: from -1 to 1: how much longer or shorter than usual the pause is.
+    """
+    kind, until = failure["kind"], failure["until"]
+    not_before = _again_ms(failure, ended_ms, drawn)
+    if not_before is not None:
+        return runs(role, kind=kind, until=until, notBefore=not_before)
+    reason = "interrupted" if kind == "interrupted" else "failure"
+    return waits(reason, role, message, kind=kind, until=until)  # type: ignore[arg-type]
+
+
+def checked_failures(before: int, failed: "Event") -> int:
+    """How many attempts have failed with this one, if its decision is one that its policy makes.
+
+    Args:
+        before: how many had failed before. failed: the step of the attempt.
+
+    Raises:
+        CorruptNodeError: it is not, or the policy counts otherwise.
+    """
+    policy = failed.payload["failure"]["policy"]
+    failures: int = before if policy is None else policy["failures"]
+    is_counted = policy is None or failures in (1, before + 1)
+    if is_counted and _follows(failed.payload):
+        return failures
+    raise CorruptNodeError(
+        f"the decision of the failed attempt {failed.ref} does not follow from its policy",
+        hint="`uwf cas verify` names what is damaged",
+    )
+
+
+def _follows(step: Mapping[str, Any]) -> bool:
+    failure, to, ended_ms = step["failure"], step["next"], step["completedAtMs"]
+    least = after_failure(failure, step["role"], to["message"], ended_ms, -1)
+    most = after_failure(failure, step["role"], to["message"], ended_ms, 1)
+    if to["notBefore"] is None or least["notBefore"] is None or most["notBefore"] is None:
+        return bool(to == least)
+    is_between = least["notBefore"] <= to["notBefore"] <= most["notBefore"]
+    return bool(is_between and to == {**least, "notBefore": to["notBefore"]})
+
+
+def _again_ms(failure: "FailurePayload", ended_ms: int, drawn: float) -> int | None:
+    policy = failure["policy"]
+    if policy is None or failure["kind"] not in policy["on"]:
+        return None
+    if policy["failures"] >= policy["maxAttempts"]:
+        return None
+    pause = policy["interval"] * policy["backoff"] ** (policy["failures"] - 1)
+    pause = min(pause, policy["maxInterval"]) * (1 + JITTER * drawn)
+    return max(ended_ms + round(pause * 1000), failure["until"] or 0)
