@@ -17,6 +17,7 @@ class Duration(Scalar):
     def __init__(self) -> None:
         super().__init__(float)
         self.wanted = "a duration such as 90, 30s, 4h or 2d"
+        self.is_text = True
 
     def read(self, value: Any, path: Path, reading: Reading) -> Any:
         seconds = seconds_of(value) if isinstance(value, str) else value
