@@ -222,3 +222,40 @@ def test_branches_wait_beside_each_other(project: Project, uwf: Client):
     uwf.exec(thread)
     project.script([failing])
     assert uwf.exec(thread, until_done=True).document["status"] == "completed"
+
+
+def timed(after: str) -> str:
+    return LOOP.replace("prompt: Review it.,", f"prompt: Review it., after: {after},")
+
+
+def test_a_role_waits_for_the_time_of_its_edge(project: Project, uwf: Client):
+    project.workflow("loop", timed("1h"))
+    project.script([developer(DONE), APPROVED])
+    thread = uwf.start("loop", "The task.")["thread"]
+    outcome = uwf.exec(thread)
+    assert (outcome.exit_code, outcome.document["waitingFor"]) == (0, "timer")
+    step = uwf.step(str(outcome.document["steps"][0]["step"]))
+    assert outcome.document["waitingUntil"] == step["completedAtMs"] + 3_600_000
+    with pytest.raises(BusyError, match="reviewer runs then"):
+        uwf.exec(thread)
+    assert uwf.exec(thread, now=True).document["status"] == "completed"
+    assert uwf.replay(thread)["verdict"] == "same"
+
+
+def test_a_run_waits_for_the_time_of_an_edge(project: Project, uwf: Client):
+    project.workflow("loop", timed("0.3"))
+    project.script([developer(DONE), APPROVED])
+    thread = uwf.start("loop", "The task.")["thread"]
+    assert uwf.exec(thread, until_done=True).document["status"] == "completed"
+    first, second = (uwf.step(each["step"]) for each in uwf.steps(thread)[1:])
+    assert second["startedAtMs"] >= first["completedAtMs"] + 300
+
+
+@pytest.mark.parametrize(
+    "edge", ["approved: {role: $END, prompt: Done.", "new: {role: developer, prompt: Write it."]
+)
+def test_after_belongs_between_roles(project: Project, uwf: Client, edge: str):
+    project.workflow("loop", LOOP.replace(edge, f"{edge}, after: 1m"))
+    with pytest.raises(DefinitionError) as caught:
+        uwf.start("loop", "The task.")
+    assert "after has no effect" in str(caught.value.document())

@@ -360,6 +360,7 @@ EXAMPLES = [
         field("planner", 0, "place", TEXT), require("planner", 0, "place", is_on=True),
         edge("planner", "planned", prompt="{{#place}}Go to {{place}}.{{/place}}"))),
     Example("location-changed", OK, OK, edge("planner", "planned", location="trips")),
+    Example("after-changed", OK, OK, edge("planner", "planned", after="10m")),
     Example("branches-added", BAD, OK, branches(), place=PLAN),
     Example("branches-added", OK, OK, branches(**TWO), place=PLAN),
     Example("branches-added", BAD, OK, branches(

@@ -149,7 +149,9 @@ def _decision(
             hint=hint,
         )
     try:
-        return apply_edge(definition, role, output, body_of(store, step), given).decision()
+        return apply_edge(definition, role, output, body_of(store, step), given).decision(
+            step.payload["completedAtMs"]
+        )
     except RoutingFailed as failure:
         raise WrongStateError(
             f"the workflow {definition.name} cannot continue from step {step.ref}: "

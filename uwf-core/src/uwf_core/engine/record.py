@@ -59,7 +59,8 @@ def save_routed_step(run: "Run", attempt: "Attempt", output: Ref) -> Event:
 
             step = {**attempt.payload, "call": attempt.call}
             output_read = {**output_read, **place_in_step(engine.store, step)}
-        to = apply_edge(definition, role, output_read, attempt.body, given).decision()
+        route = apply_edge(definition, role, output_read, attempt.body, given)
+        to = route.decision(attempt.ended_ms)
     except RoutingFailed as failure:
         attempt.failure = failure
         to = decision_of(engine, failure, role)

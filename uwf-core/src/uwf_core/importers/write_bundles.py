@@ -197,7 +197,7 @@ class ThreadWriter:
     def _decision(self, role: str, output: Ref, body: str) -> "NextPayload":
         try:
             payload = self._engine.store.payload(output)
-            return apply_edge(self._definition, role, payload, body).decision()
+            return apply_edge(self._definition, role, payload, body).decision(0)
         except RoutingFailed as failure:
             return waits("failure", role, failure.message, kind=failure.kind.word)
 

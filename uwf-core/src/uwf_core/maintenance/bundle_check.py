@@ -216,12 +216,11 @@ class CheckedBundle:
             try:
                 body = body_of(self.store, step)
                 given = inputs.at(definition, payload)
-                to = apply_edge(definition, payload["role"], output, body, given).decision()
-                wanted = (to["status"], to["role"], to["reason"])
+                to = apply_edge(definition, payload["role"], output, body, given)
+                wanted = tuple(map(to.decision(payload["completedAtMs"]).get, _DECISION))
             except RoutingFailed:
-                wanted = ("suspended", payload["role"], "failure")
-            stored = payload["next"]
-            if wanted != (stored["status"], stored["role"], stored["reason"]):
+                wanted = ("suspended", payload["role"], "failure", None)
+            if wanted != tuple(map(payload["next"].get, _DECISION)):
                 raise BundleError(f"step {step.ref} leads elsewhere than its workflow")
 
     def _check_kinds(self) -> None:
@@ -291,6 +290,10 @@ _WANTED_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     ASKED: ("ask", "compacted", "step"),  # a step: a refused attempt
     REGISTRY: ("workflow",),
 }
+
+
+_DECISION: Final = ("status", "role", "reason", "notBefore")
+"""What of a decision follows from the workflow."""
 
 
 def _no_head(thread: str) -> BundleError:

@@ -24,6 +24,7 @@ class Transition(NamedTuple):
         location: the working folder of the next step alone, absolute or relative to the thread's
             folder; None is that folder.
         limits: those of the call, if the next role is a workflow.
+        after: how many seconds it waits before.
     """
 
     status: Literal["idle", "suspended", "completed"]
@@ -31,11 +32,13 @@ class Transition(NamedTuple):
     prompt: str
     location: str | None = None
     limits: Limits | None = None
+    after: float | None = None
 
-    def decision(self) -> NextPayload:
-        """What the event of the output stores."""
+    def decision(self, at_ms: int) -> NextPayload:
+        """What the event of the output stores, which came at a time in ms since 1970."""
         if self.status == "idle":
-            return runs(self.role or "")
+            not_before = None if self.after is None else at_ms + round(self.after * 1000)
+            return runs(self.role or "", notBefore=not_before)
         return ends() if self.role is None else waits("role", self.role, self.prompt)
 
 
@@ -151,7 +154,7 @@ def _to_role(
             hint="the prompt uses fields that are empty in the last output; "
             "require them in the schema, or add fixed text to the prompt",
         )
-    return Transition("idle", role, prompt, location or None, edge.limits)
+    return Transition("idle", role, prompt, location or None, edge.limits, edge.after)
 
 
 def _message_of_role(role: str, reason: Any) -> str:

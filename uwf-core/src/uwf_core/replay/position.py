@@ -70,7 +70,7 @@ class ReplayPosition(Position):
         self.state = self.state._replace(workflow=definition.ref)
         if route is not None:
             self._route = route
-            self.state = decided(self.state, route.decision())
+            self.state = decided(self.state, route.decision(0))
 
     def begin_call(self, entry: "Entry") -> None:
         """Another thread calls this one: its steps get the instruction of the call."""

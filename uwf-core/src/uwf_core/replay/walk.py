@@ -257,21 +257,21 @@ class Walk:
                 if call_of(payload)["child"] is not None:
                     output = {**output, **place_in_step(self._engine.store, payload)}
                 self._newest = step.role, output, reply.body
-                route, to = self._route(*self._newest)
+                route, to = self._route(*self._newest, payload["completedAtMs"])
                 yield from _of_route(payload["next"], to)
                 if is_same and self._position.definition.ref == payload["workflow"]:
                     yield from self._of_node(attempt, found, to)
         self._position.pass_by(attempt, found.task, route, to)
 
     def _route(
-        self, role: str, output: "Mapping[str, Any]", body: str
+        self, role: str, output: "Mapping[str, Any]", body: str, at_ms: int
     ) -> tuple[Transition | None, NextPayload]:
         try:
             position = self._position
             route = apply_edge(position.definition, role, output, body, position.given)
         except RoutingFailed as failure:
             return None, waits("failure", role, failure.message, kind=failure.kind.word)
-        return route, route.decision()
+        return route, route.decision(at_ms)
 
     def _of_corrections(self, step: RecordedStep, found: Prompted) -> Iterator[Difference]:
         if not step.node["corrections"]:

@@ -16,7 +16,7 @@ from uwf_core.workflow.lattice import as_listed
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
 
-WORKFLOW_TYPE = Ref("3NZ3ZVTMJD3ZJ")
+WORKFLOW_TYPE = Ref("5EDP353ZJ72MF")
 """The type of workflow nodes: the reference of the schema of `Workflow` as a node."""
 
 WORKFLOW_TYPES = frozenset((WORKFLOW_TYPE,))
@@ -75,6 +75,7 @@ _PROMPT = (
     "after its frontmatter. For $SUSPEND: the question to a person."
 )
 _LOCATION = "The working folder of that step; also a template."
+_AFTER = "How long the next role waits before it runs: `10m`."
 _CALL_LIMITS = "Limits of the call, if the next role is a workflow."
 
 
@@ -85,6 +86,7 @@ class JoinEdge(NamedTuple):
     prompt: Annotated[str, _PROMPT]
     location: Annotated[str | None, _LOCATION] = None
     limits: Annotated[Limits | None, _CALL_LIMITS] = None
+    after: Annotated[float | None, _AFTER, SPAN, _POSITIVE] = None
 
 
 class Branch(NamedTuple):
@@ -109,6 +111,7 @@ class Edge(NamedTuple):
     prompt: Annotated[str, _PROMPT] = ""
     location: Annotated[str | None, _LOCATION] = None
     limits: Annotated[Limits | None, _CALL_LIMITS] = None
+    after: Annotated[float | None, _AFTER, SPAN, _POSITIVE] = None
     for_each: Annotated[
         str | None, "A list in the output: the role runs once for each item, in parallel."
     ] = None

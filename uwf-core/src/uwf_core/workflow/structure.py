@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from uwf_core.fields.mismatch import name_fault, short
-from uwf_core.workflow.definition import START, SUSPEND, VERSION, Workflow
+from uwf_core.workflow.definition import END, START, SUSPEND, VERSION, Workflow
 from uwf_core.workflow.discover import NAME, NAME_HINT, expected_name
 from uwf_core.workflow.lattice import UNIONS
 from uwf_core.workflow.parsed import (
@@ -332,11 +332,22 @@ def _edge(place: str, edge_key: YamlScalar, edge: YamlMapping) -> Iterator[Probl
         if value is None or (key in FAN_OUT_KEYS and is_null(value)):
             message = f"missing key {key!r} in {place}"
             yield error_at(edge_key.place, "missing-key", message, f"add `{key}:`")
+    if "after" in edge.values and not _runs_role(place, edge):
+        message = f"{place}.after has no effect: no role waits there"
+        hint = f"`after` belongs on an edge from a role to a role, not to {START}, {END}, {SUSPEND}"
+        yield error_at(edge.keys["after"].place, "edge-kind", message, hint)
     for key in edge.values:
         if key in edge_keys() and key not in edge_keys(kind):
             message = f"{place}.{key} has no effect on this kind of edge"
             hint = "an edge leads to a role, or to branches with `forEach` or `parallel`"
             yield error_at(edge.keys[key].place, "edge-kind", message, hint)
+
+
+def _runs_role(place: str, edge: YamlMapping) -> bool:
+    """Whether an edge leads from a role to a role, as far as it says."""
+    target = meant_value(edge, "role")
+    is_pseudo = isinstance(target, YamlScalar) and target.text in (END, SUSPEND)
+    return not is_pseudo and not place.startswith(f"graph.{START}.")
 
 
 _AT_TOP: Final = {
