@@ -155,7 +155,7 @@ STRANGERS = (
     Mutant(
         "includes",
         "a free text of an agent ends at a comment",
-        "yaml/nodes.py",
+        "workflow/entered_fields.py",
         "        if texts is None or node.whole in texts:",
         "        if texts is not None and node.whole in texts:",
         "tests/core/extract/test_texts.py::"

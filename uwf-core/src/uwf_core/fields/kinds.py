@@ -301,8 +301,7 @@ class RecordOf(Shape):
     @cached_property
     def set_by_uwf(self) -> frozenset[str]:
         """The keys that only uwf sets, in a node: a file must not have them."""
-        found = self.fields.items()
-        return frozenset([key for key, each in found if each.about.startswith(SET_BY_UWF)])
+        return frozenset(k for k, each in self.fields.items() if each.about.startswith(SET_BY_UWF))
 
     def read(self, value: Any, path: Path, reading: Reading) -> Any:
         if type(value) is not dict and not isinstance(value, Mapping):
