@@ -90,9 +90,7 @@ class JoinEdge(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """A branch of `parallel`; prompt and location are templates. A node has its `workflow`, which
-    can be a generated one, and its place in the file.
-    """
+    """A branch of `parallel`; prompt and location are templates. A node has its `workflow`."""
 
     role: Annotated[str, "The role of the branch."]
     prompt: Annotated[str, "The prompt of the branch."]
