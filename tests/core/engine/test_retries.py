@@ -259,3 +259,15 @@ def test_after_belongs_between_roles(project: Project, uwf: Client, edge: str):
     with pytest.raises(DefinitionError) as caught:
         uwf.start("loop", "The task.")
     assert "after has no effect" in str(caught.value.document())
+
+
+def test_each_row_of_a_list_has_its_own_time(project: Project, uwf: Client):
+    threads = [uwf.start("loop", "The task.")["thread"] for _ in range(3)]
+    for at, thread in enumerate(threads):
+        until = int(time.time()) * 1000 + (at + 1) * 3_600_000
+        limited = {"fail": {"kind": "rate_limited", "message": "slow down", "untilMs": until}}
+        project.script([developer(limited, DONE)])
+        uwf.exec(thread)
+    shown = {each: uwf.show(each)["waitingUntil"] for each in threads}
+    assert {row["thread"]: row["waitingUntil"] for row in uwf.list()} == shown
+    assert len(set(shown.values())) == 3

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from uwf_core.api.sums import UsagePayload
@@ -102,6 +103,31 @@ def newest_first(
         yield from steps
         ref = steps[-1].payload["prev"]
         count = min(4 * count, _MOST_AT_ONCE)
+
+
+def oldest_first(
+    store: "Store", head: Ref, start: Ref, beside: Sequence[str] = ()
+) -> Iterator[Step]:
+    """The steps from the first to `head`, few of them in memory at a time; `beside` as for
+    `newest_first`.
+    """
+    if head == start:
+        return
+    ends = [read_step(store, head)]
+    while (number := ends[-1].payload["number"] - _BLOCK) > 0:
+        ends.append(step_at(store, ends[-1], number))
+    before: str | None = None
+    for end in reversed(ends):
+        block = list(islice(newest_first(store, end.ref, start, beside), _BLOCK))
+        if block[-1].payload["prev"] != before:
+            message = f"step {block[-1].ref} is out of place in the chain"
+            raise CorruptNodeError(message, hint=_VERIFY)
+        yield from reversed(block)
+        before = end.ref
+
+
+_BLOCK = 1 + 4 + 16 + 64 + 256
+"""What `newest_first` reads in its first five parts."""
 
 
 def _some_steps(store: "Store", ref: Ref, count: int) -> list[Step]:

@@ -27,6 +27,7 @@ from uwf_core.thread.history import (
     is_start,
     is_step,
     newest_first,
+    oldest_first,
     read_input,
     read_start,
     read_step,
@@ -293,9 +294,10 @@ class RecordedThread:
 
     def steps(self, *fields: str) -> Iterator[RecordedStep]:
         """The steps, oldest first. What the `fields` of their nodes refer to (`output`, `body`, …)
-        is read together with them, which makes long threads fast.
+        is read together with them, which makes long threads fast. Few are in memory at a time.
         """
-        return reversed(list(self.newest_first(*fields)))
+        steps = oldest_first(self._engine.store, self._head.ref, Ref(self.start), fields)
+        return map(partial(RecordedStep, self._engine), steps)
 
     @cached_property
     def pending(self) -> list[RecordedStep]:

@@ -29,13 +29,15 @@ class Summary:
 
     def __init__(self, thread: RecordedThread) -> None:
         self._thread = thread
-        self._roles: dict[str, list[RecordedStep]] = {}
+        self._roles: dict[str, _Role] = {}
+        self._last: RecordedStep | None = None
         self._back: list[Statement] = []
         self._unknown: list[tuple[str, str]] = []
 
     def add(self, step: RecordedStep) -> None:
         """Take note of a step."""
-        self._roles.setdefault(step.role, []).append(step)
+        self._roles.setdefault(step.role, _Role()).add(step)
+        self._last = step
         to = step.node["next"]["role"]
         order = list(self._roles)
         if to in self._roles and order.index(to) < order.index(step.role):
@@ -64,7 +66,7 @@ class Summary:
     def _result(self, end: Statement) -> Statement:
         """How it ended, and the last decision."""
         text = f"Result: {end.text[0].lower()}{end.text[1:]}"
-        last = max((each[-1] for each in self._roles.values()), key=_number, default=None)
+        last = self._last
         if last is None:
             return Statement("result", f"{text} No step was done.", end.refs)
         who = "a person" if last.is_answer else f"the {last.role}"
@@ -77,13 +79,12 @@ class Summary:
 
     def _worked(self) -> Iterator[Statement]:
         for role, steps in self._roles.items():
-            done = {_worker(each): each.ref for each in steps}
-            count = self._thread.count
-            many = "the only step" if count == 1 else f"{len(steps)} of the {count} steps"
+            done, count, runs = steps.workers, self._thread.count, steps.calls
+            many = "the only step" if count == 1 else f"{steps.count} of the {count} steps"
             who = f"The role {quoted(role)}"
             if is_fan_out(role):
-                who, runs = f"The branches {quoted(role)}", sum(len(each.calls) for each in steps)
-                done = {"1 other run" if runs == 1 else f"{runs} other runs": steps[0].ref}
+                who = f"The branches {quoted(role)}"
+                done = {"1 other run" if runs == 1 else f"{runs} other runs": steps.first}
             text = f"{who} worked in {many}, done by {' and '.join(done)}."
             yield Statement("worked", text, tuple(done.values()))
 
@@ -102,6 +103,24 @@ class Summary:
             yield Statement("unknown", text, tuple(ref for ref, _ in found[:_MOST]))
 
 
+class _Role:
+    """The steps of a role: how many, the first, the threads that they called, who did them and in
+    which step last.
+    """
+
+    def __init__(self) -> None:
+        self.count = self.calls = 0
+        self.first = ""
+        self.workers: dict[str, str] = {}
+
+    def add(self, step: RecordedStep) -> None:
+        """Take note of a step."""
+        self.count += 1
+        self.first = self.first or step.ref
+        self.calls += len(step.calls) if is_fan_out(step.role) else 0
+        self.workers[_worker(step)] = step.ref
+
+
 def _worker(step: RecordedStep) -> str:
     return "a person" if step.is_answer else program(step.node["agent"])
 
@@ -109,10 +128,6 @@ def _worker(step: RecordedStep) -> str:
 def _step_of(event: RecordedEvent) -> int:
     """The step that the question of an `asked` event belongs to."""
     return 0 if event.call is None else int(event.call["number"])
-
-
-def _number(step: RecordedStep) -> int:
-    return step.number
 
 
 def _sent_back(step: RecordedStep, to: str) -> Statement:
