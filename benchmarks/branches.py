@@ -1,4 +1,4 @@
-"""Branches: what it costs to run eight at a time instead of one."""
+"""Branches: what sixteen cost, four at a time, beyond the time of their agents."""
 
 import json
 from collections.abc import Iterator
@@ -6,16 +6,17 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.figures import Figure
-from benchmarks.measure import interleaved
+from benchmarks.measure import Case, interleaved, ratio
 from benchmarks.world import User
 
-AT_A_TIME = 8
+COUNT = 16
+AT_A_TIME = 4
 DELAY_MS = 1_000
-MOST_SECONDS = 1.4
+IDEAL_SECONDS = COUNT / AT_A_TIME * DELAY_MS / 1000
 _STATUS = "frontmatter: {properties: {$status: {const: done}}, required: [$status]}"
 _HEAD = f"""\
 version: 1
-name: NAME
+name: many
 roles:
   planner: {{goal: plan, {_STATUS}}}
   worker: {{goal: work, {_STATUS}}}
@@ -33,7 +34,7 @@ graph:
 
 
 def parallel(folder: Path, rounds: int) -> Iterator[Figure]:
-    """`run` of a workflow with branches whose agent takes a second: eight and one."""
+    """`run` of a workflow with branches whose agent takes a second."""
     user = User(folder / "branches")
     output = {"$status": "done"}
     steps = [
@@ -42,14 +43,13 @@ def parallel(folder: Path, rounds: int) -> Iterator[Figure]:
     ]
     script = json.dumps({"byRole": True, "steps": steps})
     (folder / "branches" / "script.yaml").write_text(script, encoding="utf-8")
-    cases = {}
-    for name, count in (("one", 1), ("eight", AT_A_TIME)):
-        file = user.project / f"{name}.yaml"
-        branches = [f"        b{each}: {{role: worker, prompt: Work.}}\n" for each in range(count)]
-        file.write_text(_HEAD.replace("NAME", name) + "".join(branches), encoding="utf-8")
-        user.document("workflow", "add", file.name)
-        cases[name] = user.case("run", name, "-p", "a task")
-    times = interleaved(cases, max(3, rounds // 3))
-    one, eight = median(times["one"]), median(times["eight"])
-    note = f"a step of 1 s each; one branch {one:.2f} s, {AT_A_TIME} at a time {eight:.2f} s"
-    yield Figure("run, 8 branches beside 1", eight - one, "s", MOST_SECONDS, note)
+    branches = [f"        b{each}: {{role: worker, prompt: Work.}}\n" for each in range(COUNT)]
+    (user.project / "many.yaml").write_text(_HEAD + "".join(branches), encoding="utf-8")
+    user.document("workflow", "add", "many.yaml")
+    cases, name = {"many": user.case("run", "many", "-p", "a task")}, f"run, {COUNT} branches"
+    few = max(3, rounds // 3)
+    over = median(interleaved(cases, few)["many"]) - IDEAL_SECONDS
+    note = f"a step of 1 s each, {AT_A_TIME} at a time"
+    yield Figure(f"{name}, over the ideal", over, "s", 0.5, note)
+    cpu = ratio(interleaved(cases, few, Case.cpu_seconds), "many")
+    yield Figure(f"{name}: CPU", cpu, "x py", 80.0)

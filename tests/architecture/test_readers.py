@@ -24,6 +24,7 @@ ALLOWED = {
     "uwf_core/agents/command.py": "opened before the program starts that writes it",
     "uwf_core/agents/session_totals.py": OWN_HOME,
     "uwf_core/api/serve.py": PROGRAM,
+    "uwf_core/cli/operation.py": "the pipe of the process that has started this one",
     "uwf_core/cli/prompt.py": OF_PACKAGE,
     "uwf_core/demo/agent.py": PROGRAM,
     "uwf_core/demo/players.py": OF_PACKAGE,

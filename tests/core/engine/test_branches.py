@@ -1,5 +1,7 @@
 """Branches: what each kind delivers, and the joint result that their caller records."""
 
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,9 @@ from tests.crash.rig import eventually
 from tests.step_parts import call_of, session_of
 
 from uwf_core.client import Client
+from uwf_core.engine import child_run
 from uwf_core.ids import Ref
+from uwf_core.process.program import start_program
 from uwf_core.testing.project import Project
 
 PROGRAM = r"""
@@ -89,6 +93,38 @@ def test_each_item_of_a_list_is_a_branch_and_one_step_records_them_in_the_order_
     assert list(call_of(step)["children"]) == [uwf.show(each)["head"] for each in threads]
     assert "0 worker: t0 1 worker: t1 2 worker: t2" in uwf.prompt(uwf.show(root)["head"])
     assert branches(uwf, root) == []
+
+
+def test_a_process_runs_one_branch_after_another(
+    uwf: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Any] = []
+
+    def start(program: Any, *limits: Any, **given: Any) -> Any:
+        started.append(program)
+        return start_program(program, *limits, **given)
+
+    monkeypatch.setattr(child_run, "start_program", start)
+    run(uwf, "each", *[""] * 9)
+    assert 0 < len(started) <= 4
+
+
+def test_a_process_that_dies_between_two_branches_is_replaced(
+    project: Project, uwf: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.workflow("one", for_each("one", most="1"))
+    killed: list[int] = []
+    usual = child_run.Workers.run
+
+    def run_and_kill(workers: child_run.Workers, *branch: Any) -> Any:
+        outcome = usual(workers, *branch)
+        killed.extend(worker.program.identity.pid for worker in workers._idle)
+        os.kill(killed[-1], signal.SIGKILL)
+        return outcome
+
+    monkeypatch.setattr(child_run.Workers, "run", run_and_kill)
+    run(uwf, "one", "", "", "")
+    assert len(set(killed)) == 3
 
 
 def test_the_joint_output_is_the_same_node_whatever_finished_first(

@@ -1,5 +1,7 @@
 """The commands of operations, made from their rows: what they parse, call and print."""
 
+import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -129,15 +131,23 @@ def _run(session: Session, target: Callable[..., Any], given: dict[str, Any]) ->
 
 
 def _report(session: Session, target: Callable[..., Any], given: dict[str, Any]) -> int:
-    """Run a branch for the process that has started this one."""
+    """Run branches for the process that has started this one: one, then those of the lines on
+    stdin, which no plugin can read.
+    """
+    from uwf_core.engine.child_run import may_take_another
     from uwf_core.engine.report import Reporter
 
     reporter = Reporter(session.write)
-    with cancel_on_signals(session) as cancel:
-        outcome = call(target, _context_of(session, reporter, cancel), given)
-    reporter.outcome(session.engine, outcome)
-    code: int = outcome.exit_code
-    return code
+    with open(os.dup(0), "rb") as orders, open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+        while True:
+            with cancel_on_signals(session) as cancel:
+                outcome = call(target, _context_of(session, reporter, cancel), given)
+            reporter.outcome(session.engine, outcome)
+            if not may_take_another(outcome, cancel) or not (order := orders.readline()):
+                code: int = outcome.exit_code
+                return code
+            given |= json.loads(order)
 
 
 @contextmanager

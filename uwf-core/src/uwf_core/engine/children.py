@@ -1,22 +1,22 @@
 """`exec` of a role that other threads play: begin their calls, take steps of them, record what they
 delivered.
 
-A call is one thread, whose steps run in this process; the branches of a fan-out run each in a
-process. Locks of called threads are never waited for: a branch that runs elsewhere is left alone. A
-branch that fails or waits stops no other. It is looked at again after each step of a branch, since
-a person may have answered meanwhile.
+A call is one thread, whose steps run in this process; the branches of a fan-out run in others, each
+of which takes one after another. Locks of called threads are never waited for: a branch that runs
+elsewhere is left alone. A branch that fails or waits stops no other. It is looked at again after
+each step of a branch, since a person may have answered meanwhile.
 """
 
 import queue
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.advance import step_result
 from uwf_core.engine.call_result import record_children
 from uwf_core.engine.call_step import begin_calls, beyond_depth, call_of_role
-from uwf_core.engine.child_run import run_here, run_in_process
+from uwf_core.engine.child_run import Workers, run_here, workers_of
 from uwf_core.engine.labels import announce_calls
 from uwf_core.engine.locking import locked_head, nothing_to_run
 from uwf_core.engine.plan import moderate
@@ -125,7 +125,8 @@ class _Children:
 
     Attributes:
         most: how many of them may run at a time.
-        locks: of a call while it runs, and of all threads until their result is recorded.
+        locks: of a call while it runs, and of all threads until their result is recorded; the
+            processes of branches end with them.
     """
 
     def __init__(
@@ -144,15 +145,15 @@ class _Children:
         self._steps = steps
         self._is_call = role.fan_out is None
         self.most = 1
-        self._env: Mapping[str, str] | None = None
+        self.locks = ExitStack()
+        self._workers: Workers | None = None
         if role.fan_out is not None:
             most = role.fan_out.max_parallel or run.engine.settings.limits.parallel
             self.most = min(most, most_at_a_time(run.engine, [most]))
-            self._env = run.engine.process_env()
+            self._workers = workers_of(run, self.locks)
         self._is_round = run.options.is_round
         self._left = self.most if self._is_round else left  # how many steps may still be taken
         self._error: UwfError | None = None  # the first of a run that could take no step
-        self.locks = ExitStack()
         self._locked = set[ThreadId]()
         self._running = set[ThreadId]()
         self._stopped_with: int | None = None  # of a run: by a person, or as others run below
@@ -286,7 +287,7 @@ class _Children:
         """
         if self._run.cancel.is_set():
             return
-        has_process = self._env is not None
+        has_process = self._workers is not None
         room = min(self._left, self.most - len(self._running) if has_process else self._left)
         ready = list(self._ready()) if room > 0 else []
         for number, head in enumerate(ready[:room]):
@@ -333,14 +334,14 @@ class _Children:
         outcome: Outcome | None = None
         error: UwfError | None = None
         try:
-            if self._env is None:
+            if self._workers is None:
                 outcome = self._run_here(head.thread, count)
             else:
-                outcome = run_in_process(self._run, head, count, self._env)
+                outcome = self._workers.run(head, count)
         except UwfError as problem:
             error = problem
         except Exception as problem:
-            if self._env is None:
+            if self._workers is None:
                 raise
             error = StoreError(f"the process of branch {head.thread}: {problem}")
         self._ended.put((head.thread, count, outcome, error))

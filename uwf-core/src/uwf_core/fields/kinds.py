@@ -316,8 +316,7 @@ class RecordOf(Shape):
                 where = (*path, key)
                 reading.reject(where, "unknown-key", "is not a known key", "", ABSENT, written)
         found = {}
-        for key in known:
-            field = known[key]
+        for key, field in known.items():
             if key in own and key in value:
                 where, hint = (*path, key), f"remove `{key}`"
                 each = reading.reject(where, "set-by-uwf", "is set by uwf", hint)

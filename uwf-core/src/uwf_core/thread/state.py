@@ -85,7 +85,7 @@ class ThreadState(NamedTuple):
             and running_ms have these too.
         ancestors: `[k]` is its newest step whose number is a multiple of 2^k.
         compacted: its newest Compacted event. given_tags: those of persons.
-        used: the sums of its own attempts, without those of threads that it called.
+        used: the sums of its attempts, without those of threads that it called.
     """
 
     thread: str
