@@ -14,6 +14,7 @@ name: loop
 roles:
   worker:
     goal: work
+    limits: {maxUnchanged: 0}
     frontmatter:
       oneOf:
         - {properties: {$status: {const: again}}, required: [$status]}

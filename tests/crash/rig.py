@@ -28,12 +28,14 @@ description: two roles that go on until one of them is content
 roles:
   writer:
     goal: Write it.
+    limits: {maxUnchanged: 0}
     frontmatter:
       type: object
       properties: {$status: {const: done}, note: {type: string}}
       required: [$status]
   checker:
     goal: Check it.
+    limits: {maxUnchanged: 0}
     frontmatter:
       oneOf:
         - properties: {$status: {const: good}}

@@ -6,12 +6,14 @@ name: loop
 roles:
   writer:
     goal: Write it.
+    limits: {maxUnchanged: 0}
     frontmatter:
       type: object
       properties: {$status: {const: done}, note: {type: string}}
       required: [$status, note]
   checker:
     goal: Check it.
+    limits: {maxUnchanged: 0}
     frontmatter:
       oneOf:
         - properties: {$status: {const: good}}
@@ -51,6 +53,7 @@ name: branches
 roles:
   writer:
     goal: Write it.
+    limits: {maxUnchanged: 0}
     frontmatter:
       type: object
       properties: {$status: {const: done}, note: {type: string}}

@@ -195,7 +195,8 @@ def test_threads_in_flight_keep_the_version_they_were_started_with(
 def test_until_done_stops_after_100_steps_and_the_thread_stays_idle(
     project: Project, uwf: Client, thread: str
 ) -> None:
-    project.script([DONE, REJECTED] * 60)
+    said = ({**REJECTED["output"], "comments": str(number)} for number in range(60))
+    project.script([each for output in said for each in (DONE, {**REJECTED, "output": output})])
     outcome = uwf.exec(thread, until_done=True)
     assert (outcome.exit_code, outcome.document["status"]) == (5, "idle")
     assert len(outcome.document["steps"]) == 100

@@ -14,7 +14,7 @@ from uwf_core.thread.decisions import Event, session_payload, workspace_of
 from uwf_core.thread.fold import fold
 from uwf_core.thread.head import move_head
 from uwf_core.thread.names import ALIAS_TAG, attempt_name, attempts_prefix
-from uwf_core.workflow.definition import NO_LIMITS
+from uwf_core.workflow.definition import NO_LIMITS, NO_ROLE_LIMITS
 
 if TYPE_CHECKING:
     from uwf_core.api.sums import ReservePayload
@@ -26,8 +26,13 @@ if TYPE_CHECKING:
 def _is_free(run: "Run", attempt: Attempt) -> bool:
     """Whether nothing limits the attempt. A called thread may have limits of its callers."""
     state, definition = attempt.head.state, run.definition
-    own = (definition.limits, state.limits, definition.roles[attempt.task.role].limits)
-    return state.caller is None and own == (NO_LIMITS, None, None)
+    role = definition.roles[attempt.task.role]
+    own, most = role.limits, role.max_unchanged
+    if most and role.name in state.roles and state.roles[role.name].unchanged >= most:
+        return False
+    if own is not None and own[:-1] != NO_ROLE_LIMITS[:-1]:  # the last one is max_unchanged
+        return False
+    return state.caller is None and state.limits is None and definition.limits == NO_LIMITS
 
 
 def _admit(run: "Run", attempt: Attempt) -> "ReservePayload | None":

@@ -20,12 +20,15 @@ from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.calls import OpenCall, calling_heads, calls_of
 from uwf_core.thread.decisions import waits
 from uwf_core.thread.head import Head, read_head
+from uwf_core.thread.history import newest_first
 from uwf_core.thread.limits import (
     DEPTH,
     ROLE,
+    UNCHANGED,
     Account,
     Limit,
     Reached,
+    elapsed_ms,
     first_reached,
     ledger_sum,
     limits_of_call,
@@ -67,9 +70,21 @@ def admit(
         return None
     own = own_reservation(counted, role)
     reached = first_reached(counted, own, role.name) if must_fit else None
+    if reached is not None and reached.limit.name == UNCHANGED:
+        reached = reached._replace(cycle=_cycle(engine, state, role.name))
     if reached is not None:
         raise LimitReached(reached.words(state.thread), reached)
     return own
+
+
+def _cycle(engine: "Engine", state: ThreadState, role: str) -> tuple[str, ...]:
+    """The roles from the last visit of a role to its next one."""
+    roles, last = [role], state.role(role).step
+    for step in newest_first(engine.store, Ref(state.ancestors[0]), Ref("")):
+        roles.append(step.payload["role"])
+        if step.ref == last:
+            break
+    return tuple(reversed(roles))
 
 
 def own_reservation(counted: list[Counted], role: "Role") -> ReservePayload:
@@ -118,13 +133,14 @@ def _counted_here(
     limits = list(limits_of_thread(state, definition(engine, state), role))
     if not limits:
         return
-    children = open_children(engine, state)
+    children, now_ms = open_children(engine, state), engine.now_ms()
     for limit in limits:
         if limit.scope == ROLE + (role or ""):
             account = _account_of_role(engine, state, role or "", children, below)
+            elapsed = elapsed_ms(state, now_ms, role)
         else:
-            account = account_of(engine, state, children)
-        yield (limit, account)
+            account, elapsed = account_of(engine, state, children), elapsed_ms(state, now_ms)
+        yield (limit, account._replace(elapsed_ms=elapsed))
 
 
 def _counted_in_call(engine: "Engine", state: ThreadState) -> Iterator[Counted]:
@@ -133,6 +149,7 @@ def _counted_in_call(engine: "Engine", state: ThreadState) -> Iterator[Counted]:
     called = _called(engine, state)
     if called["limits"]:
         account = account_of(engine, state).since(called["ledger"])
+        account = account._replace(elapsed_ms=max(0, engine.now_ms() - called["atMs"]))
         for limit in limits_of_call(state, state.caller.plays, called["limits"]):
             yield (limit, account)
 

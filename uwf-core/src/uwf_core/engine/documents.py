@@ -239,7 +239,6 @@ class StepDocument(StepPayload):
 
     step: str
     alias: str | None
-    status: str | None
     durationMs: int  # noqa: N815 - a key
     answered: bool
     childThread: str | None  # noqa: N815

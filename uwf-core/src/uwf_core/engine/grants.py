@@ -4,14 +4,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from uwf_core.api.sums import NOTHING_RESERVED
-from uwf_core.engine.budget import counted_limits, definition, newest_limit, own_reservation
+from uwf_core.engine.budget import (
+    Counted,
+    counted_limits,
+    definition,
+    newest_limit,
+    own_reservation,
+)
 from uwf_core.engine.events import save_event
 from uwf_core.errors import UsageError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import Waiting
 from uwf_core.thread.decisions import runs
 from uwf_core.thread.head import Head, read_head
-from uwf_core.thread.limits import DEPTH, WORDS, Limit, first_reached, lacking, number
+from uwf_core.thread.limits import DEPTH, ELAPSED, WORDS, figure, first_reached, lacking
 from uwf_core.thread.state import ThreadState
 
 if TYPE_CHECKING:
@@ -75,7 +81,7 @@ def grant_command(engine: "Engine", root: str, waiting: Iterable[Waiting]) -> st
             if is_reached and (needed or limit.name == event["limit"]):
                 word = words[limit.name]
                 amounts[word] = max(amounts.get(word, 0), limit.base, needed)
-    granted = ",".join(f"{word}={number(amount)}" for word, amount in amounts.items())
+    granted = ",".join(f"{word}={figure(WORDS[word], each)}" for word, each in amounts.items())
     return f"uwf thread resume {root}" + (f" --grant {granted}" if granted else "")
 
 
@@ -90,7 +96,10 @@ def _grant(engine: "Engine", head: Head, amounts: Mapping[str, float]) -> Head:
     target = head if is_own else read_head(store, ThreadId(event["limited"]))
     in_force = _limits_in(engine, head.state, waiting.role, event)
     _check_known(amounts or (event["limit"],), in_force, event)
-    added = dict(amounts) or {event["limit"]: in_force[event["limit"]].base}
+    added = dict(amounts) or {event["limit"]: in_force[event["limit"]][0].base}
+    if ELAPSED in added:  # it counts from now
+        limit, account = in_force[ELAPSED]
+        added[ELAPSED] += max(0, account.elapsed_ms / 1000 - limit.value)
     fields = {"scope": event["scope"], "amounts": added, "next": to}
     granted = save_event(engine, target, "granted", by=engine.person(), **fields)
     head = granted if is_own else head
@@ -101,19 +110,17 @@ def _grant(engine: "Engine", head: Head, amounts: Mapping[str, float]) -> Head:
 
 def _limits_in(
     engine: "Engine", state: ThreadState, role: str, event: "LimitPayload"
-) -> dict[str, Limit]:
+) -> dict[str, Counted]:
     """The limits of the scope whose limit was reached, by their names."""
-    counted = counted_limits(engine, state, role)
-    found = (limit for limit, _ in counted)
     return {
-        limit.name: limit
-        for limit in found
+        limit.name: (limit, account)
+        for limit, account in counted_limits(engine, state, role)
         if (limit.thread, limit.scope) == (event["limited"], event["scope"])
     }
 
 
 def _check_known(
-    names: Iterable[str], in_force: Mapping[str, Limit], event: "LimitPayload"
+    names: Iterable[str], in_force: Mapping[str, Counted], event: "LimitPayload"
 ) -> None:
     for name in names:
         if name not in in_force:

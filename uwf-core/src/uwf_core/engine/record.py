@@ -135,6 +135,7 @@ def _save_step(
         "files": files if attempt.artifacts or workspace else None,
         "start": attempt.head.state.start,
         "workflow": attempt.head.state.workflow,
+        "status": None if output is None or attempt.output is None else attempt.output[STATUS],
         "output": output,
         "raw": None if reply is None else store.put_text(raw_text(reply)),
         "body": store.put_text(attempt.body) if attempt.body else None,

@@ -26,6 +26,7 @@ from uwf_core.thread.head import ORIGINAL, Head, move_head
 from uwf_core.thread.history import inherited_steps
 from uwf_core.workflow.definition import Edge, RoleText, Workflow
 from uwf_core.workflow.publish import publish
+from uwf_core.workflow.variants import STATUS
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -37,7 +38,7 @@ ENGINE = "original"
 
 _UNUSED: Mapping[str, Any] = {
     **dict.fromkeys(("session", "files", "call", "agentVersion", "model", "stopReason")),
-    **dict.fromkeys(("toolList", "notices", "failure", "output", "body")),
+    **dict.fromkeys(("toolList", "notices", "failure", "status", "output", "body")),
 }
 """Fields that few such steps have. A session is named in the detail alone: it belongs to a service
 that uwf does not call.
@@ -147,6 +148,7 @@ class ThreadWriter:
         body = "" if isinstance(split, str) else split.body
         return self._save(
             step,
+            status=store.payload(output).get(STATUS),
             output=output,
             next=self._decision(step.role, output, body),
             previousAttempts=failed,

@@ -42,6 +42,7 @@ from uwf_core.thread.types import NODES
 from uwf_core.workflow.definition import END, START, SUSPEND, WORKFLOW_TYPES, read_definition
 from uwf_core.workflow.deliverable import WORDING, deliverable_of, ways_of
 from uwf_core.workflow.discover import REGISTRY
+from uwf_core.workflow.variants import STATUS
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
@@ -251,9 +252,12 @@ class CheckedBundle:
     def _wrong_output(self, step: Mapping[str, Any]) -> str | None:
         if (step["output"] is None) == (step["failure"] is None):
             return "a step has either an output or a failure"
-        if step["output"] is None or isinstance(self.store.payload(step["output"]), dict):
-            return None
-        return "the output of a step is not an object"
+        output = {} if step["output"] is None else self.store.payload(step["output"])
+        if not isinstance(output, dict):
+            return "the output of a step is not an object"
+        if step["status"] != output.get(STATUS):
+            return "a step has another status than its output"
+        return None
 
     def _check_layout(self) -> None:
         """Reject kinds of nodes that another version of uwf describes otherwise."""

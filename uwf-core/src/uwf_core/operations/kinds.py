@@ -14,7 +14,7 @@ CLI, PYTHON, MODELS = Kind(only="cli"), Kind(only="python"), Kind(only="models")
 HIDDEN = Kind(only="cli", hidden=True)
 MOMENT, SPAN = Kind("moment", "WHEN"), Kind("span", "TIME")
 TEXT = Kind("text", "TEXT")
-LIMITS = "max_cost max_tokens max_steps max_minutes"
+LIMITS = "max_cost max_tokens max_steps max_minutes max_elapsed"
 OUTPUT = Kind("", "FILE", options=("-o", "--output"))
 
 Thread = Annotated[str, Kind("", "THREAD")]
@@ -96,6 +96,11 @@ class Start(TypedDict, total=False):
     ]
     max_minutes: Annotated[
         float | None, ABOVE_ZERO, Kind("", "M", into="limits"), "Stop after M minutes of running."
+    ]
+    max_elapsed: Annotated[
+        float | None,
+        Kind("span", "TIME", into="limits"),
+        "Stop after 45m, 4h …, waiting included.",
     ]
     limits: Annotated[Mapping[str, float] | None, PYTHON]
     tags: Annotated[

@@ -49,6 +49,7 @@ def begin(event: Event, inherited: Iterable[Event] = ()) -> ThreadState:
         agent=payload["agent"],
         depth=payload["depth"],
         limits=payload["limits"],
+        since_ms=payload["atMs"],
     )
     for step in inherited:
         state = _inherited(state, step)
@@ -111,24 +112,46 @@ def _delivered(
     The sessions of other agents know the replaced step, so they get the new one.
     """
     payload, number = step.payload, step.payload["number"]
-    call, given = payload["call"], session_of(payload)
-    if inherited or not payload["attempt"]["replaces"]:
-        role = role._replace(step=step.ref, visits=role.visits + 1)
-    else:
+    call, given, asked = payload["call"], session_of(payload), payload["attempt"]
+    by_person = asked["said"] is not None or asked["answer"] is not None
+    result = None if inherited or by_person else _result(payload)
+    is_same = result is not None and result == role.result
+    since_ms, ended_ms = state.since_ms, payload["completedAtMs"]
+    if not inherited and ended_ms > since_ms:
+        since_ms = ended_ms
+    ms, known, agent = since_ms - state.since_ms, {**role.sessions}, payload["agent"]
+    is_new = inherited or asked["replaces"] is None
+    if not is_new:
         known = {
-            agent: each._replace(number=min(each.number, number - 1))
-            for agent, each in role.sessions.items()
+            name: each._replace(number=min(each.number, number - 1)) for name, each in known.items()
         }
-        role = role._replace(step=step.ref, sessions=known)
-    session = given["id"]
-    own = None if session is None else RoleSession(session, number, inherited, given["mark"])
-    role = role.with_session(payload["agent"], own)
+    known.pop(agent, None)
+    if given["id"] is not None:
+        known[agent] = RoleSession(given["id"], number, inherited, given["mark"])
+    role = role._replace(
+        step=step.ref,
+        visits=role.visits + is_new,
+        sessions=known,
+        elapsed_ms=role.elapsed_ms + ms,
+        result=result,
+        unchanged=role.unchanged + 1 if is_same else 0 if result is None else 1,
+    )
     if call is not None and call["branches"]:
         from uwf_core.thread.branches import with_sessions  # not for every step
 
         role = with_sessions(role, payload, inherited=inherited)
     ancestors = with_ancestor(payload["ancestors"], number, str(step.ref))
-    return state._replace(ancestors=ancestors, roles={**state.roles, payload["role"]: role})
+    roles = {**state.roles, payload["role"]: role}
+    return state._replace(ancestors=ancestors, roles=roles, since_ms=since_ms)
+
+
+def _result(step: Mapping[str, Any]) -> str:
+    """What a step leaves: its status and the files; without recorded files its task and output."""
+    workspace = step["files"] and step["files"]["workspace"]
+    tree = workspace and workspace["after"] and workspace["after"]["tree"]
+    if tree is not None:
+        return f"{step['status']} {tree}"
+    return f"{step['attempt']['instruction']} {step['output']} {step['body']}"
 
 
 def _attempt_opened(state: ThreadState, event: Event) -> ThreadState:
@@ -145,7 +168,7 @@ def _called(state: ThreadState, event: Event) -> ThreadState:
     caller = Caller(event.ref, payload["parent"], payload["number"], state.steps, *names)
     grants = {scope: each for scope, each in state.grants.items() if scope != CALL}
     cwd = payload["cwd"] if state.worktree is None else state.cwd
-    state = state._replace(caller=caller, cwd=cwd, grants=grants)
+    state = state._replace(caller=caller, cwd=cwd, grants=grants, since_ms=payload["atMs"])
     return decided(state, payload["next"])
 
 
@@ -238,6 +261,8 @@ def _spent(
     """The state, and that of the role, with what an attempt has used; `runs`: whether it is a
     further step.
     """
+    if state.status == "completed":  # what it had rested does not count
+        state = state._replace(since_ms=payload["startedAtMs"])
     usage, role = payload["usage"], state.role(payload["role"])
     ms = payload["completedAtMs"] - payload["startedAtMs"]
     ms = ms if is_leaf and ms > 0 else 0

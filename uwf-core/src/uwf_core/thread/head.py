@@ -257,7 +257,7 @@ _CODECS: Mapping[str, tuple[Callable[[Any], str] | None, Callable[[str], Any]]] 
     **dict.fromkeys(("status", "workflow", "workflow_name", "start", "cwd"), _TEXT),
     **dict.fromkeys(("current_role", "agent", "compacted"), _TEXT),
     **dict.fromkeys(("seq", "started_ms", "steps", "inherited_steps", "running_ms"), _NUMBER),
-    **dict.fromkeys(("tries", "failures", "called_steps", DEPTH), _NUMBER),
+    **dict.fromkeys(("tries", "failures", "called_steps", "since_ms", DEPTH), _NUMBER),
     **dict.fromkeys(("limits", "largest", "grants"), _JSON),
     "ancestors": (_dump, lambda text: tuple(json.loads(text))),
     "totals": (lambda totals: _dump(list(totals.values())), totals_of),
@@ -358,6 +358,9 @@ def summary_of(tags: Mapping[str, str]) -> ThreadSummary:
 
 
 def _role(text: str) -> RoleState:
-    visits, step, sessions, runs, leaf_steps, running_ms, usage = json.loads(text)
+    visits, step, sessions, runs, leaf_steps, running, elapsed, result, same, used = json.loads(
+        text
+    )
     known = {name: RoleSession(*each) for name, each in sessions.items()}
-    return RoleState(visits, step, known, runs, leaf_steps, running_ms, totals_in(usage))
+    counted = runs, leaf_steps, running, elapsed, result, same
+    return RoleState(visits, step, known, *counted, totals_in(used))

@@ -22,6 +22,7 @@ from uwf_core.api.sums import (
     subtract_usage,
 )
 from uwf_core.errors import UsageError
+from uwf_core.fields.durations import seconds_of
 from uwf_core.thread.state import CALL, ThreadState
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ TOKENS: Final = "maxTokens"
 COST: Final = "maxCostUsd"
 MINUTES: Final = "maxMinutes"
 VISITS: Final = "maxVisits"
+ELAPSED: Final = "maxElapsed"
+UNCHANGED: Final = "maxUnchanged"
 DEPTH: Final = "depth"
 """A setting, not a limit of a workflow."""
 
@@ -44,6 +47,8 @@ WORDS: Final = {
     "steps": STEPS,
     "minutes": MINUTES,
     "visits": VISITS,
+    "elapsed": ELAPSED,
+    "unchanged": UNCHANGED,
 }
 """The limits by their words in `--max-<word>` and `--grant <word>=<amount>`."""
 
@@ -79,20 +84,22 @@ class Account(NamedTuple):
     Attributes:
         ledger: what has been used. visits: how often the role has run.
         running: the number of steps that run. reserved: what these may use together.
+        elapsed_ms: the time, waiting included. unchanged: the equal results in a row of the role.
     """
 
     ledger: LedgerPayload
     running: int = 0
     reserved: ReservePayload = NOTHING_RESERVED
     visits: int = 0
+    elapsed_ms: int = 0
+    unchanged: int = 0
 
     def plus(self, other: "Account") -> "Account":
-        """Both together; `visits` is that of the first."""
-        return Account(
-            ledger_sum(self.ledger, other.ledger),
-            self.running + other.running,
-            _reserve_sum(self.reserved, other.reserved),
-            self.visits,
+        """Both together; what only a role or a thread has is that of the first."""
+        return self._replace(
+            ledger=ledger_sum(self.ledger, other.ledger),
+            running=self.running + other.running,
+            reserved=_reserve_sum(self.reserved, other.reserved),
         )
 
     def since(self, before: LedgerPayload) -> "Account":
@@ -106,20 +113,27 @@ class Reached(NamedTuple):
     Attributes:
         role: the role whose step is held up.
         used: what has been used. reserved: what the running steps and the next one may use.
+        cycle: of equal results the roles from the last visit of the role to its next one.
     """
 
     limit: Limit
     role: str
     used: float
     reserved: float
+    cycle: tuple[str, ...] = ()
 
     def words(self, thread: str) -> str:
         """The limit, where it is set, and what was used; `thread` is where people read it."""
         limit = self.limit
         where = "" if limit.thread == thread else f" (thread {limit.thread})"
-        name = f"{limit.name} {number(limit.value)} of {limit.origin}{where}"
+        name = f"{limit.name} {figure(limit.name, limit.value)} of {limit.origin}{where}"
+        if self.cycle:
+            return (
+                f"{name} is reached: {' -> '.join(self.cycle)} made no progress "
+                f"{number(self.used)} times in a row"
+            )
         if self.used >= limit.value:
-            return f"{name} is reached ({number(self.used)} used)"
+            return f"{name} is reached ({figure(limit.name, self.used)} used)"
         return (
             f"{name} leaves no room for a step ({number(self.used)} used, "
             f"{number(self.reserved)} reserved)"
@@ -129,6 +143,24 @@ class Reached(NamedTuple):
 def number(value: float) -> str:
     """A figure of a limit, for people."""
     return f"{value:.10g}"
+
+
+def figure(name: str, value: float) -> str:
+    """A figure of the limit of this name, for people: a duration as files have it."""
+    if name != ELAPSED:
+        return number(value)
+    exact = (f"{value // size:.0f}{unit}" for unit, size in _UNITS if value and value % size == 0)
+    return next(exact, f"{value:.0f}s" if value < 600 else f"{value // 60:.0f}m")
+
+
+_UNITS = (("d", 86_400), ("h", 3_600), ("m", 60))
+
+
+def elapsed_ms(state: ThreadState, now_ms: int, role: str | None = None) -> int:
+    """The time of a thread, or of the role that is next, waiting included."""
+    pending = 0 if state.status == "completed" else max(0, now_ms - state.since_ms)
+    roles = state.roles.values() if role is None else [state.role(role)]
+    return pending + sum(each.elapsed_ms for each in roles)
 
 
 def limits_of_thread(
@@ -145,10 +177,13 @@ def limits_of_thread(
             both[name] = (value, options.get(name, "the start"))
     for name, (value, origin) in both.items():
         yield limit_of(state, THREAD, origin, name, value)
-    own = None if role is None or role not in definition.roles else definition.roles[role].limits
-    if role is not None and own is not None:
-        for name, value in named(own):
-            yield limit_of(state, ROLE + role, f"role {role}", name, value)
+    played = definition.roles.get(role or "")
+    if played is None:
+        return
+    own = {} if played.limits is None else dict(named(played.limits))
+    for name, value in {**own, UNCHANGED: played.max_unchanged}.items():
+        if value:
+            yield limit_of(state, ROLE + played.name, f"role {played.name}", name, value)
 
 
 def limits_of_call(state: ThreadState, role: str, limits: Mapping[str, float]) -> Iterator[Limit]:
@@ -178,6 +213,8 @@ _FIELDS = {
     "max_cost_usd": COST,
     "max_minutes": MINUTES,
     "max_visits": VISITS,
+    "max_elapsed": ELAPSED,
+    "max_unchanged": UNCHANGED,
 }
 
 
@@ -209,12 +246,17 @@ def lacking(limit: Limit, account: Account, own: ReservePayload) -> float:
     used, running, next_ = _figures(limit.name, account, own)
     if not _is_full(limit, used + running, next_):
         return 0
+    if limit.name == ELAPSED:
+        return limit.base  # a grant counts from now
     over = used + running - limit.value
-    if limit.name in (STEPS, TOKENS, VISITS):
+    if limit.name in _WHOLE:
         return math.ceil(max(over + next_, over + 1))
     least = max(over + next_, over * (1 + 1e-6) + 1e-6)
     unit: float = 10.0 ** (math.floor(math.log10(least)) - 2)
     return math.ceil(least / unit) * unit
+
+
+_WHOLE = (STEPS, TOKENS, VISITS, UNCHANGED)
 
 
 def _is_full(limit: Limit, used: float, next_: float) -> bool:
@@ -229,6 +271,10 @@ def _figures(name: str, account: Account, own: ReservePayload) -> tuple[float, f
         return ledger["steps"], account.running, 1
     if name == VISITS:
         return account.visits, 0, 1
+    if name == UNCHANGED:
+        return account.unchanged, 0, 0
+    if name == ELAPSED:
+        return account.elapsed_ms / 1000, 0, 0
     if name == TOKENS:
         return known_sum(ledger["usage"], *TOKEN_FIELDS), reserved["tokens"], own["tokens"]
     if name == COST:
@@ -256,7 +302,7 @@ def role_account(state: ThreadState, name: str) -> Account:
         "usage": role.usage,
         "largest": state.largest,
     }
-    return Account(ledger, visits=role.runs)
+    return Account(ledger, visits=role.runs, unchanged=role.unchanged)
 
 
 def ledger_sum(one: LedgerPayload, other: LedgerPayload) -> LedgerPayload:
@@ -317,7 +363,8 @@ def parse_amounts(words: Iterable[str]) -> dict[str, float]:
     for item in (each.strip() for word in words for each in word.split(",")):
         word, _, text = item.partition("=")
         name = WORDS.get(word.strip())
-        amount = _amount(text, whole=name in (STEPS, TOKENS, VISITS))
+        seconds = seconds_of(text) if name == ELAPSED else None
+        amount = seconds or _amount(text, whole=name in _WHOLE)
         if name is None or amount is None:
             raise UsageError(
                 f"{item!r} is not an amount",

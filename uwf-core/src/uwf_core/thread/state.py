@@ -24,7 +24,7 @@ from uwf_core.thread.decisions import Caller, OpenAttempt, Suspension, Wait, Wor
 from uwf_core.thread.names import Status
 from uwf_core.thread.used import Used
 
-FOLD_VERSION: Final = 7
+FOLD_VERSION: Final = 8
 """Increased when `fold` gives another state for the same events; older tags are folded again."""
 
 CALL: Final = "call"
@@ -52,6 +52,8 @@ class RoleState(NamedTuple):
     each agent, and what it has used here, without the steps that came with a fork.
 
     `runs` are its steps, `leaf_steps` those of agents, persons and programs, also in its calls.
+    `elapsed_ms` is the time during which it was next. Its last `unchanged` steps left the same
+    `result`: the status and the files, or the task and the output; None after that of a person.
     """
 
     visits: int = 0
@@ -60,6 +62,9 @@ class RoleState(NamedTuple):
     runs: int = 0
     leaf_steps: int = 0
     running_ms: int = 0
+    elapsed_ms: int = 0
+    result: str | None = None
+    unchanged: int = 0
     usage: UsagePayload = NOTHING_USED
 
     def with_session(self, agent: str, session: RoleSession | None) -> "RoleState":
@@ -78,6 +83,7 @@ class ThreadState(NamedTuple):
         steps: length of the chain; `inherited_steps` of these came with a fork.
         tries: attempts at the pending step that ended without one, so far.
         failures: of these, those that count for a retry. wait: until when the next role waits.
+        since_ms: when the next step became so.
         limits: those of its start. largest: the most that one leaf step has used.
         grants: what persons added to limits: the amount of each limit, by what it holds for.
         depth: how many calls are above it. caller: the newest one, None for a root.
@@ -103,6 +109,7 @@ class ThreadState(NamedTuple):
     roles: Mapping[str, RoleState] = {}
     totals: UsagePayload = NOTHING_USED
     running_ms: int = 0
+    since_ms: int = 0
     tries: int = 0
     failures: int = 0
     wait: Wait | None = None

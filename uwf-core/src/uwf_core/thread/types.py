@@ -284,6 +284,7 @@ class StepPayload(_AttemptedPayload):
 
     Attributes:
         workflow: the workflow that chose the role and routed the output; a fork can have another.
+        status: the `$status` of the output.
         next: its decision.
         body: the text beside the output, as the extractor gave it, null where there is none.
         extractor: the extractor of the output, null for a typed object.
@@ -294,6 +295,7 @@ class StepPayload(_AttemptedPayload):
 
     start: Annotated[str, To("start")]
     workflow: Annotated[str, To("workflow")]
+    status: str | None
     output: Annotated[Any, To(shown=same)] | None
     raw: Text | None
     body: ShownText | None

@@ -106,7 +106,6 @@ def show_step(step: "RecordedStep") -> "StepDocument":
         **node,
         "step": step.ref,
         "alias": step.alias,
-        "status": step.status,
         "durationMs": step.duration_ms,
         "answered": step.is_answer,
         "childThread": step.child,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
 from uwf_core.api.retry import Retry
 from uwf_core.errors import UnknownIdError
-from uwf_core.fields.mismatch import NOT_BLANK, SPAN, Names, To, above
+from uwf_core.fields.mismatch import NOT_BLANK, SPAN, Names, To, above, between
 from uwf_core.fields.records import read_payload
 from uwf_core.ids import Ref
 from uwf_core.workflow.lattice import as_listed
@@ -16,7 +16,7 @@ from uwf_core.workflow.lattice import as_listed
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
 
-WORKFLOW_TYPE = Ref("5EDP353ZJ72MF")
+WORKFLOW_TYPE = Ref("A36FAF20PVJC1")
 """The type of workflow nodes: the reference of the schema of `Workflow` as a node."""
 
 WORKFLOW_TYPES = frozenset((WORKFLOW_TYPE,))
@@ -36,6 +36,9 @@ SELF: Final = "$SELF"
 PROGRAM: Final = "program"
 """What steps record as the agent of a role that a program plays."""
 
+MAX_UNCHANGED: Final = 4
+"""How often in a row an agent may deliver the same, unless its role says otherwise."""
+
 _POSITIVE = above(0)
 _NAMED = NOT_BLANK._replace(hint="name it")
 
@@ -47,6 +50,7 @@ class Limits(NamedTuple):
     max_tokens: Annotated[int | None, "Input and output tokens.", _POSITIVE] = None
     max_cost_usd: Annotated[float | None, "US dollars.", _POSITIVE] = None
     max_minutes: Annotated[float | None, "Minutes spent running.", _POSITIVE] = None
+    max_elapsed: Annotated[float | None, "Time, waiting included.", SPAN, _POSITIVE] = None
 
 
 NO_LIMITS: Final = Limits()
@@ -59,7 +63,18 @@ class RoleLimits(NamedTuple):
     max_tokens: Annotated[int | None, "Input and output tokens.", _POSITIVE] = None
     max_cost_usd: Annotated[float | None, "US dollars.", _POSITIVE] = None
     max_minutes: Annotated[float | None, "Minutes spent running.", _POSITIVE] = None
+    max_elapsed: Annotated[
+        float | None, "Time during which the role was next, waiting included.", SPAN, _POSITIVE
+    ] = None
     max_visits: Annotated[int | None, "How often the role may run.", _POSITIVE] = None
+    max_unchanged: Annotated[
+        int | None,
+        "How often in a row an agent may deliver the same $status and change no file; 0: always.",
+        between(0, 1_000_000),
+    ] = None
+
+
+NO_ROLE_LIMITS: Final = RoleLimits()
 
 
 class Reserve(NamedTuple):
@@ -269,6 +284,8 @@ class Role(NamedTuple):
         limits, reserve: limits of its steps in a thread, and what a step may use.
         retry: when a failed attempt is made again by itself.
         fan_out: of a fan-out the edge that leads to its branches.
+        max_unchanged: how often in a row it may deliver the same; 0: always, as programs, people
+            and calls may.
     """
 
     name: str
@@ -294,6 +311,7 @@ class Role(NamedTuple):
     reserve: Reserve | None = None
     retry: Retry | None = None
     fan_out: Edge | None = None
+    max_unchanged: int = 0
 
     @property
     def calls(self) -> bool:
@@ -426,4 +444,12 @@ def _fan_out(store: "Store", name: str, edge: Edge) -> Role:
 def _role(store: "Store", name: str, text: RoleText) -> Role:
     fields = text._asdict()
     ref = Ref(fields.pop("frontmatter"))
-    return Role(name=name, frontmatter=ref, schema=as_listed(store.schema(ref)), **fields)
+    schema, most = as_listed(store.schema(ref)), _max_unchanged(text)
+    return Role(name=name, frontmatter=ref, schema=schema, max_unchanged=most, **fields)
+
+
+def _max_unchanged(text: RoleText) -> int:
+    if text.program is not None or text.human or text.workflow is not None:
+        return 0
+    own = None if text.limits is None else text.limits.max_unchanged
+    return MAX_UNCHANGED if own is None else own

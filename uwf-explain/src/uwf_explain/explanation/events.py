@@ -14,6 +14,8 @@ _LIMITS = {
     "maxCostUsd": "US dollars",
     "maxMinutes": "minutes of work",
     "maxVisits": "runs of the role",
+    "maxElapsed": "with all that it waited for",
+    "maxUnchanged": "runs of the role without progress",
 }
 
 
@@ -72,7 +74,9 @@ def _compacted(event: "RecordedEvent") -> Statement:
 def _granted(event: "RecordedEvent") -> Statement:
     who = on(event.payload["atMs"], event.payload["by"])
     amounts = event.payload["amounts"].items()
-    more = ", ".join(f"{amount:g} more {_LIMITS.get(name, name)}" for name, amount in amounts)
+    more = ", ".join(
+        f"{_figure(name, amount)} more {_LIMITS.get(name, name)}" for name, amount in amounts
+    )
     text = f"{who} allowed the run to continue beyond its limit: {more}."
     return Statement("granted", text, (event.ref,), brief=text)
 
@@ -80,12 +84,18 @@ def _granted(event: "RecordedEvent") -> Statement:
 def _limit(event: "RecordedEvent") -> Statement:
     payload = event.payload
     unit = _LIMITS.get(payload["limit"], payload["limit"])
+    used, value = (_figure(payload["limit"], payload[key]) for key in ("used", "value"))
+    cycle = payload["next"]["message"] if payload["limit"] == "maxUnchanged" else None
     text = (
         f"On {moment(payload['atMs'])} the run reached the limit {payload['limit']} of "
-        f"{payload['origin']}: {payload['used']:g} of {payload['value']:g} "
-        f"{unit}{_reserved(payload)}. It stopped until a person decides."
+        f"{payload['origin']}: {used} of {value} {unit}"
+        f"{_reserved(payload)}. It stopped until a person decides."
     )
-    return Statement("limit", text, (event.ref,), brief=text)
+    return Statement("limit", text, (event.ref,), cycle, brief=text)
+
+
+def _figure(limit: str, value: float) -> str:
+    return duration(round(value * 1000)) if limit == "maxElapsed" else f"{value:g}"
 
 
 def _reserved(payload: Any) -> str:
