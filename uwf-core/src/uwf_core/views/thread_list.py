@@ -38,7 +38,7 @@ PAGE = 512
 _NO_TASK = '"task": null}'
 MOST_CHANGING = 1000
 """How many names a store is asked for at once."""
-_SPECIAL = frozenset({"attempt", "suspension", DAMAGE})
+_SPECIAL = frozenset({"attempt", "suspension", "wait", DAMAGE})
 """The tags of a head whose status needs more than its tag `status`."""
 _NEEDED = frozenset({"status", "workflow", "workflowName", "start", "cwd", DEPTH})
 """The tags that no head lacks."""
