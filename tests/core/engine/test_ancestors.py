@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import pytest
 from hypothesis import given
@@ -111,3 +112,32 @@ def test_a_page_of_a_long_thread_is_read_from_the_place_where_it_begins(project:
         uwf.exec(other)
         with pytest.raises(UnknownIdError, match="not a step of thread"):
             uwf.read(thread, before=uwf.steps(other)[1]["step"])
+
+
+@pytest.mark.parametrize("block", [1, 3, 5])
+def test_the_steps_are_read_from_the_first_in_blocks(
+    project: Project, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    monkeypatch.setattr("uwf_core.thread.history._BLOCK", block)
+    with project.client() as uwf:
+        thread = uwf.start("one-role", "x")["thread"]
+        for _ in range(7):
+            uwf.exec(thread)
+            read = uwf.thread(thread)
+            steps = [step.ref for step in read.steps("output")]
+            assert steps[::-1] == [step.ref for step in read.newest_first()]
+
+
+def test_a_long_thread_is_read_with_few_of_its_steps_in_memory(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("uwf_core.thread.history._BLOCK", 5)
+    with project.client() as uwf:
+        thread = uwf.start("one-role", "x")["thread"]
+        uwf.exec(thread, count=30)
+        alive = WeakSet[Any]()
+        most = 0
+        for step in uwf.thread(thread).steps():
+            alive.add(step)
+            most = max(most, len(alive))
+        assert most <= 2

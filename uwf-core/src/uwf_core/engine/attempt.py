@@ -111,7 +111,7 @@ def save_prompt(run: "Run", attempt: Attempt) -> None:
         crash_points.reach("begin")
         state = fold(head.state, Event("attempt", ref, plain))
         moved = move_head(store, head, head.ref, state)
-    attempt.variable, attempt.head = variable, moved  # once they are stored
+    attempt.variable, attempt.head, attempt.saved = variable, moved, attempt.request  # once stored
     forget_run(engine.home, head.thread)
     _announce(run, attempt)
 

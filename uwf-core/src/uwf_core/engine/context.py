@@ -185,7 +185,8 @@ class Attempt:
         task: what to run (stage 5). choice: the agent for it.
         known: the session that the agent can use, None for a new one (6).
         guidance: the skills, memory and rules of the role (6).
-        request: the request of the current session (6). progress: the sink of the agent's calls.
+        request: the request of the current session (6). saved: the one whose prompt is stored.
+        progress: the sink of the agent's calls.
         payload, variable: the stored start of the attempt, None until `save_prompt`.
         reply: the newest reply, redacted (7, 8). session, continuation, usage: what it used.
         mark: the place in the session after its newest reply.
@@ -210,6 +211,7 @@ class Attempt:
     known: "RoleSession | None" = None
     guidance: "Sequence[Guidance]" = ()
     request: "AgentRequest | None" = None
+    saved: "AgentRequest | None" = None
     variable: "Variable | None" = None
     reply: "AgentReply | None" = None
     session: str | None = None

@@ -126,7 +126,7 @@ def _save_step(
     tools = reply and reply.tool_list
     asked, workspace = given["attempt"], workspace_of(given)
     files: FilesPayload = {"artifacts": attempt.artifacts or None, "workspace": workspace}
-    if request is not None:
+    if request is not None and request is not attempt.saved:
         asked = {**asked, "prompt": str(store.put_text(request.prompt))}
     payload: StepPayload = {
         **{name: given[name] for name in ATTEMPTED},  # type: ignore[literal-required,typeddict-item]
