@@ -216,3 +216,33 @@ PARTS = st.builds(PromptParts, task=TEXTS, instruction=TEXTS)
 def test_a_record_that_was_written_as_json_reads_back_the_same(record: Any, lenient: bool) -> None:
     document = json.loads(json.dumps(write_record(record)))
     assert read_record(type(record), document, lenient=lenient) == record
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimedOptions:
+    """Options of an author who uses the contract alone."""
+
+    timeout: api.Seconds | None = None
+    pause: api.Seconds = 2.0
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"), [(90, 90), ("30s", 30), ("45m", 2700), ("2d", 172_800)]
+)
+def test_an_option_of_time_is_seconds_or_a_duration(written, seconds):
+    options = api.read_options(
+        TimedOptions, {"timeout": written, "pause": written}, where="agents -> mine"
+    )
+    assert (options.timeout, options.pause) == (seconds, seconds)
+    with pytest.raises(ConfigError, match="a duration such as"):
+        api.read_options(TimedOptions, {"pause": "soon"}, where="agents -> mine")
+
+
+def test_the_agents_of_the_family_take_durations():
+    from uwf_agent_acp.agent.options import AcpOptions
+    from uwf_agent_builtin.options import BuiltinOptions
+    from uwf_agent_claude_code.options import ClaudeCodeOptions
+    from uwf_agent_hermes.options import HermesOptions
+
+    for cls in (AcpOptions, BuiltinOptions, ClaudeCodeOptions, HermesOptions):
+        assert api.read_options(cls, {"timeout": "45m"}, where="x").timeout == 2700

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from uwf_core.api import require_numbers
+from uwf_core.api import Seconds, require_numbers
 
 _SERVER = re.compile(r"[A-Za-z0-9](-?[A-Za-z0-9]){0,31}")
 
@@ -29,7 +29,7 @@ class McpServer:
     url: str | None = None
     token_env: str | None = None
     tools: tuple[str, ...] | None = None
-    seconds: float = 60.0
+    seconds: Seconds = 60.0
 
     def __post_init__(self) -> None:
         """Reject a server that is neither or both.
@@ -81,14 +81,14 @@ class BuiltinOptions:
     stream: bool = True
     allow_shell: Literal[False, "ask", "workspace", "sandbox"] = False
     sandbox_reads: tuple[str, ...] = ()
-    command_seconds: float = 120.0
+    command_seconds: Seconds = 120.0
     fetch: bool = True
     rules: bool = True
     deny: tuple[str, ...] = ()
     allow_write: tuple[str, ...] | None = None
     allow_protected: tuple[str, ...] = ()
     mcp: Mapping[str, McpServer] = field(default_factory=dict)
-    timeout: float | None = None
+    timeout: Seconds | None = None
 
     def __post_init__(self) -> None:
         """Reject invalid numbers.

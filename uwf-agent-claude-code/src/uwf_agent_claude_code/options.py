@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from uwf_core.api import require_numbers
+from uwf_core.api import Seconds, require_numbers
 
 _OURS = frozenset(
     (
@@ -59,7 +59,7 @@ class ClaudeCodeOptions:
     environment: dict[str, str] = field(default_factory=dict, repr=False)
     memory: bool = False
     structured: bool = False
-    timeout: float | None = None
+    timeout: Seconds | None = None
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense, and arguments that are the adapter's own.

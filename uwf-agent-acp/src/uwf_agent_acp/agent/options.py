@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from uwf_core.api import require_numbers
+from uwf_core.api import Seconds, require_numbers
 
 Permission = Literal["allow", "deny", "ask"]
 
@@ -28,7 +28,7 @@ class ProgramOptions:
     mode: str | None = None
     permission: Permission = "ask"
     max_turns: int | None = None
-    timeout: float | None = None
+    timeout: Seconds | None = None
 
     def __post_init__(self) -> None:
         """Reject impossible values.

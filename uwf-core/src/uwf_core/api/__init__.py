@@ -23,6 +23,7 @@ _HOME = {
     "uwf_core.api.extract": (
         "ExtractProblem ExtractReply ExtractRequest Extractor ExtractorSpec NO_USAGE"
     ),
+    "uwf_core.fields.durations": "Seconds",
     "uwf_core.fields.records": "read_options",
     "uwf_core.api.hookspecs": "hookimpl",
     "uwf_core.api.importers": (
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
     from uwf_core.api.store import *  # noqa: F403
     from uwf_core.api.tool import *  # noqa: F403
     from uwf_core.errors import *  # noqa: F403
+    from uwf_core.fields.durations import Seconds as Seconds
     from uwf_core.fields.records import read_options as read_options
     from uwf_core.files.content import RecordedFile as RecordedFile
     from uwf_core.ids import number_of as number_of

@@ -223,7 +223,7 @@ class WorkerSettings(NamedTuple):
         "machines.",
     ] = {}
     session_wait: Annotated[
-        Annotated[float, between(0, 31_536_000)],
+        Annotated[float, SPAN, between(0, 31_536_000)],
         "Seconds for which a thread that may run anywhere waits for the machine with the session "
         "of its next role.",
     ] = 600.0

@@ -2,10 +2,13 @@
 
 # ruff: noqa: D102
 
-from typing import Any
+from typing import Annotated, Any
 
 from uwf_core.fields.kinds import JsonSchema, Scalar
-from uwf_core.fields.mismatch import Path, Reading
+from uwf_core.fields.mismatch import SPAN, Path, Reading
+
+Seconds = Annotated[float, SPAN]
+"""A number of seconds that files can also write as `30s`, `45m`, `4h` or `2d`."""
 
 _SPAN = "^[0-9]{1,6}[smhd]$"
 _SPAN_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}

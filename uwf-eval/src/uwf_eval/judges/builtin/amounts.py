@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from uwf_core.api import JudgeReply, JudgeRequest
+from uwf_core.api import JudgeReply, JudgeRequest, Seconds
 from uwf_core.api.extract import NO_USAGE
 from uwf_core.api.sums import NOTHING_USED, add_usage, is_exact
 from uwf_eval.judges.builtin.material import leaf_steps
@@ -93,8 +93,8 @@ class DurationOptions:
         zero_seconds: the score is 0 from this duration.
     """
 
-    full_seconds: float | None = None
-    zero_seconds: float | None = None
+    full_seconds: Seconds | None = None
+    zero_seconds: Seconds | None = None
 
     def __post_init__(self) -> None:
         check_limits(self.full_seconds, self.zero_seconds)

@@ -15,6 +15,7 @@ from uwf_core.api import (
     ProcessLimits,
     Program,
     ProgramResult,
+    Seconds,
     run_program,
 )
 from uwf_core.api.extract import NO_USAGE
@@ -53,7 +54,7 @@ class CommandOptions:
     pattern: str = _NUMBER
     full: float = 100.0
     zero: float = 0.0
-    seconds: float = 120.0
+    seconds: Seconds = 120.0
     too_slow: float | None = None
 
     def __post_init__(self) -> None:
