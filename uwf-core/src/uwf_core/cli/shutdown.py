@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from uwf_core.cli.session import Session
 from uwf_core.errors import BusyError, ExitCode
-from uwf_core.process.cancel import Cancel
+from uwf_core.process.cancel import BY_CTRL_C, Cancel
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -133,7 +133,7 @@ def cancel_on_signals(session: Session) -> Iterator[Cancel]:
         if cancel.is_set():
             cancel.kill_groups()
             _end_now(ExitCode.INTERRUPTED)
-        cancel.set("interrupted by Ctrl-C" if number == signal.SIGINT else "stopped by a signal")
+        cancel.set(BY_CTRL_C if number == signal.SIGINT else "stopped by a signal")
         signal.setitimer(signal.ITIMER_REAL, _TICK_SECONDS, _TICK_SECONDS)
 
     ticks = 0

@@ -164,6 +164,7 @@ class CallLimits(NamedTuple):
         "fan-out may be larger.",
         between(1, 256),
     ] = 4
+    runs: Annotated[int, "Runs that `uwf tick` keeps alive at a time.", between(1, 256)] = 4
     branches: Annotated[int, "Items of a list that branches run for.", between(1, 1000)] = 256
 
 

@@ -93,6 +93,7 @@ class RunOptions(NamedTuple):
         in_copy: the folder is a copy already, so it needs no worktree.
         head: the reference that the head must have, None: any.
         now: whether a step is taken before its time. waits: whether the run waits for such a time.
+        unattended: whether nobody watches it; `tick` has started it.
         background, queue: let a detached process run it, or workers.
         worker: of a worker: whether to take another step from this head. Then threads below are
             not run here: they have dispatch rows as well.
@@ -111,6 +112,7 @@ class RunOptions(NamedTuple):
     head: str | None = None
     now: bool = False
     waits: bool = False
+    unattended: bool = False
     background: bool = False
     queue: bool = False
     worker: "Callable[[Head], bool] | None" = None

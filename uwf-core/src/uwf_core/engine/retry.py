@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 ONCE: Final = Retry(max_attempts=1)
 """The usual policy of commands: a person sees the failure and decides."""
-BY_WORKERS: Final = Retry(max_attempts=5, interval=1.0, backoff=4.0)
+UNWATCHED: Final = Retry(max_attempts=5, interval=1.0, backoff=4.0)
 """The usual policy where nobody watches."""
 
 MOST_KILLS: Final = 5
@@ -26,13 +26,17 @@ def policy_of(run: "Run", attempt: "Attempt", kind: FailureKind) -> "RetryPayloa
     if kind is FailureKind.INTERRUPTED:
         return None
     role = run.definition.roles.get(attempt.payload["role"])
-    origin: Literal["role", "config", "run", "worker"] = "role"
+    origin: Literal["role", "config", "run", "worker", "tick"] = "role"
     retry = None if role is None else role.retry
     if retry is None:
         origin, retry = "config", run.engine.settings.retry
     if retry is None:
-        is_worker = run.options.worker is not None
-        origin, retry = ("worker", BY_WORKERS) if is_worker else ("run", ONCE)
+        if run.options.worker is not None:
+            origin, retry = "worker", UNWATCHED
+        elif run.options.unattended:
+            origin, retry = "tick", UNWATCHED
+        else:
+            origin, retry = "run", ONCE
     return {
         "failures": 1 if attempt.by_person else attempt.head.state.failures + 1,
         "maxAttempts": retry.max_attempts,

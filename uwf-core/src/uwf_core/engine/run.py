@@ -30,17 +30,20 @@ from uwf_core.errors import (
     RoutingFailed,
     UwfError,
 )
+from uwf_core.process.cancel import BY_CTRL_C
 from uwf_core.thread import lifecycle
-from uwf_core.thread.head import Head
+from uwf_core.thread.head import Head, mark_unattended, read_head
 from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import StepResult
     from uwf_core.engine.engine import Engine
     from uwf_core.process.cancel import Cancel
+    from uwf_core.thread.decisions import Wait
     from uwf_core.workflow.definition import Role
 
 UNTIL_DONE_STEPS = 100
+LONGEST_HELD_SECONDS = 60
 
 
 def exec_thread(
@@ -82,6 +85,18 @@ def run_steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
     if run.head.state.caller is None:  # a caller waits for all that it calls
         is_long = options.until_done or (options.count or 1) > 1 or intent.kind == "resume"
         options = options._replace(waits=is_long)
+        if options.worker is None:
+            goes_on = options.until_done or options.announce is not None
+            head = mark_unattended(run.engine.store, run.head, is_unattended=goes_on)
+            run = run._replace(head=head)
+    outcome = _announced_steps(run, options, intent)
+    if run.cancel.reason == BY_CTRL_C:
+        now = read_head(run.engine.store, run.head.thread)
+        mark_unattended(run.engine.store, now, is_unattended=False)
+    return outcome
+
+
+def _announced_steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
     if options.announce is None:
         return _steps(run, options, intent)
     try:
@@ -123,19 +138,29 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
         run, intent = run._replace(head=head), GO_ON
         if outcome is not None:
             return outcome
-        if run.head.state.failures or run.head.state.status != "idle":
-            again = _after_failure(run)
+        if run.head.state.wait is not None or run.head.state.status != "idle":
+            again = _after_wait(run)
             if again is None:
                 break
-            run, wanted = again, wanted + 1  # the attempt was not a step
+            has_failed = run.head.state.suspension is not None or run.head.state.failures > 0
+            run, wanted = again, wanted + has_failed  # such an attempt was not a step
     announce_end(run.engine, run.head, run.watch)
     code = lifecycle.exit_code(run.head.state)
-    if options.until_done and run.head.state.status == "idle":
+    if options.until_done and run.head.state.status == "idle" and run.head.state.wait is None:
         code = ExitCode.LIMIT
         run.watch.notice(
             f"stopped after {wanted} steps; next: uwf thread exec {run.head.thread} --until-done"
         )
     return Outcome(exec_document(run.head, results), code)
+
+
+def may_wait(run: Run, wait: "Wait") -> bool:
+    """Whether the run waits with the lock of the thread: in the background only for a minute, since
+    `tick` continues it.
+    """
+    seconds = (wait.until_ms - run.engine.now_ms()) / 1000
+    is_short = run.options.announce is None or seconds <= LONGEST_HELD_SECONDS
+    return run.options.waits and is_short
 
 
 def _goes_on(run: Run, intent: Intent) -> bool:
@@ -169,13 +194,13 @@ def _next(
         return run.head, ended_by(run.head, results, error)
 
 
-def _after_failure(run: Run) -> Run | None:
-    """The run if it continues: another attempt follows, or it has waited until a service accepts
+def _after_wait(run: Run) -> Run | None:
+    """The run if it continues: it may wait for its next step, or has waited until a service accepts
     calls again; else None.
     """
-    suspension = run.head.state.suspension
-    if suspension is None and run.head.state.wait is not None:
-        return run if run.options.waits else None
+    suspension, wait = run.head.state.suspension, run.head.state.wait
+    if suspension is None and wait is not None:
+        return run if may_wait(run, wait) else None
     if suspension is None or suspension.until_ms is None:
         return None
     from uwf_core.engine.waiting import wait_for_service

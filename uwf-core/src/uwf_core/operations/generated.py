@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from uwf_core.ids import Ref
     from uwf_core.maintenance.agent_ready import Readiness
     from uwf_core.process.cancel import Cancel
+    from uwf_core.threads.tick import TickDocument
+    from uwf_core.threads.tick import TickLines
     from uwf_core.views.inbox import InboxItem
     from uwf_core.views.step_files import StepDiffDocument
     from uwf_core.views.workflow_diff import WorkflowDiffDocument
@@ -304,6 +306,19 @@ class Operations(OperationCaller):
         $ uwf thread wait @last --timeout 600
         """
         return self._call('uwf_core.threads.control:wait_thread', '', thread=thread, timeout_s=timeout_s)
+
+    def tick(self, *, scheduler: str | None = None) -> TickDocument | TickLines:
+        """Continue the threads that are due and that nobody watches: for cron and the like.
+
+        It continues threads whose newest run was `uwf run`, --until-done or --background: after the
+        pause before another attempt, after the time of an edge, and after their process has died. Each
+        runs in a process of its own, `limits.runs` (4) at a time. It leaves threads alone that you
+        run step by step, that you have stopped, or that wait for a person or at a limit.
+
+        $ uwf tick
+        $ uwf tick --print cron
+        """
+        return self._call('uwf_core.threads.tick:tick', '', scheduler=scheduler)
 
     def inbox(self, thread: str | None = None) -> Sequence[InboxItem]:
         """Show what waits for you, or answer it: the longest wait first, with commands to continue.

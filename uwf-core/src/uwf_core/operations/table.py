@@ -11,7 +11,7 @@ TABLE: Final = Table(
         "Writing workflows": ("workflow", "replay", "eval", "improve", "prompt"),
         "Set up": ("demo", "setup", "agent", "config", "plugin", "doctor", "completion"),
         "The store": ("store", "cas", "bundle", "log", "usage"),
-        "Time and servers": ("schedule", "worker", "web", "mcp", "acp"),
+        "Time and servers": ("tick", "schedule", "worker", "web", "mcp", "acp"),
     },
     groups={
         "thread": "Threads: runs of workflows",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         ThreadDocument,
     )
     from uwf_core.engine.results import Outcome
+    from uwf_core.threads.tick import TickDocument, TickLines
 
 
 @operation(
@@ -86,6 +87,7 @@ def thread_exec(
         "Run N steps; 1 by default.",
     ] = None,
     now: Annotated[bool, "Run the next step before the time for which it waits."] = False,
+    unattended: Annotated[bool, HIDDEN, "`uwf tick` has started the run."] = False,
     report: Annotated[bool, HIDDEN, "Report events as lines of JSON."] = False,
     queue: Queue = False,
     **how: Unpack[RunThread],
@@ -269,4 +271,25 @@ def thread_wait(
     > is 75 if it has not ended: call it again.
 
     $ uwf thread wait @last --timeout 600
+    """
+
+
+@operation("tick", "threads.tick:tick", text="tick:tick_text", permission="run", client="tick")
+def tick(
+    *,
+    scheduler: Annotated[
+        str | None,
+        Kind("", "cron|systemd|launchd", options=("--print",)),
+        "Print the lines that run it every five minutes, and do nothing else.",
+    ] = None,
+) -> "TickDocument | TickLines":
+    """Continue the threads that are due and that nobody watches: for cron and the like.
+
+    It continues threads whose newest run was `uwf run`, --until-done or --background: after the
+    pause before another attempt, after the time of an edge, and after their process has died. Each
+    runs in a process of its own, `limits.runs` (4) at a time. It leaves threads alone that you
+    run step by step, that you have stopped, or that wait for a person or at a limit.
+
+    $ uwf tick
+    $ uwf tick --print cron
     """

@@ -13,6 +13,10 @@ _LAST_SECONDS: Final = 1.0
 """What a cancelled run still stores, such as the files of its step, may take so long together."""
 
 
+BY_CTRL_C: Final = "interrupted by Ctrl-C"
+"""The reason of a cancel by the person at the terminal."""
+
+
 class Cancel:
     """A request to stop a run. Thread-safe; once set, it stays set.
 

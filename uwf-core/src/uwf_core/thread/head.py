@@ -8,7 +8,7 @@ from uwf_core.api.sums import NOTHING_USED, UsagePayload
 from uwf_core.errors import CorruptNodeError, UnknownIdError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.decisions import Caller, OpenAttempt, Suspension, Wait, Worktree, session_of
-from uwf_core.thread.names import HEADS, TASK, Status, head_name
+from uwf_core.thread.names import FINISHED, HEADS, TASK, Status, head_name
 from uwf_core.thread.state import FOLD_VERSION, RoleSession, RoleState, ThreadState
 from uwf_core.thread.used import totals_in, used_in, used_text
 
@@ -39,7 +39,11 @@ ORIGINAL = "original"
 """The tag of a thread that came from a home of the original uwf: its id there. Such a thread is
 read-only: its steps are those of another engine. Not part of the state.
 """
-_KEPT = TASK, IMPORTED, ORIGINAL, QUEUED, SESSION_HOSTS
+UNATTENDED = "unattended"
+"""The tag of a thread whose newest run was to continue by itself (`run`, `--until-done`,
+`--background`): `tick` continues it. It ends with the thread. Not part of the state.
+"""
+_KEPT = TASK, IMPORTED, ORIGINAL, QUEUED, SESSION_HOSTS, UNATTENDED
 
 
 class Head(NamedTuple):
@@ -171,6 +175,8 @@ def move_head(
             tags.pop(mark, None)
         else:
             tags[mark] = text
+    if state.status in FINISHED:
+        tags.pop(UNATTENDED, None)
     if QUEUED in tags:
         from uwf_core.thread.session_hosts import hosts_after  # for queued threads alone
 
@@ -215,6 +221,15 @@ def mark_head(store: "Store", head: Head, damage: str | None) -> Head:
 def queue_head(store: "Store", head: Head) -> Head:
     """Hand a thread to workers; raises as `move_head`."""
     return move_head(store, head, head.ref, head.state, **{QUEUED: "1"})
+
+
+def mark_unattended(store: "Store", head: Head, *, is_unattended: bool) -> Head:
+    """Mark whether `tick` continues a thread; the disk is not waited for. Raises as `move_head`."""
+    if is_unattended is (UNATTENDED in head.variable.tags):
+        return head
+    with store.batch(durable=False):
+        mark = {UNATTENDED: "1" if is_unattended else None}
+        return move_head(store, head, head.ref, head.state, **mark)
 
 
 def origin_tags(head: "Variable") -> dict[str, str]:

@@ -8,7 +8,15 @@ from uwf_core.cas.manifest import root_from
 from uwf_core.errors import BusyError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import descendants_of
-from uwf_core.thread.head import IMPORTED, QUEUED, SESSION_HOSTS, TRIAL, Head, read_head
+from uwf_core.thread.head import (
+    IMPORTED,
+    QUEUED,
+    SESSION_HOSTS,
+    TRIAL,
+    UNATTENDED,
+    Head,
+    read_head,
+)
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import CALLS, FILES, prefixes_of
 
@@ -26,7 +34,7 @@ def own_variables(store: "Store", thread: ThreadId) -> tuple[Head, Sequence[Vari
         head = read_head(store, thread)
         if holder_of(store, thread) is not None:
             break
-        here = {TRIAL, IMPORTED, QUEUED, SESSION_HOSTS}
+        here = {TRIAL, IMPORTED, QUEUED, SESSION_HOSTS, UNATTENDED}
         tags = {tag: text for tag, text in head.variable.tags.items() if tag not in here}
         variables = [head.variable._replace(tags=tags)]
         for prefix in prefixes_of(thread):

@@ -97,7 +97,7 @@ class RetryPayload(TypedDict):
         failures: how many attempts have failed since the newest of a step, a grant and what a
             person asked for, this one included.
         maxAttempts, interval, backoff, maxInterval, on: as in a workflow; pauses in seconds.
-        origin: `role`, `config`, or the usual one of a command (`run`) or a worker (`worker`).
+        origin: `role`, `config`, or the usual one of a command (`run`), a worker or `uwf tick`.
     """
 
     failures: int
@@ -106,7 +106,7 @@ class RetryPayload(TypedDict):
     backoff: float
     maxInterval: float
     on: list[str]
-    origin: Literal["role", "config", "run", "worker"]
+    origin: Literal["role", "config", "run", "worker", "tick"]
 
 
 class FailurePayload(ErrorPayload):

@@ -38,6 +38,7 @@ def run_in_background(
     options: RunOptions,
     texts: Mapping[str, str | None] = MappingProxyType({}),
     flags: Sequence[str] = (),
+    cwd: str | None = None,
 ) -> Outcome:
     """Start a detached `uwf thread exec`, `resume` or `poke`; return once it holds the lock.
 
@@ -50,6 +51,7 @@ def run_in_background(
         options: how far to run, and how.
         texts: by option (`-p`), passed in files, since the arguments of a process are public.
         flags: options without a value.
+        cwd: the folder of the process; None: that of this one.
 
     Raises:
         UsageError: another process cannot work as this one does.
@@ -82,7 +84,7 @@ def run_in_background(
                 words += [name, f"@/dev/fd/{descriptor}"]
             start_detached(
                 [*words, "--format", "json", "--announce", str(writer)],
-                cwd=engine.cwd,
+                cwd=cwd or engine.cwd,
                 env=environment,
                 stdout_path=None,
                 stderr_path=str(errors),

@@ -10,7 +10,7 @@ from uwf_core.errors import BusyError, UsageError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.process.identity import ProcessId, hostname, send_signal
 from uwf_core.thread.calls import open_below, shown_state
-from uwf_core.thread.head import read_head
+from uwf_core.thread.head import UNATTENDED, mark_unattended, read_head
 from uwf_core.thread.lifecycle import check_head, effective, exit_code
 from uwf_core.thread.lock import holder_of
 from uwf_core.views.show import show_thread
@@ -28,7 +28,8 @@ NAMING_SECONDS = 1.0
 
 
 def stop_thread(engine: "Engine", word: str, head: str | None = None) -> "ThreadDocument":
-    """Stop a run, in the background or elsewhere on this machine; exec continues it later.
+    """Stop a run, in the background or elsewhere on this machine, and let `tick` leave the thread
+    alone; exec continues it later.
 
     Raises:
         WrongStateError: the thread is not running, or runs on another machine; or its head is not
@@ -37,10 +38,13 @@ def stop_thread(engine: "Engine", word: str, head: str | None = None) -> "Thread
     """
     thread = find_thread(engine, word)
     check_head(read_head(engine.store, thread), head)
-    if not stop_runs(engine, thread):
+    was_running = stop_runs(engine, thread)
+    now = read_head(engine.store, thread)
+    if not was_running and UNATTENDED not in now.variable.tags:
         raise WrongStateError(
             f"thread {thread} is not running", hint=f"next: uwf thread show {thread}"
         )
+    mark_unattended(engine.store, now, is_unattended=False)
     return show_thread(engine, thread)
 
 

@@ -1,0 +1,138 @@
+"""`uwf tick`: unattended threads continue without a daemon, and nobody else's."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+
+import pytest
+from tests.core.engine.conftest import APPROVED
+from tests.core.engine.test_retries import DONE, FAILED, RETRY, developer, timed, with_retry
+
+from uwf_core.client import Client
+from uwf_core.errors import WrongStateError
+from uwf_core.testing.project import Project
+from uwf_core.thread.head import UNATTENDED
+
+
+def until(holds: Callable[[], object], seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it does not happen"
+        time.sleep(0.05)
+
+
+def completed(uwf: Client, thread: str) -> Callable[[], bool]:
+    return lambda: uwf.show(thread)["status"] == "completed"
+
+
+def is_unattended(uwf: Client, thread: str) -> bool:
+    return UNATTENDED in uwf.thread(thread).variable.tags
+
+
+def test_a_run_in_the_background_that_waits_long_ends_and_tick_continues_it(
+    project: Project, uwf: Client
+):
+    project.workflow("loop", timed("61s"))
+    project.script([developer(DONE), APPROVED])
+    thread = uwf.run("loop", "The task.", background=True).document["thread"]
+    until(lambda: uwf.show(thread)["waitingFor"] == "timer" and not uwf.show(thread)["running"])
+    found = uwf.tick()
+    assert (found["started"], found["nextAtMs"]) == ([], uwf.show(thread)["waitingUntil"])
+    assert is_unattended(uwf, thread)
+
+
+def test_tick_continues_a_run_that_was_killed(project: Project, uwf: Client, thread: str):
+    project.script(
+        [{"role": "developer", "output": {"$status": "done"}, "delayMs": 60_000}, APPROVED]
+    )
+    uwf.exec(thread, until_done=True, background=True)
+    running = uwf.show(thread)["running"]
+    assert running is not None
+    assert (uwf.tick()["running"], uwf.tick()["started"]) == ([thread], [])
+    os.kill(running["pid"], signal.SIGKILL)
+    until(lambda: not uwf.show(thread)["running"])
+    project.script([developer(DONE), APPROVED])
+    until(lambda: uwf.tick()["started"] == [thread])
+    until(completed(uwf, thread))
+    assert not is_unattended(uwf, thread)
+
+
+def test_tick_waits_for_the_time_of_an_attempt(project: Project, uwf: Client):
+    project.workflow("loop", with_retry(RETRY.replace("0.2", "99s").replace("2s", "99s")))
+    project.script([developer(FAILED, DONE), APPROVED])
+    thread = uwf.start("loop", "The task.")["thread"]
+    uwf.exec(thread, until_done=True, background=True)
+    until(lambda: not uwf.show(thread)["running"])
+    assert uwf.show(thread)["waitingFor"] == "retry"
+    assert uwf.tick()["started"] == []
+
+
+def test_tick_leaves_alone_what_a_person_runs_step_by_step(
+    project: Project, uwf: Client, thread: str
+):
+    project.script([developer(DONE), APPROVED])
+    uwf.exec(thread)
+    assert uwf.tick() == {
+        "started": [], "running": [], "due": [], "problems": [], "nextAtMs": None,
+    }  # fmt: skip
+
+
+def test_a_stop_and_a_single_step_end_what_tick_continues(project: Project, uwf: Client):
+    project.workflow("loop", timed("61s"))
+    project.script([developer(DONE), APPROVED])
+    first, second = (uwf.start("loop", "The task.")["thread"] for _ in range(2))
+    for each in (first, second):
+        uwf.exec(each, until_done=True, background=True)
+        until(lambda each=each: not uwf.show(each)["running"])
+        assert is_unattended(uwf, each)
+    uwf.stop(first)
+    assert not is_unattended(uwf, first)
+    with pytest.raises(WrongStateError, match="not running"):
+        uwf.stop(first)
+    uwf.exec(second, now=True)
+    assert not is_unattended(uwf, second)
+
+
+def test_no_more_runs_are_alive_than_the_configuration_allows(project: Project):
+    project.workflow("loop", timed("0.4"))
+    project.config("limits: {runs: 1}\n")
+    project.script([developer(DONE), APPROVED])
+    with project.client() as uwf:
+        threads = [uwf.start("loop", "The task.")["thread"] for _ in range(2)]
+        for each in threads:
+            uwf.exec(each, until_done=True, background=True)
+            running = uwf.show(each)["running"]
+            if running is not None:
+                os.kill(running["pid"], signal.SIGKILL)
+        until(lambda: not any(uwf.show(each)["running"] for each in threads))
+        left = [each for each in threads if not completed(uwf, each)()]
+        found = uwf.tick()
+        assert len(found["started"]) == min(1, len(left))
+        assert len(found["started"]) + len(found["due"]) == len(left)
+        until(lambda: uwf.tick() and all(completed(uwf, each)() for each in threads))
+
+
+@pytest.mark.parametrize("scheduler", ["cron", "systemd", "launchd"])
+def test_the_lines_for_a_scheduler_name_the_environment(project: Project, scheduler: str):
+    outcome = project.uwf("tick", "--print", scheduler, "--format", "text")
+    assert outcome.exit_code == 0, outcome.stderr
+    assert "UWF_HOME" in outcome.stdout and "PATH" in outcome.stdout
+    assert "uwf_core" in outcome.stdout and "tick" in outcome.stdout
+
+
+def test_the_line_for_cron_works_as_cron_runs_it(project: Project, uwf: Client):
+    """In a bare environment, from another folder."""
+    project.workflow("loop", timed("61s"))
+    project.script([developer(DONE), APPROVED])
+    thread = uwf.start("loop", "The task.")["thread"]
+    uwf.exec(thread, until_done=True, background=True)
+    until(lambda: uwf.show(thread)["waitingFor"] == "timer" and not uwf.show(thread)["running"])
+    printed = project.uwf("tick", "--print", "cron", "--format", "text").stdout
+    command = printed.strip().splitlines()[-1].split(" ", 5)[5].replace("\\%", "%")
+    bare = {"HOME": "/nonexistent", "PATH": "/usr/bin:/bin", "SHELL": "/bin/sh"}
+    words = ["/bin/sh", "-c", command.removesuffix(" >/dev/null")]
+    outcome = project.run_command(words, "/", bare, "", 60)
+    assert outcome.exit_code == 0, outcome.stderr
+    assert json.loads(outcome.stdout)["nextAtMs"] == uwf.show(thread)["waitingUntil"]

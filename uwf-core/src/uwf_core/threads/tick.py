@@ -1,0 +1,120 @@
+"""`uwf tick`: one pass over the threads that continue by themselves, for cron and the like.
+
+It acts on unattended threads alone (`thread.head.UNATTENDED`). Two passes at once are harmless: the
+lock of a thread decides which of their runs has it.
+"""
+
+import os
+from typing import TYPE_CHECKING, TypedDict
+
+from uwf_core.engine.context import RunOptions
+from uwf_core.engine.retry import after_kill
+from uwf_core.errors import BusyError, FailureKind, UwfError
+from uwf_core.thread.calls import shown_state, waiting_below
+from uwf_core.thread.head import UNATTENDED, Head, head_of
+from uwf_core.thread.lifecycle import effective
+from uwf_core.thread.names import HEADS
+from uwf_core.threads.background import run_in_background
+from uwf_core.threads.control import is_run
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+    from uwf_core.thread.calls import Waiting
+
+
+class TickProblem(TypedDict):
+    """A thread that could not be continued."""
+
+    thread: str
+    message: str
+
+
+class TickDocument(TypedDict):
+    """What a pass has found and done.
+
+    Attributes:
+        started: the threads that it continues, each in a process of its own. running: those that
+            ran already.
+        due: threads that are due, but `limits.runs` run already.
+        problems: the threads that could not be continued.
+        nextAtMs: when the next one is due, in ms since 1970; null if none is.
+    """
+
+    started: list[str]
+    running: list[str]
+    due: list[str]
+    problems: list[TickProblem]
+    nextAtMs: int | None
+
+
+class TickLines(TypedDict):
+    """What a scheduler needs to run `uwf tick`."""
+
+    lines: str
+
+
+def tick(engine: "Engine", scheduler: str | None = None) -> TickDocument | TickLines:
+    """Continue the unattended threads that are due, the one that is due for longest first. With a
+    `scheduler`, return the lines for it instead.
+    """
+    if scheduler is not None:
+        from uwf_core.threads.tick_lines import lines_for  # for the day of the set-up
+
+        return {"lines": lines_for(engine, scheduler)}
+    running, times = list[str](), list[tuple[int, Head]]()
+    for variable in engine.store.variables(HEADS, tags={UNATTENDED: ["1"]}):
+        head = head_of(variable)
+        if is_run(engine, head.thread):
+            running.append(head.thread)
+        elif (at_ms := _due_ms(engine, head)) is not None:
+            times.append((at_ms, head))
+    times.sort(key=lambda each: each[0])
+    now_ms = engine.now_ms()
+    due = [head for at_ms, head in times if at_ms <= now_ms]
+    later = [at_ms for at_ms, _ in times if at_ms > now_ms]
+    found: TickDocument = {
+        "started": [], "running": running, "due": [], "problems": [],
+        "nextAtMs": min(later, default=None),
+    }  # fmt: skip
+    for head in due:
+        if len(running) >= engine.settings.limits.runs:
+            found["due"].append(head.thread)
+        else:
+            _start(engine, head, found)
+    return found
+
+
+def _start(engine: "Engine", head: Head, found: TickDocument) -> None:
+    """Continue a thread in a process of its own, whose project is that of the thread's folder."""
+    cwd = head.state.cwd if os.path.isdir(head.state.cwd) else None  # noqa: PTH112
+    try:
+        run_in_background(
+            engine, "exec", head.thread, RunOptions(until_done=True, unattended=True), cwd=cwd
+        )
+    except BusyError:  # another pass was quicker
+        found["running"].append(head.thread)
+    except UwfError as error:
+        message = engine.redactor.text(error.message)
+        found["problems"].append({"thread": head.thread, "message": message})
+    else:
+        found["started"].append(head.thread)
+        found["running"].append(head.thread)
+
+
+def _due_ms(engine: "Engine", head: Head) -> int | None:
+    """When an unattended thread that nobody runs may continue; None if a person has to act."""
+    state = shown_state(engine.store, effective(head.state, is_running=False))
+    if state.status == "idle":
+        return head.variable.updated_ms if state.wait is None else state.wait.until_ms
+    if state.suspension is None or state.suspension.reason != "interrupted":
+        return None
+    times = map(_after_kill_ms, waiting_below(engine.store, head))
+    return min((each for each in times if each is not None), default=None)
+
+
+def _after_kill_ms(waiting: "Waiting") -> int | None:
+    """When a thread whose run has died is run again."""
+    if waiting.suspension.reason != "interrupted":
+        return None
+    pause = after_kill(waiting.head.state, FailureKind.INTERRUPTED)
+    return None if pause is None else waiting.head.variable.updated_ms + int(pause * 1000)
