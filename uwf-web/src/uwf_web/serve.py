@@ -1,4 +1,6 @@
-"""Listen, announce the server, and answer until a signal ends it; send notices that are left."""
+"""Listen, announce the server, and answer until a signal ends it; meanwhile continue unattended
+threads, and send notices that are left.
+"""
 
 import errno
 import os
@@ -66,8 +68,8 @@ def serve(
         }
     )
     say(settings)
-    words = (partial(open_client, settings), threading.Event())
-    threading.Thread(target=send_leftovers, args=words, daemon=True).start()
+    words = (partial(open_client, settings), threading.Event(), not settings.read_only)
+    threading.Thread(target=do_what_is_due, args=words, daemon=True).start()
     try:
         PageServer(config, app.server.end_streams).run(sockets=listening)
     finally:
@@ -129,17 +131,20 @@ FIRST_SECONDS = 2.0
 """Until the first look: the first page has the processor for itself."""
 
 
-def send_leftovers(
+def do_what_is_due(
     open_client: "Callable[[], Client]",
     stop: threading.Event,
+    ticks: bool,
     seconds: float = SECONDS,
     first_seconds: float = FIRST_SECONDS,
 ) -> None:
-    """Have what is left sent soon, then once a minute, also while no page is open.
+    """Continue unattended threads that are due, and have notices sent that are left: soon, then
+    once a minute, also while no page is open.
 
     Args:
         open_client: opens a client, which belongs to the thread that calls this.
         stop: ends it.
+        ticks: whether threads are continued.
         seconds: between two looks.
         first_seconds: until the first one.
     """
@@ -148,6 +153,8 @@ def send_leftovers(
     with open_client() as client:
         while True:
             with suppress(UwfError):  # a store that is away for a moment comes back
+                if ticks:
+                    client.tick()
                 client.send_notices()
             if stop.wait(seconds):
                 return
