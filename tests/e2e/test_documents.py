@@ -186,11 +186,13 @@ def test_workflow_list_and_show(lived: Life):
             "model",
             "limits",
             "reserve",
+            "retry",
         ),
     }
     assert set(shown["graph"]["$START"]) == {"new", "resume"}
     assert set(shown["graph"]["writer"]["done"]) == {"role", "prompt", "location"}, "the set keys"
-    assert set(shown["limits"]) == {"maxSteps", "maxTokens", "maxCostUsd", "maxMinutes"}
+    limits = {"maxSteps", "maxTokens", "maxCostUsd", "maxMinutes", "maxElapsed"}
+    assert set(shown["limits"]) == limits
     assert lived["graph"]["graph"].startswith("flowchart")
 
 

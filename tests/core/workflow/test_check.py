@@ -140,7 +140,7 @@ def test_a_valid_workflow_is_completed_with_every_default() -> None:
         *(*texts, "roles", "graph", "limits", "input"),
         *("workspace", "record"),
     }
-    limits = ("maxSteps", "maxTokens", "maxCostUsd", "maxMinutes")
+    limits = ("maxSteps", "maxTokens", "maxCostUsd", "maxMinutes", "maxElapsed")
     assert workflow["limits"] == dict.fromkeys(limits)
     writer = workflow["roles"]["writer"]
     assert {key: writer[key] for key in writer if key != "frontmatter"} == {
@@ -153,7 +153,17 @@ def test_a_valid_workflow_is_completed_with_every_default() -> None:
         "skills": [],
         "memory": [],
         **dict.fromkeys(
-            ("timeout", "tools", "workflow", "program", "agent", "model", "limits", "reserve")
+            (
+                "timeout",
+                "tools",
+                "workflow",
+                "program",
+                "agent",
+                "model",
+                "limits",
+                "reserve",
+                "retry",
+            )
         ),
     }
     assert "$defs" not in writer["frontmatter"]

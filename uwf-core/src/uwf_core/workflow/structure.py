@@ -160,6 +160,8 @@ _ROLE_REQUIRED = {
     "human": ("goal", "frontmatter"),
     "agent": ("goal", "frontmatter"),
 }
+_UNCHANGED = "maxUnchanged"
+"""The limit that only agents have."""
 _PLAYERS = {
     "workflow": "a workflow plays",
     "program": "a program plays",
@@ -196,10 +198,11 @@ def kinds_schema() -> dict[str, Any]:
 
 def _role_schema(kind: str) -> dict[str, Any]:
     every = dict.fromkeys(key for keys in _ALLOWED.values() for key in keys)
+    limits = {} if kind == "agent" else {"limits": {"properties": {_UNCHANGED: False}}}
     return {
         "title": f"A role: {_PLAYERS[kind]} it",
         "required": list(_ROLE_REQUIRED[kind]),
-        "properties": {key: False for key in every if key not in _ALLOWED[kind]},
+        "properties": {key: False for key in every if key not in _ALLOWED[kind]} | limits,
     }
 
 
@@ -245,6 +248,10 @@ def _excess(name: str, role: ParsedRole, kind: str) -> Iterator[Problem]:
             message = f"roles.{name}.{key} has no effect: {_PLAYERS[kind]} the role"
             place = role.node.keys[key].place
             yield error_at(place, "role-kind", message, f"remove `{key}`, or `{kind}`")
+    limits = role.node.values.get("limits")
+    if kind != "agent" and isinstance(limits, YamlMapping) and _UNCHANGED in limits.keys:
+        message = f"roles.{name}.limits.{_UNCHANGED} has no effect: {_PLAYERS[kind]} the role"
+        yield error_at(limits.keys[_UNCHANGED].place, "role-kind", message, "remove it")
 
 
 def check_suggestions(
