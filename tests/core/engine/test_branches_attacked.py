@@ -10,6 +10,7 @@ from tests.core.obeying import (
     joined,
     joint_output,
     obeying_project,
+    parallel,
     statuses,
     task,
 )
@@ -39,6 +40,26 @@ def test_each_branch_that_has_begun_is_a_run_of_its_role(uwf: Client) -> None:
     outcome = uwf.exec(root, until_done=True)
     assert (outcome.exit_code, outcome.document["status"]) == (0, "completed"), outcome
     assert len(joint_output(uwf, root)["results"]) == 4
+
+
+def test_a_limit_of_a_role_of_branches_does_not_end_the_loop_of_their_planner(
+    project: Project, uwf: Client
+) -> None:
+    """Who cancels the branches that the limit holds up sends the thread on by `$mixed`."""
+    text = parallel("again", a="a DO", b="b DO")
+    text = text.replace("$mixed: {role: $END", "$mixed: {role: planner")
+    goal = "    goal: Do a task.\n"
+    file = project.workflow("again", text.replace(goal, f"{goal}    limits: {{maxVisits: 1}}\n"))
+    checked = project.uwf("workflow", "check", "--bound", str(file)).document
+    assert checked["bounds"][0]["bound"]["cycle"] == ["planner/planned", "planner"]
+    root = uwf.start("again", task("", ""))["thread"]
+    for _ in range(3):
+        assert uwf.exec(root, until_done=True).document["suspendReason"] == "limit"
+        for branch in branches(uwf, root):
+            if uwf.show(branch)["status"] == "suspended":
+                uwf.cancel(branch)
+    assert uwf.exec(root, until_done=True).document["suspendReason"] == "limit"
+    assert [step.role for step in uwf.thread(root).steps()].count("planner") == 4
 
 
 def test_a_run_of_a_role_in_several_tries_is_one(uwf: Client) -> None:

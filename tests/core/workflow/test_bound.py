@@ -150,6 +150,11 @@ def test_a_fan_out_counts_the_sum_of_its_branches() -> None:
     assert words() == "at most 2 agent calls (3 steps)"  # a person is in the other fan-out
     planned["then"]["$mixed"]["role"] = "planner"
     assert words() == "unbounded: planner/planned -> planner"
+    tasks["minItems"] = 1  # cancelled at the limit of the worker, the branches give `$mixed`
+    del planned["then"]["$empty"]
+    assert words() == "unbounded: planner/planned -> planner"
+    file["roles"]["planner"]["limits"] = {"maxVisits": 5}
+    assert words() == "at most 9 agent calls (10 steps)"
 
 
 def test_the_list_without_a_bound_is_named_by_its_path() -> None:

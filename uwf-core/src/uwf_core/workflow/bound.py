@@ -6,7 +6,7 @@ calls the bound is exact; elsewhere it may be too high, but never too low.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, reduce
 from typing import Literal, NamedTuple
 
 from uwf_core.ids import Ref
@@ -244,18 +244,11 @@ class _Counter:
         """A visit of a fan-out: that of all its branches."""
         if run.depth == 0:  # the calls suspend the thread
             return Visit(0, {}, 1, 0)
-        roles, then = run.workflow.roles, edge.then or {}
-        # With a list that is empty, it can run as often as the walk comes here.
-        can_be_empty = EMPTY in then
-        played, runs, total = dict[str, list[_Walks]](), UNLIMITED, 0.0
+        then, played = edge.then or {}, dict[str, list[_Walks]]()
         for called in called_by(edge, fan_out.schema):
             walks = self._branch(run, called, often=often and called.again)
             played.setdefault(called.branch.role, []).append(walks)
-        for role in played:
-            steps = max_steps(roles[role].limits)
-            total = add(total, steps)
-            if not can_be_empty:
-                runs = min(runs, steps, max_visits(roles[role].limits))
+        ceilings = {role: max_steps(run.workflow.roles[role].limits) for role in played}
 
         def together(count: Callable[[_Walks], Count]) -> Count:
             """Of all branches; the steps of a role have a limit for all its branches."""
@@ -264,7 +257,7 @@ class _Counter:
                 own: Count = 0
                 for walks in each:
                     own = add(own, count(walks))
-                result = add(result, min(own, max_steps(roles[role].limits)))
+                result = add(result, min(own, ceilings[role]))
             return result
 
         most = together(lambda walks: walks.most)
@@ -274,8 +267,9 @@ class _Counter:
             if all(status in walks.ending for each in played.values() for walks in each)
         }
         # A branch that is cancelled may have taken any of its steps.
-        ending |= {MIXED: most, **({EMPTY: 0} if can_be_empty else {})}
-        return Visit(most, ending, runs, min(total, multiply(runs, most)))
+        ending |= {MIXED: most, **({EMPTY: 0} if EMPTY in then else {})}
+        # Branches that a limit holds up can be cancelled, so no limit of a role ends the visits.
+        return Visit(most, ending, UNLIMITED, reduce(add, ceilings.values()))
 
     def _branch(self, run: _Entered, called: CalledBranch, *, often: bool) -> _Walks:
         """The longest walks of a branch, for a list of all its items."""

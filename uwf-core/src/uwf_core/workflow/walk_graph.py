@@ -60,14 +60,16 @@ def called_by(edge: Edge, schema: Mapping[str, Any]) -> list[CalledBranch]:
 
 def laps(graph: WalkGraph, members: list[str], arrived: Mapping[str, Count]) -> Iterator[Count]:
     """Bounds of the walks to and in a component with cycles. Each takes away some of the roles
-    that cannot always run again: between two visits of these, a walk takes what is left.
+    that cannot always run or take steps again: between two visits of these, a walk takes what is
+    left.
     """
     within, after = set(members), graph.after
+    visits = [(name, graph.visits[name]) for name in members]
     scarce = sorted(
-        (name for name in members if graph.visits[name].runs < UNLIMITED),
+        (name for name, visit in visits if min(visit.runs, visit.total) < UNLIMITED),
         key=lambda name: graph.visits[name].runs,
     )
-    weights = {name: graph.visits[name].most for name in members}
+    weights = {name: visit.most for name, visit in visits}
     for number in range(len(scarce) + 1):
         taken = scarce[:number]
         left = within.difference(taken)
