@@ -10,7 +10,9 @@ from tests.core.engine.conftest import APPROVED, LOOP
 from uwf_core.client import Client
 from uwf_core.errors import BusyError, CorruptNodeError, DefinitionError
 from uwf_core.testing.project import Project
-from uwf_core.thread.decisions import Event
+from uwf_core.thread.decisions import Event, Wait
+from uwf_core.thread.fold import fold
+from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.retry import checked_failures
 
 FAILED = {"fail": {"kind": "crashed", "message": "as scripted"}}
@@ -271,3 +273,104 @@ def test_each_row_of_a_list_has_its_own_time(project: Project, uwf: Client):
     shown = {each: uwf.show(each)["waitingUntil"] for each in threads}
     assert {row["thread"]: row["waitingUntil"] for row in uwf.list()} == shown
     assert len(set(shown.values())) == 3
+
+
+CALLER = """
+name: caller
+version: 1
+roles:
+  planner:
+    goal: Plan it.
+    frontmatter: {type: object, properties: {$status: {const: done}}, required: [$status]}
+  part: {workflow: loop}
+graph:
+  $START:
+    new: {role: planner, prompt: Plan it.}
+    resume: {role: planner, prompt: Again.}
+  planner:
+    done: {role: part, prompt: Do it., after: 1h}
+  part:
+    approved: {role: $END, prompt: Done.}
+"""
+PLANNED = {"role": "planner", "output": DONE}
+
+
+def test_a_call_that_has_begun_waits_for_its_own_thread_alone(project: Project, uwf: Client):
+    project.workflow("caller", CALLER)
+    project.script([PLANNED, developer(DONE), APPROVED], by_role=True)
+    thread = uwf.start("caller", "The task.")["thread"]
+    assert uwf.exec(thread).document["waitingFor"] == "timer"
+    assert uwf.exec(thread, now=True).document["waitingFor"] is None
+    assert uwf.exec(thread).document["status"] == "completed"
+
+
+def test_now_is_for_one_step(project: Project, uwf: Client):
+    project.workflow("loop", with_retry(RETRY.replace("0.2", "0.5")))
+    project.script([developer(FAILED, FAILED, DONE), APPROVED])
+    thread = uwf.start("loop", "The task.")["thread"]
+    uwf.exec(thread)
+    outcome = uwf.exec(thread, until_done=True, now=True)
+    second = uwf.step(outcome.document["steps"][0]["step"])
+    third = uwf.step(outcome.document["steps"][1]["step"])
+    assert third["startedAtMs"] >= second["completedAtMs"] + 700
+
+
+def test_a_called_thread_that_runs_by_itself_waits(project: Project, uwf: Client):
+    project.workflow("caller", CALLER.replace(", after: 1h", ""))
+    project.script([PLANNED, developer(FAILED, DONE), APPROVED], by_role=True)
+    thread = uwf.start("caller", "The task.")["thread"]
+    for _step in range(2):
+        uwf.exec(thread)
+    [child] = uwf.show(thread)["children"]
+    outcome = uwf.exec(child["thread"], until_done=True)
+    assert (outcome.exit_code, outcome.document["status"]) == (0, "completed")
+
+
+def fan_out(project: Project, retry: str = RETRY) -> None:
+    fan = with_retry(name="fan")
+    fan = fan.replace("    goal: Review it.\n", f"    goal: Review it.\n{retry}")
+    begin = fan.index("    done: {role: reviewer")
+    project.workflow("fan", fan[:begin] + BRANCHES)
+
+
+def test_steps_of_branches_are_counted_without_failed_attempts(project: Project, uwf: Client):
+    fan_out(project)
+    project.script([developer(DONE)])
+    thread = uwf.start("fan", "The task.")["thread"]
+    uwf.exec(thread)
+    project.script([{"role": "reviewer", "outputs": [FAILED, {"$status": "approved"}]}])
+    assert project.uwf("thread", "exec", thread, "-c", "2").document["status"] == "completed"
+
+
+def test_a_run_that_has_its_steps_waits_for_no_branch(project: Project, uwf: Client):
+    fan_out(project, RETRY.replace("0.2", "1h").replace("2s", "2h"))
+    file = project.folder / ".workflow" / "fan.yaml"
+    branch = "        b: {role: reviewer, prompt: Look.}\n"
+    file.write_text(file.read_text().replace(branch, branch + branch.replace("b:", "c:")))
+    project.config("limits: {parallel: 1}\n")
+    project.script([developer(DONE)])
+    thread = uwf.start("fan", "The task.")["thread"]
+    uwf.exec(thread)
+    project.script([{"role": "reviewer", **FAILED}])
+    assert project.uwf("thread", "exec", thread).exit_code == 6
+    project.script([{"role": "reviewer", "output": {"$status": "approved"}}])
+    outcome = project.uwf("thread", "exec", thread, "-c", "2", seconds=30)
+    assert (outcome.exit_code, len(outcome.document["steps"])) == (6, 2), outcome.stderr
+
+
+def test_an_attempt_that_was_killed_waits_for_nothing(uwf: Client, thread: str):
+    attempt = {"number": 1, "attempt": {"number": 2}, "role": "developer", "reserved": None}
+    state = uwf.thread(thread).state._replace(wait=Wait(1, "crashed", 1))
+    payload = {"thread": thread, "seq": state.seq, **attempt}
+    shown = effective(fold(state, Event("attempt", "REF", payload)), is_running=False)
+    assert (shown.status, shown.wait) == ("suspended", None)
+
+
+def test_branches_that_wait_since_an_earlier_command_are_waited_for(project: Project, uwf: Client):
+    fan_out(project, RETRY.replace("0.2", "3").replace("2s", "4s"))
+    project.script([developer(DONE)])
+    thread = uwf.start("fan", "The task.")["thread"]
+    uwf.exec(thread)
+    project.script([{"role": "reviewer", "outputs": [FAILED, {"$status": "approved"}]}])
+    assert project.uwf("thread", "exec", thread).exit_code == 6
+    assert project.uwf("thread", "exec", thread, "--until-done").exit_code == 0

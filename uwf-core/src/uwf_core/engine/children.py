@@ -175,11 +175,12 @@ class _Children:
 
     def _wait_for_first(self) -> bool:
         """Wait until the first of the threads may run that wait for a time; False if none does, or
-        the run does not wait.
+        the run does not wait or takes no further step.
         """
         run, times = self._run, [self._wait_of(call.child) for call in self._calls]
         waits = [each for each in times if each is not None]
-        if not waits or not run.options.waits or run.cancel.is_set():
+        ends = self._left <= 0 or self._error is not None or run.cancel.is_set()
+        if ends or not waits or not run.options.waits:
             return False
         from uwf_core.engine.waiting import wait_to
 
@@ -312,7 +313,7 @@ class _Children:
             if _has_ended(head):
                 continue
             if blocked is not None and (wait := self._wait_of(call.child)) is not None:
-                if wait.until_ms <= engine.now_ms():
+                if wait.until_ms <= engine.now_ms() and self._error is None:
                     yield head
             elif self._is_call:  # its lock decides
                 if blocked is None:
@@ -365,9 +366,10 @@ class _Children:
         taken = [] if outcome is None else outcome.document["steps"]
         self._results += taken
         if most is not None:
-            self._left += max(0, most - len(taken))
+            again = sum(each["failure"] is not None and each["status"] == "idle" for each in taken)
+            self._left += max(0, most - len(taken) + again)  # a failed attempt is not a step
         error = error or (outcome and outcome.error)
-        if error is not None and (self._is_call or not isinstance(error, BusyError)):
+        if error is not None and (self._is_call or error.exit_code != ExitCode.BUSY):
             self._error = self._error or error
         code = None if outcome is None else outcome.exit_code
         if code == ExitCode.INTERRUPTED or (self._is_call and code == ExitCode.BUSY):

@@ -52,6 +52,7 @@ def run_command(command: str, thread: str, options: "RunOptions") -> list[str]:
     words = [*own_python("uwf_core", "thread", command, thread)]
     words += ["--until-done"] if options.until_done else []
     words += ["--unattended"] if options.unattended else []
+    words += ["--now"] if options.now else []
     return words + [
         word for name, value in given.items() if value is not None for word in (name, str(value))
     ]

@@ -82,13 +82,14 @@ def run_steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
     Raises:
         UwfError: the first step could not be taken.
     """
-    if run.head.state.caller is None:  # a caller waits for all that it calls
-        is_long = options.until_done or (options.count or 1) > 1 or intent.kind == "resume"
-        options = options._replace(waits=is_long)
-        if options.worker is None:
-            goes_on = options.until_done or options.announce is not None
-            head = mark_unattended(run.engine.store, run.head, is_unattended=goes_on)
-            run = run._replace(head=head)
+    is_part = run.head.state.caller is not None  # perhaps a branch, for which its caller waits
+    several = (options.count or 1) > 1 and not is_part
+    waits = options.until_done or several or intent.kind == "resume"
+    options = options._replace(waits=waits)
+    if not is_part and options.worker is None:
+        goes_on = options.until_done or options.announce is not None
+        head = mark_unattended(run.engine.store, run.head, is_unattended=goes_on)
+        run = run._replace(head=head)
     outcome = _announced_steps(run, options, intent)
     if run.cancel.reason == BY_CTRL_C:
         now = read_head(run.engine.store, run.head.thread)
@@ -135,7 +136,7 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
         if found is None:
             continue
         head, outcome = found
-        run, intent = run._replace(head=head), GO_ON
+        run, intent = run._replace(head=head, options=run.options._replace(now=False)), GO_ON
         if outcome is not None:
             return outcome
         if run.head.state.wait is not None or run.head.state.status != "idle":

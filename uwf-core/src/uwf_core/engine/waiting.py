@@ -10,6 +10,8 @@ from uwf_core.thread.lifecycle import check_due, wait_words
 if TYPE_CHECKING:
     from uwf_core.engine.context import Run
 
+_LOOK_SECONDS = 30.0
+"""How often a wait looks at the clock, which goes on while a machine sleeps."""
 _LEAST_SECONDS = 1.0
 """A service that names a time in the past is not called again at once."""
 
@@ -36,7 +38,8 @@ def wait_to(run: "Run", until_ms: int, why: str) -> None:
         f"{why}; waiting {seconds:.0f} s, until {_moment(until_ms)}; to stop: uwf thread stop "
         f"{run.head.thread}"
     )
-    run.cancel.wait(seconds)
+    while seconds > 0 and not run.cancel.wait(min(seconds, _LOOK_SECONDS)):
+        seconds = (until_ms - run.engine.now_ms()) / 1000
 
 
 def wait_for_service(run: "Run") -> float | None:

@@ -117,7 +117,7 @@ def is_fan_out(role: str) -> bool:
 
 def at_call(state: "ThreadState", role: str) -> "ThreadState":
     """The state of a thread during a call of a role, whatever its newest step decided."""
-    return state._replace(status="idle", current_role=role, suspension=None)
+    return state._replace(status="idle", current_role=role, suspension=None, wait=None)
 
 
 def children_of(store: "Store", thread: str) -> list[ThreadId]:
@@ -270,7 +270,8 @@ def shown_state(store: "Store", state: "ThreadState") -> "ThreadState":
     is_called = state.caller is not None and state.status not in FINISHED
     above = calling_heads(store, state) if is_called else []
     if any(head.state.status == "cancelled" for head in above):
-        return state._replace(status="cancelled", current_role=None, suspension=None, attempt=None)
+        ended = state._replace(status="cancelled", current_role=None, suspension=None)
+        return ended._replace(wait=None, attempt=None)
     if state.status in ("running", "cancelled", "corrupt") or state.attempt is not None:
         return state
     calls = open_calls(store, ThreadId(state.thread))

@@ -159,7 +159,7 @@ def _attempt_opened(state: ThreadState, event: Event) -> ThreadState:
     opened = OpenAttempt(
         payload["number"], payload["attempt"]["number"], payload["role"], payload["reserved"]
     )
-    return state._replace(attempt=opened)
+    return state._replace(attempt=opened, wait=None)
 
 
 def _called(state: ThreadState, event: Event) -> ThreadState:

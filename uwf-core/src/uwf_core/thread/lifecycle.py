@@ -89,7 +89,7 @@ def effective(state: Shown, *, is_running: bool, is_sound: bool = True) -> Shown
         is_sound: the head and workflow nodes are present, and `cas verify` has found no damage.
     """
     if not is_sound:
-        return state._replace(status="corrupt", current_role=None)
+        return state._replace(status="corrupt", current_role=None, wait=None)
     role = state.attempt.role if state.attempt else state.current_role
     if is_running:
         return state._replace(status="running", current_role=role, suspension=None, wait=None)
