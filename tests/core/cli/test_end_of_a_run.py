@@ -13,7 +13,7 @@ from cli_kit import ASKS, WORKFLOW, WROTE, on_terminal
 from uwf_core.api.sums import NOTHING_USED
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.thread import closing_text
-from uwf_core.views.show import answer_options
+from uwf_core.views.form import answer_options
 
 REJECTED = {"role": "reviewer", "output": {"$status": "rejected", "why": "no"}}
 APPROVED = {"role": "reviewer", "output": {"$status": "approved"}}

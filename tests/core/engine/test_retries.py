@@ -98,6 +98,7 @@ def test_a_single_step_fails_with_6_and_one_before_its_time_with_75(project: Pro
         uwf.exec(thread)
     assert early.value.exit_code == 75
     assert "--now" in (early.value.hint or "")
+    assert uwf.show(thread)["next"] == [f"uwf thread exec {thread} --now"]
     assert uwf.exec(thread, now=True).exit_code == 0
     assert uwf.show(thread)["waitingFor"] is None
 

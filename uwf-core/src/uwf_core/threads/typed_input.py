@@ -7,7 +7,7 @@ from uwf_core.cas.codec import decode, encode
 from uwf_core.cas.schemas import Violation
 from uwf_core.errors import PayloadError, UsageError
 from uwf_core.extract.typed import explained_violations, problem_words
-from uwf_core.views.show import answer_options
+from uwf_core.views.form import answer_options
 from uwf_core.workflow.entered_fields import parse_fields, undeclared_fields
 from uwf_core.workflow.lattice import alternatives, as_list
 

@@ -215,3 +215,46 @@ def _whole(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise PayloadError("the answer is not a JSON object", hint="write {...}")
     return value
+
+
+_PLACEHOLDERS = {
+    "line": "text", "text": "text", "file": "text", "integer": "number", "number": "number",
+    "boolean": "true|false",
+}  # fmt: skip
+
+
+def answer_options(form: Mapping[str, Any], option: str = "--answer") -> list[str]:
+    """The options of `thread resume` for each way to answer a form.
+
+    A value to fill in is `<text>`: a shell that gets the line unchanged reports a syntax error and
+    runs nothing. The names of a form are quoted, since an agent may have made it.
+    """
+    from shlex import quote
+
+    lines, ways = [], form_of(form)["variants"]
+    if ways[0]["status"] is None and not {"oneOf", "anyOf"}.isdisjoint(form):
+        return [f"{option} <JSON>"]  # which fields go together is not known
+    for way in ways:
+        words = [] if way["status"] is None else [f"--status {quote(way['status'])}"]
+        needed = [each for each in way["fields"] if each["required"]]
+        if way["status"] is None:
+            known = {each["name"] for each in way["fields"]}
+            others = (each for each in form.get("required", ()) if each not in known)
+            words += [f"{option} {quote(name)}=<text>" for name in others]
+        for each in needed if words or needed else way["fields"]:
+            name = each["name"] and f"{quote(each['name'])}="
+            words.append(f"{option} {name}<{_placeholder(each)}>")
+        lines.append(" ".join(words))
+    return lines
+
+
+def _placeholder(field: FormField) -> str:
+    from uwf_core.workflow.discover import NAME
+
+    choices = field["choices"] if field["kind"] == "choice" else None
+    if not choices:
+        return _PLACEHOLDERS.get(field["kind"], "JSON")
+    texts = [each if isinstance(each, str) else json.dumps(each) for each in choices]
+    if all(map(NAME.match, texts)):
+        return "|".join(texts)
+    return "text" if all(isinstance(each, str) for each in choices) else "JSON"

@@ -1,8 +1,7 @@
 """A thread as a document. Reads without ever taking a lock."""
 
-import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.find import find_thread
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
         ThreadRow,
     )
     from uwf_core.engine.engine import Engine
-    from uwf_core.views.form import FormField
 
 
 def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
@@ -250,8 +248,9 @@ def _next(
 ) -> list[str]:
     """The commands of which each continues the thread."""
     if suspension is None:
-        follow = {"idle": "exec", "running": "wait"}.get(row["status"])
-        return [f"uwf thread {follow} {row['thread']}"] if follow else []
+        early = " --now" if row["waitingUntil"] is not None else ""
+        command = {"idle": f"exec {row['thread']}{early}", "running": f"wait {row['thread']}"}
+        return [f"uwf thread {each}" for each in [command.get(row["status"])] if each]
     return _answers(engine, row["thread"], suspension, form)
 
 
@@ -274,7 +273,11 @@ def _answers(
     if waits.reason != "role":
         return [f"uwf thread exec {thread}"]
     resume = f"uwf thread resume {thread}"
-    ways = [f"{resume} {options}" for options in answer_options(form)] if form else []
+    ways = []
+    if form:
+        from uwf_core.views.form import answer_options  # for questions alone
+
+        ways = [f"{resume} {options}" for options in answer_options(form)]
     return ways if waits.question is not None else [*ways, f"{resume} -p <text>"]
 
 
@@ -296,7 +299,8 @@ def _hint(
     thread = row["thread"]
     match row["status"]:
         case "idle":
-            return f"runs {row['currentRole']}"
+            early = " at once; `--until-done` waits for its time" if row["waitingUntil"] else ""
+            return f"runs {row['currentRole']}{early}"
         case "running":
             return f"waits for the run; `uwf step turns {thread} --live` follows it"
         case "completed":
@@ -353,48 +357,3 @@ def _suspended_hint(suspension: Suspension, failed: str | None) -> str:
         until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(suspension.until_ms / 1000))
         again += f", refused until {until}"
     return f"{again}; `uwf step show {failed}` shows the failed attempt" if failed else again
-
-
-_PLACEHOLDERS = {
-    "line": "text", "text": "text", "file": "text", "integer": "number", "number": "number",
-    "boolean": "true|false",
-}  # fmt: skip
-
-
-def answer_options(form: Mapping[str, Any], option: str = "--answer") -> list[str]:
-    """The options of `thread resume` for each way to answer a form.
-
-    A value to fill in is `<text>`: a shell that gets the line unchanged reports a syntax error and
-    runs nothing. The names of a form are quoted, since an agent may have made it.
-    """
-    from shlex import quote
-
-    from uwf_core.views.form import form_of
-
-    lines, ways = [], form_of(form)["variants"]
-    if ways[0]["status"] is None and not {"oneOf", "anyOf"}.isdisjoint(form):
-        return [f"{option} <JSON>"]  # which fields go together is not known
-    for way in ways:
-        words = [] if way["status"] is None else [f"--status {quote(way['status'])}"]
-        needed = [each for each in way["fields"] if each["required"]]
-        if way["status"] is None:
-            known = {each["name"] for each in way["fields"]}
-            others = (each for each in form.get("required", ()) if each not in known)
-            words += [f"{option} {quote(name)}=<text>" for name in others]
-        for each in needed if words or needed else way["fields"]:
-            name = each["name"] and f"{quote(each['name'])}="
-            words.append(f"{option} {name}<{_placeholder(each)}>")
-        lines.append(" ".join(words))
-    return lines
-
-
-def _placeholder(field: "FormField") -> str:
-    from uwf_core.workflow.discover import NAME
-
-    choices = field["choices"] if field["kind"] == "choice" else None
-    if not choices:
-        return _PLACEHOLDERS.get(field["kind"], "JSON")
-    texts = [each if isinstance(each, str) else json.dumps(each) for each in choices]
-    if all(map(NAME.match, texts)):
-        return "|".join(texts)
-    return "text" if all(isinstance(each, str) for each in choices) else "JSON"

@@ -29,7 +29,10 @@ def duration(ms: int | None) -> str:
 def waiting(document: Mapping[str, Any]) -> str | None:
     """What an idle thread waits for, and until when; None if it does not."""
     until = document["waitingUntil"]
-    return None if until is None else f"{document['waitingFor']}, not before {moment(until)}"
+    if until is None:
+        return None
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(until / 1000))
+    return f"{document['waitingFor']}, not before {when}"
 
 
 def moment(ms: int | None) -> str:
