@@ -177,8 +177,7 @@ class _Children:
         """Wait until the first of the threads may run that wait for a time; False if none does, or
         the run does not wait or takes no further step.
         """
-        run, times = self._run, [self._wait_of(call.child) for call in self._calls]
-        waits = [each for each in times if each is not None]
+        run, waits = self._run, [at for call in self._calls if (at := self._wait_of(call.child))]
         ends = self._left <= 0 or self._error is not None or run.cancel.is_set()
         if ends or not waits or not run.options.waits:
             return False
@@ -305,7 +304,6 @@ class _Children:
 
     def _ready(self) -> Iterator[Head]:
         """The threads that can be run now."""
-        engine = self._run.engine
         for call in self._calls:
             if call.child in self._running:
                 continue
@@ -313,7 +311,7 @@ class _Children:
             if _has_ended(head):
                 continue
             if blocked is not None and (wait := self._wait_of(call.child)) is not None:
-                if wait.until_ms <= engine.now_ms() and self._error is None:
+                if wait.until_ms <= self._run.engine.now_ms() and self._error is None:
                     yield head
             elif self._is_call:  # its lock decides
                 if blocked is None:
