@@ -13,12 +13,14 @@ from uwf_core.thread.calls import open_below, shown_state
 from uwf_core.thread.head import UNATTENDED, mark_unattended, read_head
 from uwf_core.thread.lifecycle import check_head, effective, exit_code
 from uwf_core.thread.lock import holder_of
+from uwf_core.thread.names import FINISHED
 from uwf_core.views.show import show_thread
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder
     from uwf_core.engine.documents import ThreadDocument
     from uwf_core.engine.engine import Engine
+    from uwf_core.thread.head import Head
 
 POLL_SECONDS = 0.1
 STOP_PATIENCE_SECONDS = 10.0
@@ -40,12 +42,20 @@ def stop_thread(engine: "Engine", word: str, head: str | None = None) -> "Thread
     check_head(read_head(engine.store, thread), head)
     was_running = stop_runs(engine, thread)
     now = read_head(engine.store, thread)
-    if not was_running and UNATTENDED not in now.variable.tags:
+    if not was_running and not _continues(engine, now):
         raise WrongStateError(
             f"thread {thread} is not running", hint=f"next: uwf thread show {thread}"
         )
     mark_unattended(engine.store, now, is_unattended=False)
     return show_thread(engine, thread)
+
+
+def _continues(engine: "Engine", head: "Head") -> bool:
+    """Whether `tick` would continue a thread that nobody runs, now or at its time."""
+    state = shown_state(engine.store, effective(head.state, is_running=False))
+    waits = state.suspension
+    rests = state.status in FINISHED or (waits is not None and waits.reason != "interrupted")
+    return UNATTENDED in head.variable.tags and not rests
 
 
 def wait_thread(engine: "Engine", word: str, timeout_s: float | None = None) -> Outcome:
