@@ -314,6 +314,8 @@ EXAMPLES = [
     Example("timeout-changed", OK, OK, role("planner", timeout=60)),
     Example("retry-changed", OK, OK, role("planner", retry={"maxAttempts": 3}),
             place="roles.planner.retry.maxAttempts"),
+    Example("deadline-changed", OK, OK, role("planner", human=True, within=60,
+            expired={"role": "booker", "prompt": "Decide."}), place="roles.planner.within"),
     Example("reserve-changed", OK, OK, role("planner", reserve={"tokens": 900}),
             place="roles.planner.reserve.tokens"),
     Example("player-changed", OK, OK, role("planner", human=True)),

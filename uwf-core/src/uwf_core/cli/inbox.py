@@ -54,6 +54,9 @@ def _lines(item: Mapping[str, Any], screen: Screen, now: int) -> list[str]:
     ]
     if item["until"] is not None:
         lines.append(f"  not before {amounts.moment(item['until'])}")
+    if item["deadline"] is not None:
+        passed = "time is up: " if item["deadline"] <= now else ""
+        lines.append(f"  {passed}answer before {amounts.moment(item['deadline'])}")
     for number, line in enumerate(item["commands"]):
         lines.append(screen.paint(f"{'    or:' if number else '  next:'} {line}", "dim"))
     return lines

@@ -196,6 +196,14 @@ class NotifySettings(NamedTuple):
         return "command and services cannot be combined; keep one" if both else None
 
 
+class QuestionSettings(NamedTuple):
+    """The questions that agents ask a person."""
+
+    within: Annotated[
+        Seconds | None, "How long an agent waits for the answer; then its attempt fails: 4h."
+    ] = None
+
+
 class WebSettings(NamedTuple):
     """The page of `uwf web`."""
 
@@ -248,8 +256,8 @@ class PluginSettings(NamedTuple):
 
 class Config(NamedTuple):
     """config.yaml. The providers, models and agents of two layers are merged by name, the mappings
-    below `agentOverrides`, `modelOverrides`, `plugins`, `limits`, `workspace`, `notify`, `web` and
-    `worker` by key.
+    below `agentOverrides`, `modelOverrides`, `plugins`, `limits`, `workspace`, `notify`, `web`,
+    `worker` and `questions` by key.
     """
 
     providers: Annotated[Mapping[str, Provider], Names("a provider"), "Model services."] = {}
@@ -283,6 +291,7 @@ class Config(NamedTuple):
     web: Annotated[WebSettings, "The page of uwf web."] = WebSettings()
     worker: Annotated[WorkerSettings, "What a worker runs for others."] = WorkerSettings()
     retry: Annotated[Retry | None, "When a failed attempt is made again by itself."] = None
+    questions: Annotated[QuestionSettings, "The questions that agents ask."] = QuestionSettings()
     wait_limits: Annotated[
         Seconds | None, "How long a run may wait in all when services ask to wait: 30m, 2h."
     ] = None

@@ -26,6 +26,7 @@ from uwf_core.config.keys import (
     NotifySettings,
     Path,
     Provider,
+    QuestionSettings,
     WebSettings,
     WorkerSettings,
     WorkspaceSettings,
@@ -96,6 +97,7 @@ class Settings(NamedTuple):
     web: WebSettings
     worker: WorkerSettings
     retry: "Retry | None"
+    questions: QuestionSettings
     wait_limits: float | None
     origins: Mapping[Path, Origin]
     notices: tuple[str, ...]

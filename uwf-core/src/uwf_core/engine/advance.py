@@ -10,6 +10,7 @@ from uwf_core.api.sums import NOTHING_USED
 from uwf_core.engine.attempt import end_attempt, forget_attempt, record_files, save_end
 from uwf_core.engine.context import Attempt
 from uwf_core.engine.events import save_event
+from uwf_core.engine.expiry import expiry_of_question
 from uwf_core.engine.labels import event_fields, note
 from uwf_core.engine.record import decision_of, denials_of, message_of, save_failed_step
 from uwf_core.engine.retry import policy_of
@@ -149,6 +150,7 @@ def save_question(run: "Run", attempt: Attempt, question: NeedsAnswer) -> Attemp
         )
         crash_points.reach("question")
         session = session_payload(attempt.session)
+        expires = expiry_of_question(run, attempt)
         attempt.head = save_event(
             engine,
             attempt.head,
@@ -158,7 +160,7 @@ def save_question(run: "Run", attempt: Attempt, question: NeedsAnswer) -> Attemp
             session=session,
             completedAtMs=attempt.ended_ms,
             usage=usage_payload(attempt.total_usage()),
-            next=waits("role", given["role"], message, question=ref),
+            next=waits("role", given["role"], message, question=ref, expires=expires),
         )
     run.watch.event(
         StepAsked(

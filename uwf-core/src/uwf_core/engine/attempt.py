@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.events import StepStarted, ThreadStarted
 from uwf_core.engine.context import Attempt
+from uwf_core.engine.expiry import expire_if_due
 from uwf_core.engine.labels import callers_of, event_fields
 from uwf_core.engine.results import forget_run
+from uwf_core.errors import WrongStateError
 from uwf_core.ids import Ref
 from uwf_core.process import crash_points
 from uwf_core.process.identity import ProcessId, hostname
@@ -82,6 +84,12 @@ def save_prompt(run: "Run", attempt: Attempt) -> None:
 
         files = {"artifacts": None, "workspace": files_before(run, attempt)}
     is_free = _is_free(run, attempt)
+    started_ms = engine.now_ms()
+    if expire_if_due(engine, head, started_ms) is not head:
+        raise WrongStateError(
+            f"thread {head.thread} has continued: its question expired just now",
+            hint=f"next: uwf thread show {head.thread}",
+        )
     # Alone, if a limit has to be compared with what others use.
     with store.batch(durable=False) if is_free else store.transaction(durable=False):
         reserved = None if is_free else _admit(run, attempt)
@@ -92,7 +100,7 @@ def save_prompt(run: "Run", attempt: Attempt) -> None:
             "role": task.role,
             "agent": attempt.choice.name,
             "prev": task.prev,
-            "startedAtMs": engine.now_ms(),
+            "startedAtMs": started_ms,
             "session": session_payload(session),
             "attempt": _asked_for(engine, attempt),
             "files": files,

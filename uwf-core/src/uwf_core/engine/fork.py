@@ -123,7 +123,8 @@ def decision_at(engine: "Engine", ref: Ref, definition: "Definition") -> "NextPa
             hint="next: uwf step list THREAD",
         )
     if definition.ref == payload["workflow"]:
-        return payload["next"]  # type: ignore[no-any-return]
+        to: NextPayload = payload["next"]
+        return {**to, "expires": None}  # a person made it, who will answer
     return _decision(store, definition, Step(ref, payload), read_start(store, payload["start"]))
 
 
@@ -149,9 +150,8 @@ def _decision(
             hint=hint,
         )
     try:
-        return apply_edge(definition, role, output, body_of(store, step), given).decision(
-            step.payload["completedAtMs"]
-        )
+        to = apply_edge(definition, role, output, body_of(store, step), given)
+        return to._replace(within=None).decision(step.payload["completedAtMs"])
     except RoutingFailed as failure:
         raise WrongStateError(
             f"the workflow {definition.name} cannot continue from step {step.ref}: "

@@ -54,7 +54,10 @@ class Position(Protocol):
     store: "Store"
 
     def transition(self) -> Transition:
-        """Where the newest step, or the start, leads."""
+        """Where the newest step, the start, or a question that has expired leads."""
+        expired = self.state.expired
+        if expired is not None:
+            return Transition("idle", expired.role, expired.prompt)
         if self.prev is None:
             return apply_start_edge(self.definition, "new", self.given)
         if not self.state.is_entered:
@@ -141,6 +144,8 @@ class HeadPosition(Position):
         if variable is None:
             return None
         store, attempt = self.store, self.store.get(Ref(variable.value)).payload
+        if self.state.expired is not None and attempt["seq"] < self.state.expired.seq:
+            return None
         question, asked = attempt["question"], attempt["attempt"]
         given = text_at(store, asked["answer"])
         return _recorded_task(store, attempt)._replace(

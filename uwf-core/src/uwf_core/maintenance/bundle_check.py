@@ -220,7 +220,7 @@ class CheckedBundle:
                 to = apply_edge(definition, payload["role"], output, body, given)
                 wanted = tuple(map(to.decision(payload["completedAtMs"]).get, _DECISION))
             except RoutingFailed:
-                wanted = ("suspended", payload["role"], "failure", None)
+                wanted = ("suspended", payload["role"], "failure", None, None)
             if wanted != tuple(map(payload["next"].get, _DECISION)):
                 raise BundleError(f"step {step.ref} leads elsewhere than its workflow")
 
@@ -296,7 +296,7 @@ _WANTED_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-_DECISION: Final = ("status", "role", "reason", "notBefore")
+_DECISION: Final = ("status", "role", "reason", "expires", "notBefore")
 """What of a decision follows from the workflow."""
 
 

@@ -8,8 +8,17 @@ from typing import Any, Literal, NamedTuple
 
 from uwf_core.errors import RoutingFailed
 from uwf_core.thread.decisions import ends, runs, waits
-from uwf_core.thread.types import NextPayload
-from uwf_core.workflow.definition import END, START, SUSPEND, Definition, Edge, Limits
+from uwf_core.thread.types import ExpiryPayload, NextPayload
+from uwf_core.workflow.definition import (
+    END,
+    START,
+    SUSPEND,
+    Definition,
+    Edge,
+    ExpiredEdge,
+    Limits,
+    Role,
+)
 from uwf_core.workflow.template import TemplateError, render
 from uwf_core.workflow.variants import BODY, INPUT, STATUS
 
@@ -25,6 +34,7 @@ class Transition(NamedTuple):
             folder; None is that folder.
         limits: those of the call, if the next role is a workflow.
         after: how many seconds it waits before.
+        within: seconds that the person has to answer; then `expired` runs, with a rendered prompt.
     """
 
     status: Literal["idle", "suspended", "completed"]
@@ -33,13 +43,51 @@ class Transition(NamedTuple):
     location: str | None = None
     limits: Limits | None = None
     after: float | None = None
+    within: float | None = None
+    expired: ExpiredEdge | None = None
 
     def decision(self, at_ms: int) -> NextPayload:
         """What the event of the output stores, which came at a time in ms since 1970."""
         if self.status == "idle":
             not_before = None if self.after is None else at_ms + round(self.after * 1000)
             return runs(self.role or "", notBefore=not_before)
-        return ends() if self.role is None else waits("role", self.role, self.prompt)
+        if self.role is None:
+            return ends()
+        expires = expiry(self.within, self.expired, at_ms)
+        return waits("role", self.role, self.prompt, expires=expires)
+
+
+def expiry(within: float | None, edge: ExpiredEdge | None, at_ms: int) -> ExpiryPayload | None:
+    """What follows a question that was asked at this time, if nobody answers; None: it waits.
+
+    Args:
+        within: seconds. edge: the role that then runs, with a rendered prompt; None: none.
+    """
+    if within is None:
+        return None
+    role, prompt = (None, None) if edge is None else edge
+    return {"deadline": at_ms + round(within * 1000), "role": role, "prompt": prompt}
+
+
+def expired_of_role(
+    definition: Definition, role: Role, given: Mapping[str, Any] | None
+) -> ExpiredEdge | None:
+    """The edge that is taken if nobody answers a role of a person, with a rendered prompt. There is
+    no output, so names in its template render empty, except the typed input.
+    """
+    place = f"roles.{role.name}.expired"
+    return _expired(definition, role.expired, place, start_data(definition, given))
+
+
+def _expired(
+    definition: Definition, edge: ExpiredEdge | None, place: str, data: Mapping[str, Any]
+) -> ExpiredEdge | None:
+    if edge is None:
+        return None
+    to = _to_role(
+        definition, Edge(edge.role), rendered(edge.prompt, f"{place}.prompt", data), data, place
+    )
+    return ExpiredEdge(to.role or "", to.prompt)
 
 
 def apply_edge(
@@ -75,7 +123,9 @@ def apply_edge(
     if edge.role == END:
         return Transition("completed", None, prompt)
     if edge.role == SUSPEND:
-        return Transition("suspended", role, _message_of_edge(role, status, prompt))
+        message = _message_of_edge(role, status, prompt)
+        expired = _expired(definition, edge.expired, f"{place}.expired", data)
+        return Transition("suspended", role, message, within=edge.within, expired=expired)
     return _to_role(definition, edge, prompt, data, place)
 
 

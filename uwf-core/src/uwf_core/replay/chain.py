@@ -85,7 +85,8 @@ class Chain(NamedTuple):
 
     `entries` are the calls of the thread, each by the step after which it came (or the start), and
     `calls` their events, also of those after which no attempt came; none of a deleted thread.
-    `compactions` are the events of `thread compact`, the newest first.
+    `compactions` are the events of `thread compact`, the newest first, `expired` the questions that
+    nobody answered in time.
     """
 
     thread: str
@@ -95,6 +96,7 @@ class Chain(NamedTuple):
     entries: Mapping[str, Entry]
     calls: Sequence[Event] = ()
     compactions: Sequence[Event] = ()
+    expired: Sequence[Event] = ()
 
 
 def read_chain(store: "Store", head: "Head") -> Chain:
@@ -112,7 +114,8 @@ def read_chain(store: "Store", head: "Head") -> Chain:
     start = str(head.state.start)
     entries = dict(_entries(store, attempts, start, found.calls))
     compacted = tuple(compactions(store, head.state.compacted))
-    return Chain(str(head.thread), start, steps, tuple(attempts), entries, found.calls, compacted)
+    known = entries, found.calls, compacted, found.expired
+    return Chain(str(head.thread), start, steps, tuple(attempts), *known)
 
 
 def read_chain_to(store: "Store", thread: str, ref: Ref) -> Chain:
@@ -193,15 +196,18 @@ def _pending(
 
 
 class _Events(NamedTuple):
-    """What was recorded beside the steps: attempts that ended with a question, and calls."""
+    """What was recorded beside the steps: attempts that ended with a question, those that nobody
+    answered in time, and calls.
+    """
 
     questions: Sequence[Recorded]
     calls: Sequence[Event]
+    expired: Sequence[Event]
 
 
 def _events(store: "Store", threads: Iterable[str]) -> _Events:
     """The events of threads; none of a thread that is deleted."""
-    questions, calls = list[Recorded](), list[Event]()
+    questions, calls, expired = list[Recorded](), list[Event](), list[Event]()
     for thread in sorted(threads):
         for event in unordered_events(store, ThreadId(thread)):
             if event.kind == "asked":
@@ -210,7 +216,9 @@ def _events(store: "Store", threads: Iterable[str]) -> _Events:
                 questions.append(Recorded("asked", ref, attempt, ""))
             elif event.kind == "called":
                 calls.append(event)
-    return _Events(questions, calls)
+            elif event.kind == "expired":
+                expired.append(event)
+    return _Events(questions, calls, expired)
 
 
 def _attempts_at(

@@ -8,7 +8,8 @@ from uwf_core.engine.context import Task
 from uwf_core.engine.plan import Position, question_text
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import Transition
-from uwf_core.thread.decisions import Caller, Event, failure_kind, runs
+from uwf_core.thread.decisions import Caller, Event, Expired, failure_kind, runs
+from uwf_core.thread.expiry import after_expiry
 from uwf_core.thread.fold import after_step, decided
 from uwf_core.thread.history import (
     Step,
@@ -64,6 +65,7 @@ class ReplayPosition(Position):
         is where the newest step leads in it.
         """
         thread = attempt["thread"]
+        before = self._seq if thread == self.state.thread else -1
         self.definition, self.given, self._seq = definition, given, attempt["seq"]
         if thread != self.state.thread:  # a fork is not called as its origin was
             self.state = self.state._replace(thread=thread, caller=None)
@@ -71,6 +73,21 @@ class ReplayPosition(Position):
         if route is not None:
             self._route = route
             self.state = decided(self.state, route.decision(0))
+        for event in self._chain.expired:
+            if event.payload["thread"] == thread and before < event.payload["seq"] < self._seq:
+                self._expire(event)
+
+    def _expire(self, event: Event) -> None:
+        """A question of the recorded thread has expired; the workflow says what follows."""
+        asked = self.state.suspension
+        if asked is None or asked.expires is None:
+            return
+        expires, seq = asked.expires, event.payload["seq"]
+        self.state = decided(self.state, after_expiry(asked))
+        if expires["role"] is not None:
+            expired = Expired(seq, expires["role"], expires["prompt"] or "")
+            self.state = self.state._replace(expired=expired)
+            self._waiting = None
 
     def begin_call(self, entry: "Entry") -> None:
         """Another thread calls this one: its steps get the instruction of the call."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from uwf_core.thread.types import (
         AskedForPayload,
         CallPayload,
+        ExpiryPayload,
         NextPayload,
         SessionPayload,
         WorkspacePayload,
@@ -49,7 +50,9 @@ class OpenAttempt(NamedTuple):
 
 
 class Suspension(NamedTuple):
-    """Why a thread waits. `until_ms` is the end of a rate limit, `question` the pending one."""
+    """Why a thread waits. `until_ms` is the end of a rate limit, `question` the pending one, and
+    `expires` the end of the time for an answer.
+    """
 
     reason: Reason
     role: str
@@ -57,6 +60,17 @@ class Suspension(NamedTuple):
     kind: str | None = None
     until_ms: int | None = None
     question: str | None = None
+    expires: "ExpiryPayload | None" = None
+
+
+class Expired(NamedTuple):
+    """A question that nobody answered in time, as the event `seq`: the role that runs in place of
+    the one that asked, and its prompt.
+    """
+
+    seq: int
+    role: str
+    prompt: str
 
 
 class Wait(NamedTuple):
@@ -117,12 +131,17 @@ def cancels() -> "NextPayload":
 
 
 def waits(reason: Reason, role: str, message: str, **more: Any) -> "NextPayload":
-    """The thread is suspended; `more` can have `kind` and `until` of a failure, or `question`."""
+    """The thread is suspended; `more` can have `kind` and `until` of a failure, or `question` and
+    `expires`.
+    """
     own = {"status": "suspended", "role": role, "reason": reason, "message": message}
     return {**_NOTHING, **own, **more}  # type: ignore[typeddict-item]
 
 
-_NEXT = ("status", "role", "reason", "message", "kind", "until", "question", "notBefore")
+_NEXT = (
+    *("status", "role", "reason", "message", "kind", "until", "question", "expires"),
+    "notBefore",
+)
 _NOTHING: "NextPayload" = dict.fromkeys(_NEXT)  # type: ignore[assignment]
 NO_SESSION: "SessionPayload" = {"id": None, "kept": True, "continuation": "new", "mark": None}
 _CALL = ("child", "children", "branches", "called", "usage", "usageByRole")

@@ -88,7 +88,8 @@ def decided(state: ThreadState, to: "NextPayload") -> ThreadState:
     status, role, waiting = to["status"], to["role"], None
     if to["reason"] is not None:
         waiting = Suspension(
-            to["reason"], role or "", to["message"] or "", to["kind"], to["until"], to["question"]
+            *(to["reason"], role or "", to["message"] or "", to["kind"], to["until"]),
+            *(to["question"], to["expires"]),
         )
         role = role if to["reason"] in ("failure", "interrupted") else None
     until = to["notBefore"]
@@ -168,7 +169,9 @@ def _called(state: ThreadState, event: Event) -> ThreadState:
     caller = Caller(event.ref, payload["parent"], payload["number"], state.steps, *names)
     grants = {scope: each for scope, each in state.grants.items() if scope != CALL}
     cwd = payload["cwd"] if state.worktree is None else state.cwd
-    state = state._replace(caller=caller, cwd=cwd, grants=grants, since_ms=payload["atMs"])
+    state = state._replace(
+        caller=caller, cwd=cwd, grants=grants, since_ms=payload["atMs"], expired=None
+    )
     return decided(state, payload["next"])
 
 
@@ -214,6 +217,7 @@ def _step(state: ThreadState, event: Event) -> ThreadState:
         called_steps=state.called_steps - (is_new and is_call),
         tries=0,
         failures=0,
+        expired=None,
     )
     return decided(state, payload["next"])
 
@@ -234,6 +238,13 @@ def _tried(state: ThreadState, role: RoleState, payload: Mapping[str, Any]) -> T
         session = RoleSession(given["id"], number, False, None)
     state = state.with_role(payload["role"], role.with_session(agent, session))
     return decided(state._replace(tries=state.tries + 1), payload["next"])
+
+
+def _expired(state: ThreadState, event: Event) -> ThreadState:
+    from uwf_core.thread.expiry import checked_expiry  # few questions expire
+
+    expired = checked_expiry(state, event)
+    return decided(state._replace(expired=expired, failures=0), event.payload["next"])
 
 
 def _decision(state: ThreadState, event: Event) -> ThreadState:
@@ -293,6 +304,7 @@ _FOLDS: Final[Mapping[str, Callable[[ThreadState, Event], ThreadState]]] = {
     "attempt": _attempt_opened,
     "step": _step,
     "asked": _asked,
+    "expired": _expired,
     "granted": _granted,
     "limit": _decision,
     "unrouted": _decision,

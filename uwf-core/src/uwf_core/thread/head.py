@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uwf_core.api.sums import NOTHING_USED, UsagePayload
 from uwf_core.errors import CorruptNodeError, UnknownIdError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.thread.decisions import Caller, OpenAttempt, Suspension, Wait, Worktree, session_of
+from uwf_core.thread.decisions import (
+    Caller,
+    Expired,
+    OpenAttempt,
+    Suspension,
+    Wait,
+    Worktree,
+    session_of,
+)
 from uwf_core.thread.names import FINISHED, HEADS, TASK, Status, head_name
 from uwf_core.thread.state import FOLD_VERSION, RoleSession, RoleState, ThreadState
 from uwf_core.thread.used import totals_in, used_in, used_text
@@ -282,6 +290,7 @@ _CODECS: Mapping[str, tuple[Callable[[Any], str] | None, Callable[[str], Any]]] 
     "attempt": _record(OpenAttempt),
     "suspension": _record(Suspension),
     "wait": _record(Wait),
+    "expired": _record(Expired),
 }
 """How a field of the state becomes the text of its tag (None: as it is), and the field again."""
 _TAGS = {name: name[0] + name.title().replace("_", "")[1:] for name in _CODECS}

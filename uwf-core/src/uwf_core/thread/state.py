@@ -20,11 +20,11 @@ from uwf_core.api.sums import (
     ReservePayload,
     UsagePayload,
 )
-from uwf_core.thread.decisions import Caller, OpenAttempt, Suspension, Wait, Worktree
+from uwf_core.thread.decisions import Caller, Expired, OpenAttempt, Suspension, Wait, Worktree
 from uwf_core.thread.names import Status
 from uwf_core.thread.used import Used
 
-FOLD_VERSION: Final = 8
+FOLD_VERSION: Final = 9
 """Increased when `fold` gives another state for the same events; older tags are folded again."""
 
 CALL: Final = "call"
@@ -84,6 +84,7 @@ class ThreadState(NamedTuple):
         tries: attempts at the pending step that ended without one, so far.
         failures: of these, those that count for a retry. wait: until when the next role waits.
         since_ms: when the next step became so.
+        expired: the question in place of whose answer the pending step runs.
         limits: those of its start. largest: the most that one leaf step has used.
         grants: what persons added to limits: the amount of each limit, by what it holds for.
         depth: how many calls are above it. caller: the newest one, None for a root.
@@ -113,6 +114,7 @@ class ThreadState(NamedTuple):
     tries: int = 0
     failures: int = 0
     wait: Wait | None = None
+    expired: Expired | None = None
     limits: Mapping[str, float] | None = None
     largest: ReservePayload = NOTHING_RESERVED
     grants: Mapping[str, Mapping[str, float]] = {}

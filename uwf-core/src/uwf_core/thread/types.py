@@ -42,11 +42,21 @@ class StartPayload(TypedDict):
     limits: dict[str, float] | None
 
 
+class ExpiryPayload(TypedDict):
+    """What follows if nobody answers before `deadline`: this role runs with this prompt; without a
+    role the attempt that asked fails as `timeout`.
+    """
+
+    deadline: int
+    role: str | None
+    prompt: str | None
+
+
 class NextPayload(TypedDict):
     """The decision of an event: the role that runs next, the end, or why the thread waits.
 
-    `kind` and `until` are those of a failure, `question` a pending question; the role does not run
-    before `notBefore`.
+    `kind` and `until` are those of a failure, `question` a pending question, `expires` the end of
+    the time for an answer; the role does not run before `notBefore`.
     """
 
     status: Literal["idle", "suspended", "completed", "cancelled"]
@@ -56,6 +66,7 @@ class NextPayload(TypedDict):
     kind: str | None
     until: int | None
     question: Annotated[str, To("question")] | None
+    expires: ExpiryPayload | None
     notBefore: int | None
 
 
@@ -457,6 +468,15 @@ class AskedPayload(_EventPayload):
     next: NextPayload
 
 
+class ExpiredPayload(_EventPayload):
+    """Nobody answered before the deadline: `next` is what `expires` of the question says."""
+
+    question: Annotated[str, To("question")] | None
+    role: str
+    deadline: int
+    next: NextPayload
+
+
 class AskPayload(TypedDict):
     """A question about a step and its answer (`step ask`): no event, since it takes no lock."""
 
@@ -562,6 +582,7 @@ NODES: Final[Mapping[str, Any]] = {
     "worktree": WorktreePayload,
     "compacted": CompactedPayload,
     "asked": AskedPayload,
+    "expired": ExpiredPayload,
     "ask": AskPayload,
     "granted": GrantedPayload,
     "limit": LimitPayload,
@@ -577,6 +598,6 @@ NODES: Final[Mapping[str, Any]] = {
 
 EVENTS: Final = (
     *("started", "called", "worktree", "compacted"),
-    *("asked", "granted", "limit", "unrouted", "tagged", "cancelled"),
+    *("asked", "expired", "granted", "limit", "unrouted", "tagged", "cancelled"),
 )
 """The kinds of nodes with a separate variable (`thread.names.event_name`)."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from uwf_core.engine.expiry import HUMAN
 from uwf_core.engine.plan import last_attempt
 from uwf_core.errors import UsageError, WrongStateError
 from uwf_core.ids import Ref
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from uwf_core.thread.head import Head
     from uwf_core.thread.types import AskedForPayload
 
-HUMAN = "human"
-"""The agent of roles that a person plays."""
 _STEPS_BACK = 100
 """How many steps back to look for who answered."""
 

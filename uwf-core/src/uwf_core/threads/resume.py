@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.cas.schemas import Violation, violations
 from uwf_core.engine.context import GO_ON, Intent, RunOptions
+from uwf_core.engine.expiry import check_in_time
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.location import moved_folder, named_folder
 from uwf_core.engine.locking import locked_thread
@@ -223,6 +224,9 @@ def _saved(engine: "Engine", root: ThreadId, below: Outcome) -> Outcome:
 def _intent(run: "Run", said: Input, options: RunOptions) -> tuple[Intent, dict[str, float]]:
     """What a person said, checked, and the amounts of a grant."""
     engine, head = run.engine, run.head
+    is_open = head.state.suspension is not None and head.state.suspension.reason == "role"
+    if not is_open and (late := said.answer or said.text):
+        check_in_time(engine, head, late)
     if said.answer is not None:
         check_unanswered(engine, head)
         check_person(engine, head)

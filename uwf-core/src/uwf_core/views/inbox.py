@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from uwf_core.errors import UwfError
@@ -32,7 +33,8 @@ class InboxItem(TypedDict):
 
     - `thread` takes the answer; `root` is the thread that called it or, as of a limit, itself.
     - `task`: the first line of the root's task. `role`, `message`: who asks what, or what failed.
-    - `failure`: the kind of a failure, `until`: when a service accepts calls again, else null.
+    - `failure`: the kind of a failure, `until`: when a service accepts calls again, `deadline`: of
+      the answer, else null.
     - `head`: for the option --head, so that an answer cannot reach a later question.
     - `form`: the JSON Schema of the answer, else null. `commands`: each continues the thread.
     """
@@ -46,6 +48,7 @@ class InboxItem(TypedDict):
     message: str
     failure: str | None
     until: int | None
+    deadline: int | None
     sinceMs: int
     head: str
     form: dict[str, Any] | None
@@ -53,7 +56,8 @@ class InboxItem(TypedDict):
 
 
 def inbox(engine: "Engine", thread: str | None = None) -> list[InboxItem]:
-    """All threads that wait for a person, the longest wait first; takes no lock. Those of the
+    """All threads that wait for a person: those with a deadline first, the nearest at the top, then
+    the longest wait; takes no lock. Those of the
     original uwf are read-only: nobody can answer them. What workers will repeat waits for nobody,
     unless a service named the time until which it waits: a person may know better. With `thread`
     only what waits in it and in those that it called, in their order.
@@ -70,7 +74,7 @@ def inbox(engine: "Engine", thread: str | None = None) -> list[InboxItem]:
     ]
     if engine.has_workers:
         found = _without_queued(engine, found) + _unserved(engine)
-    return sorted(found, key=lambda item: item["sinceMs"])
+    return sorted(found, key=lambda item: (item["deadline"] or inf, item["sinceMs"]))
 
 
 def _without_queued(engine: "Engine", items: list[InboxItem]) -> list[InboxItem]:
@@ -117,6 +121,7 @@ def _item(
         "message": message,
         "failure": suspension.kind if suspension and suspension.reason == "failure" else None,
         "until": suspension and suspension.until_ms,
+        "deadline": suspension and suspension.expires and suspension.expires["deadline"],
         "sinceMs": head.variable.updated_ms,
         "head": head.ref,
         "form": None,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from uwf_core.api.retry import Retry
-from uwf_core.fields.records import camel
+from uwf_core.fields.records import camel, write_record
 from uwf_core.workflow.definition import (
     END,
     START,
@@ -34,9 +34,9 @@ EDGE_KINDS: Final = {
 KINDS: Final = (
     "name-changed", "description-changed", "limit-changed", "input-changed", "role-added",
     "role-removed", "role-renamed", "text-changed", "player-changed", "tools-changed",
-    "timeout-changed", "retry-changed", "reserve-changed", "status-added", "status-removed",
-    "field-added", "field-removed", "field-retyped", "field-required", "field-optional",
-    "field-described", "schema-changed", "edge-retargeted", "prompt-changed",
+    "timeout-changed", "retry-changed", "deadline-changed", "reserve-changed", "status-added",
+    "status-removed", "field-added", "field-removed", "field-retyped", "field-required",
+    "field-optional", "field-described", "schema-changed", "edge-retargeted", "prompt-changed",
     *EDGE_KINDS.values(), "branches-added", "branches-removed", "branches-changed",
     "workspace-changed",
 )  # fmt: skip
@@ -124,10 +124,19 @@ def edge_changes(
 def key_changes(place: str, a: Edge | Branch, b: Edge | Branch) -> Iterator[WorkflowChange]:
     """Every change of what else an edge and a branch say of their role."""
     yield from amount_changes("limit-changed", f"{place}.limits", a.limits, b.limits)
+    yield from deadline_changes(place, a, b)
     for name, kind in EDGE_KINDS.items():
         before, now = getattr(a, name, None), getattr(b, name, None)
         if before != now:
             yield WorkflowChange(kind, f"{place}.{camel(name)}", before, now)
+
+
+def deadline_changes(place: str, a: Any, b: Any) -> Iterator[WorkflowChange]:
+    """Every change of the time that a person has to answer, in two edges or two roles."""
+    for name in ("within", "expired"):
+        before, now = (write_record(getattr(each, name, None)) for each in (a, b))
+        if before != now:
+            yield WorkflowChange("deadline-changed", f"{place}.{name}", before, now)
 
 
 def _can_be_blank(edge: Edge, output: Variant | None) -> str | None:

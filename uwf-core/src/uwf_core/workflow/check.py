@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uwf_core.cas.bounds import MAX_PROBLEMS, Budget
 from uwf_core.errors import DefinitionError
 from uwf_core.fields.records import write_record
+from uwf_core.workflow.deadlines import check_deadlines
 from uwf_core.workflow.definition import SELF
 from uwf_core.workflow.fan_out import MAX_JOINT
 from uwf_core.workflow.fields import MOST_COMPARED, WorkLeft, input_faults, is_mapping
 from uwf_core.workflow.graph_check import check_graph
 from uwf_core.workflow.load import Loaded, load_file, load_text
+from uwf_core.workflow.outputs import Outputs
 from uwf_core.workflow.parsed import (
-    Outputs,
     ParsedEdge,
     ParsedRole,
     ParsedWorkflow,
@@ -195,6 +196,7 @@ def _check(
         check_comments(root),
         check_suggestions(parts, calls.lacks),
         check_graph(outputs),
+        check_deadlines(parts),
         check_templates(read),
         _fan_outs(outputs),
         check_programs(read),

@@ -16,7 +16,7 @@ from uwf_core.workflow.lattice import as_listed
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
 
-WORKFLOW_TYPE = Ref("A36FAF20PVJC1")
+WORKFLOW_TYPE = Ref("62TXJ0GWN91JW")
 """The type of workflow nodes: the reference of the schema of `Workflow` as a node."""
 
 WORKFLOW_TYPES = frozenset((WORKFLOW_TYPE,))
@@ -29,6 +29,9 @@ SUSPEND: Final = "$SUSPEND"
 VERSION: Final = 1
 """The format of workflow files."""
 NAME_PATTERN: Final = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
+
+EXPIRED: Final = "$expired"
+"""The edge after the time of a person; with its status (`unclear/$expired`) of an edge."""
 
 SELF: Final = "$SELF"
 """In place of a workflow's name: the workflow of the calling thread."""
@@ -94,6 +97,17 @@ _AFTER = "How long the next role waits before it runs: `10m`."
 _CALL_LIMITS = "Limits of the call, if the next role is a workflow."
 
 
+class ExpiredEdge(NamedTuple):
+    """Which role runs if nobody answers in time; the prompt is a template."""
+
+    role: Annotated[str, "The role that runs instead."]
+    prompt: Annotated[str, "Its prompt."]
+
+
+_WITHIN = "How long to wait for the answer of a person: 4h. Needs `expired`."
+_EXPIRED = "What runs if nobody answers within that time. Time is never an answer."
+
+
 class JoinEdge(NamedTuple):
     """The target of the joint status of branches; prompt and location are templates."""
 
@@ -102,6 +116,8 @@ class JoinEdge(NamedTuple):
     location: Annotated[str | None, _LOCATION] = None
     limits: Annotated[Limits | None, _CALL_LIMITS] = None
     after: Annotated[float | None, _AFTER, SPAN, _POSITIVE] = None
+    within: Annotated[float | None, _WITHIN, SPAN, _POSITIVE] = None
+    expired: Annotated[ExpiredEdge | None, _EXPIRED] = None
 
 
 class Branch(NamedTuple):
@@ -125,6 +141,8 @@ class Edge(NamedTuple):
     location: Annotated[str | None, _LOCATION] = None
     limits: Annotated[Limits | None, _CALL_LIMITS] = None
     after: Annotated[float | None, _AFTER, SPAN, _POSITIVE] = None
+    within: Annotated[float | None, _WITHIN, SPAN, _POSITIVE] = None
+    expired: Annotated[ExpiredEdge | None, _EXPIRED] = None
     for_each: Annotated[
         str | None, "A list in the output: the role runs once for each item, in parallel."
     ] = None
@@ -236,6 +254,8 @@ class RoleText(NamedTuple):
         Reserve | None, "What a step may use, counted against limits while it runs."
     ] = None
     retry: Annotated[Retry | None, "When a failed attempt is made again by itself."] = None
+    within: Annotated[float | None, _WITHIN, SPAN, _POSITIVE] = None
+    expired: Annotated[ExpiredEdge | None, _EXPIRED] = None
 
 
 class Workflow(NamedTuple):
@@ -283,6 +303,7 @@ class Role(NamedTuple):
         agent, model: the suggested agent and model.
         limits, reserve: limits of its steps in a thread, and what a step may use.
         retry: when a failed attempt is made again by itself.
+        within: seconds that a person has to answer. expired: what runs after them.
         fan_out: of a fan-out the edge that leads to its branches.
         max_unchanged: how often in a row it may deliver the same; 0: always, as programs, people
             and calls may.
@@ -310,6 +331,8 @@ class Role(NamedTuple):
     limits: RoleLimits | None = None
     reserve: Reserve | None = None
     retry: Retry | None = None
+    within: float | None = None
+    expired: ExpiredEdge | None = None
     fan_out: Edge | None = None
     max_unchanged: int = 0
 
@@ -343,7 +366,8 @@ class Definition(NamedTuple):
         description: its purpose, for people.
         roles: the roles by name.
         graph: role (or `$START`) -> status (or `new`, `resume`) -> edge; an edge to branches leads
-            to the role of the fan-out, whose edges are those of `then`.
+            to the role of the fan-out, whose edges are those of `then`. With an edge for each
+            `expired` (`EXPIRED`).
         limits: of a thread and of all that it calls.
         text: reads a text that it refers to.
         written: as its node says: as its file, with the references of schemas and texts.
@@ -402,6 +426,7 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
         from uwf_core.workflow.fan_out import flat_graph  # not for every workflow
 
         graph, fan_outs = flat_graph(graph)
+    graph = {name: {**graph[name], **_expired_edges(found, name, graph[name])} for name in graph}
     order = _reading_order(graph)
     names = [*order, *(name for name in found.roles if name not in graph)]
     roles = {name: _role(store, name, found.roles[name]) for name in names if name in found.roles}
@@ -421,6 +446,12 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
         record=found.record,
         branch=found.branch,
     )
+
+
+def _expired_edges(found: Workflow, source: str, edges: Mapping[str, Edge]) -> dict[str, Edge]:
+    given = {f"{status}/{EXPIRED}": edge.expired for status, edge in edges.items()}
+    given[EXPIRED] = found.roles[source].expired if source in found.roles else None
+    return {key: Edge(*each) for key, each in given.items() if each is not None}
 
 
 def _reading_order(graph: Mapping[str, Mapping[str, Edge]]) -> list[str]:

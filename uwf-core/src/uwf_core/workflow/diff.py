@@ -11,6 +11,7 @@ from uwf_core.workflow.changes import (
     WorkflowChange,
     amount_changes,
     broken_results,
+    deadline_changes,
     edge_changes,
     input_changes,
     key_changes,
@@ -291,6 +292,7 @@ def _texts(name: str, a: RoleText, b: RoleText) -> Iterator[WorkflowChange]:
         )
     if a.timeout != b.timeout:
         yield WorkflowChange("timeout-changed", f"roles.{name}.timeout", a.timeout, b.timeout)
+    yield from deadline_changes(f"roles.{name}", a, b)
     yield from amount_changes("retry-changed", f"roles.{name}.retry", a.retry, b.retry)
     yield from amount_changes("limit-changed", f"roles.{name}.limits", a.limits, b.limits)
     yield from amount_changes("reserve-changed", f"roles.{name}.reserve", a.reserve, b.reserve)

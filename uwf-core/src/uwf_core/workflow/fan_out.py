@@ -362,4 +362,7 @@ def branch_workflow(
         branch=True,
     )
     mapping: dict[str, Any] = write_record(whole)
-    return {**mapping, "roles": {role_name: {**role, "limits": None}}}
+    return {
+        **mapping,
+        "roles": {role_name: {**role, "limits": None, "within": None, "expired": None}},
+    }

@@ -23,8 +23,8 @@ from uwf_core.workflow.fan_out import (
 )
 from uwf_core.workflow.fields import Fields, Presence, WorkLeft, item_shape
 from uwf_core.workflow.lattice import alternatives, as_list, properties_of, types_of
+from uwf_core.workflow.outputs import Outputs
 from uwf_core.workflow.parsed import (
-    Outputs,
     ParsedEdge,
     ParsedFanOut,
     ParsedRole,

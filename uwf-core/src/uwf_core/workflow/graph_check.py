@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterator
 from uwf_core.cas.walk import reached
 from uwf_core.fields.mismatch import nearest, suggestion
 from uwf_core.workflow.definition import END, START, SUSPEND
-from uwf_core.workflow.parsed import Outputs, ParsedEdge, ParsedWorkflow
+from uwf_core.workflow.outputs import Outputs
+from uwf_core.workflow.parsed import ParsedEdge, ParsedWorkflow
 from uwf_core.workflow.structure import start_hint
 from uwf_core.yaml.problem import Problem, error_at
 
@@ -90,6 +91,10 @@ def _target(edge: ParsedEdge, parsed: ParsedWorkflow) -> Iterator[Problem]:
     if edge.role is None:
         return
     target, is_branch = edge.role.text, edge.branch is not None
+    if edge.is_expiry and target in (START, END, SUSPEND):
+        message = f"{target} cannot follow a question that nobody answered ({edge.place})"
+        yield error_at(edge.role.place, "pseudo-node", message, "use the name of a role")
+        return
     if is_branch and target in (START, END, SUSPEND):
         message = f"{target} cannot be the role of a branch ({edge.place})"
         yield error_at(edge.role.place, "pseudo-node", message, "use the name of a role")
@@ -167,6 +172,8 @@ def _statuses(name: str, outputs: Outputs) -> Iterator[Problem]:
                 f"add `{status}: {{role: …, prompt: …}}` to `graph.{name}`",
             )
     for edge in edges:
+        if edge.is_expiry:
+            continue
         if edge.status == SUSPEND:
             yield error_at(
                 edge.key.place,

@@ -1,27 +1,25 @@
-"""The plain graph that the checks read: the parts of a workflow file with their places, and the
-output that leads to each edge and branch, as templates and typed inputs see it. Fan-outs are nodes.
-
-A name in a branch is looked up in the item of the list first, then in the output that took the
-edge.
+"""The plain graph that the checks read: the parts of a workflow file with their places. Fan-outs
+are nodes, and what follows a question that nobody answers is an edge.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from uwf_core.fields.kinds import RecordOf
 from uwf_core.fields.mismatch import nearest
 from uwf_core.fields.records import shape_of
-from uwf_core.workflow.definition import END, START, SUSPEND, Branch, Edge, JoinEdge, RoleText
-from uwf_core.workflow.fan_out import ListType, branch_fields, listed_in
-from uwf_core.workflow.fields import Fields, ValueShape, item_shape, output_schema
-from uwf_core.workflow.lattice import properties_of
-from uwf_core.workflow.variants import BODY, INDEX, Analysis, Variant, variant_of
+from uwf_core.workflow.definition import (
+    END,
+    EXPIRED,
+    SUSPEND,
+    Branch,
+    Edge,
+    JoinEdge,
+    RoleText,
+)
 from uwf_core.yaml.nodes import YamlMapping, YamlNode, YamlScalar
 from uwf_core.yaml.problem import Place
-
-if TYPE_CHECKING:
-    from uwf_core.workflow.role_check import RoleSchema
 
 
 class ParsedEdge(NamedTuple):
@@ -46,9 +44,23 @@ class ParsedEdge(NamedTuple):
     def place(self) -> str:
         """Its path in the file."""
         role, _, status = self.source.partition("/")
+        if self.status == EXPIRED:
+            return f"roles.{role}.expired"
         then = f".{status}.then" if status else ""
+        if self.is_expiry:
+            return f"graph.{role}{then}.{self.output_status}.expired"
         branch = f".parallel.{self.branch}" if self.branch else ""
         return f"graph.{role}{then}.{self.status}{branch}"
+
+    @property
+    def is_expiry(self) -> bool:
+        """Whether it is taken when nobody answers in time."""
+        return self.status.endswith(EXPIRED)
+
+    @property
+    def output_status(self) -> str:
+        """The status of the output whose fields its templates read."""
+        return self.status.removesuffix(f"/{EXPIRED}")
 
     @property
     def leads_to_role(self) -> bool:
@@ -171,6 +183,9 @@ def parse_workflow(root: YamlMapping, sources: dict[str, str]) -> ParsedWorkflow
             inner = f"{name}/{found.status}"
             fan_outs[inner] = found
             nodes[inner] = found.key, _edges(inner, found.then, to_branches=False)
+    for name, node in roles.values.items() if roles else ():
+        if name in nodes:
+            nodes[name][1].extend(_expiry(name, EXPIRED, node))
     return ParsedWorkflow(
         root,
         {name: _role(roles.keys[name], role) for name, role in roles.values.items()}
@@ -258,7 +273,15 @@ def _edges(source: str, node: YamlNode | None, *, to_branches: bool = True) -> l
             edges.append(ParsedEdge(source, status, key, to, None, None))
         else:
             edges.append(ParsedEdge(source, status, key, *_target(target)))
+            edges += _expiry(source, f"{status}/{EXPIRED}", target)
     return edges
+
+
+def _expiry(source: str, status: str, node: YamlNode) -> Iterator[ParsedEdge]:
+    """The edge that a role of a person, or an edge to `$SUSPEND`, has for the end of its time."""
+    target = _mapping(node.values.get("expired")) if isinstance(node, YamlMapping) else None
+    if isinstance(node, YamlMapping) and target is not None:
+        yield ParsedEdge(source, status, node.keys["expired"], *_target(target))
 
 
 def _target(node: YamlNode) -> tuple[YamlScalar | None, YamlScalar | None, YamlScalar | None]:
@@ -290,111 +313,3 @@ def _text(node: YamlNode | None) -> YamlScalar | None:
     if isinstance(node, YamlScalar) and node.tag is None and isinstance(node.value, str):
         return node
     return None
-
-
-# -- outputs ---------------------------------------------------------------------------------------
-
-
-class Outputs:
-    """The outputs of a file. `schemas`: of its roles and fan-outs; `own`: of its typed input.
-    `is_read`: with what templates can read besides.
-    """
-
-    def __init__(
-        self,
-        parsed: ParsedWorkflow,
-        schemas: "Mapping[str, RoleSchema]",
-        own: dict[str, Any] | None = None,
-        *,
-        is_read: bool = False,
-    ) -> None:
-        self.parsed = parsed
-        self.schemas = schemas
-        self.own = own
-        self._analyses = {
-            name: each.as_read if is_read else each.analysis for name, each in schemas.items()
-        }
-        self._fields: dict[ParsedEdge, Fields | None] = {}
-
-    def edges(self) -> Iterator[ParsedEdge]:
-        """All edges, and all branches."""
-        yield from self.parsed.edges()
-        yield from self.parsed.branches()
-
-    def leading_to(self, role: str) -> list[ParsedEdge]:
-        """The edges and branches to a role."""
-        return [each for each in self.edges() if each.role is not None and each.role.text == role]
-
-    def analysis(self, role: str) -> Analysis | None:
-        """The statuses of a role; None if its schema is unknown."""
-        return self._analyses.get(role)
-
-    def variants(self, role: str) -> Sequence[Variant]:
-        """Its variants; none if its schema is unknown."""
-        return self._analyses[role].variants if role in self._analyses else ()
-
-    def statuses(self, role: str) -> list[str]:
-        """The statuses of these."""
-        return [each.status for each in self.variants(role)]
-
-    def variant(self, edge: ParsedEdge | ParsedFanOut) -> Variant | None:
-        """The output that takes an edge; None at $START, and if it is unknown."""
-        return variant_of(self._analyses.get(edge.source), edge.status)
-
-    def listed(self, fan_out: ParsedFanOut) -> ListType | None:
-        """The list of a `forEach` in the output that takes its edge; None if that is unknown."""
-        variant = self.variant(fan_out)
-        if not fan_out.is_list or fan_out.for_each is None or variant is None:
-            return None
-        return listed_in(fan_out.for_each.text, variant)
-
-    def items(self, edge: ParsedEdge) -> ValueShape | None:
-        """The item of a branch of a `forEach`; empty if it has an error, None for other edges."""
-        if edge.branch != "":
-            return None
-        listed = self.listed(self.parsed.fan_out_of(edge))
-        return item_shape(listed.alternatives) if listed is not None and listed.is_typed else ()
-
-    def fields(self, edge: ParsedEdge) -> Fields | None:
-        """The names that the templates of an edge can use; None if they are unknown because of
-        another error. Computed once for all of its templates.
-        """
-        if edge not in self._fields:
-            self._fields[edge] = self._fields_of(edge)
-        return self._fields[edge]
-
-    def _fields_of(self, edge: ParsedEdge) -> Fields | None:
-        variant = self.variant(edge)
-        if edge.branch is None:
-            is_known = variant is not None or edge.source == START
-            return Fields(variant, self.own) if is_known else None
-        items = self.items(edge)
-        if variant is None or items == ():
-            return None
-        return branch_fields(variant, items, self.own)
-
-    def names(self, edge: ParsedEdge) -> list[str]:
-        """The names at the top, for suggestions."""
-        variant = self.variant(edge)
-        own = [] if variant is None else [*variant.properties, BODY]
-        of_items = [name for each in self.items(edge) or () for name in properties_of(each)]
-        return [*of_items, *own, *([] if edge.branch is None else [INDEX])]
-
-    def words(self, edge: ParsedEdge) -> str:
-        """The output that leads to an edge, for messages."""
-        if edge.source == START:
-            return "the input"
-        output = f"the status {edge.status!r} of {edge.source!r}"
-        if edge.branch != "":
-            return output
-        listed = self.parsed.fan_out_of(edge).for_each
-        return output if listed is None else f"{output} (or an item of {listed.text!r})"
-
-    def given(self, edge: ParsedEdge) -> Any:
-        """The schema of what an edge gives to the typed input of a workflow; None if unknown."""
-        items, variant = self.items(edge), self.variant(edge)
-        if items is not None:
-            return {"anyOf": [*items]} if items else None
-        if edge.source == START:
-            return output_schema(None) if self.own is None else self.own
-        return None if variant is None else output_schema(variant)

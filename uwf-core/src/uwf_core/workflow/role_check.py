@@ -10,7 +10,8 @@ from uwf_core.cas.inline import inline_refs, written_path
 from uwf_core.cas.schemas import schema_problems, subschemas
 from uwf_core.fields.mismatch import nearest, short, suggestion
 from uwf_core.workflow.lattice import as_list, as_mapping, properties_of
-from uwf_core.workflow.parsed import Outputs, ParsedEdge, ParsedRole, ParsedWorkflow
+from uwf_core.workflow.outputs import Outputs
+from uwf_core.workflow.parsed import ParsedEdge, ParsedRole, ParsedWorkflow
 from uwf_core.workflow.template_check import Places, name_problems, read_template
 from uwf_core.workflow.variants import (
     INPUT,

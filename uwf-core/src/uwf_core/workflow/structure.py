@@ -148,7 +148,7 @@ _WORK = (*_ABOUT, "goal", "frontmatter", "capabilities", "procedure", "output")
 _ALLOWED = {
     "workflow": (*_ABOUT, "workflow"),
     "program": (*_ABOUT, "program", "frontmatter", "retry"),
-    "human": (*_WORK, "human"),
+    "human": (*_WORK, "human", "within", "expired"),
     "agent": (
         *(*_WORK, "timeout", "tools", "skills", "memory", "retry"),
         *("agent", "model", "reserve", "human"),

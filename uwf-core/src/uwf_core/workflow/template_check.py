@@ -13,7 +13,8 @@ from uwf_core.workflow.definition import START
 from uwf_core.workflow.fields import Fields, Presence, WorkLeft
 from uwf_core.workflow.lattice import alternatives, properties_of
 from uwf_core.workflow.load import FILE_STYLE
-from uwf_core.workflow.parsed import Outputs, ParsedEdge
+from uwf_core.workflow.outputs import Outputs
+from uwf_core.workflow.parsed import ParsedEdge
 from uwf_core.workflow.structure import kind_of
 from uwf_core.workflow.template import (
     Path,

@@ -71,6 +71,17 @@ def _compacted(event: "RecordedEvent") -> Statement:
     return Statement("compacted", text, refs, event.summary, brief=text)
 
 
+def _expired(event: "RecordedEvent") -> Statement:
+    payload = event.payload
+    to = payload["next"]["role"] if payload["next"]["status"] == "idle" else None
+    then = "The attempt failed." if to is None else f"The {to} took over."
+    text = (
+        f"Nobody answered the {payload['role']} before {moment(payload['deadline'])}, so its "
+        f"question expired. {then}"
+    )
+    return Statement("expired", text, (event.ref,), brief=text)
+
+
 def _granted(event: "RecordedEvent") -> Statement:
     who = on(event.payload["atMs"], event.payload["by"])
     amounts = event.payload["amounts"].items()
@@ -140,6 +151,7 @@ _SENTENCES = {
     "called": _called,
     "compacted": _compacted,
     "worktree": _worktree,
+    "expired": _expired,
     "granted": _granted,
     "limit": _limit,
     "unrouted": _unrouted,

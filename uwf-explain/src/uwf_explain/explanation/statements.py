@@ -9,7 +9,17 @@ KINDS: Final = (
     *("correction", "replaced", "decided"),
     *("called", "branch", "delivered", "open", "worktree", "guidance"),
     *("field", "file", "text", "wordless", "route", "cost", "prompt"),
-    *("granted", "compacted", "limit", "unrouted", "tagged", "cancelled", "status", "proof"),
+    *(
+        "granted",
+        "compacted",
+        "limit",
+        "expired",
+        "unrouted",
+        "tagged",
+        "cancelled",
+        "status",
+        "proof",
+    ),
 )
 """The kinds of statements."""
 

@@ -56,7 +56,10 @@ class Summary:
             *_some(self._back, "the work was sent back"),
             *_some(_lines(sections, "rejected"), "a reply was sent back for its form"),
             *_some(_lines(sections, "attempt"), "an attempt failed"),
-            *_some(_lines(sections, "question", "limit", "unrouted", "route"), "the run waited"),
+            *_some(
+                _lines(sections, "question", "expired", "limit", "unrouted", "route"),
+                "the run waited",
+            ),
             *_some(_lines(sections, *_PERSONS), "a person decided", 8),
             _total(self._thread),
             *self._unknown_costs(events),

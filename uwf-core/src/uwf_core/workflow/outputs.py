@@ -1,0 +1,124 @@
+"""The output that leads to each edge and branch, as templates and typed inputs see it.
+
+A name in a branch is looked up in the item of the list first, then in the output that took the
+edge.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.workflow.definition import EXPIRED, START
+from uwf_core.workflow.fan_out import ListType, branch_fields, listed_in
+from uwf_core.workflow.fields import Fields, ValueShape, item_shape, output_schema
+from uwf_core.workflow.lattice import properties_of
+from uwf_core.workflow.parsed import ParsedEdge, ParsedFanOut, ParsedWorkflow
+from uwf_core.workflow.variants import BODY, INDEX, Analysis, Variant, variant_of
+
+if TYPE_CHECKING:
+    from uwf_core.workflow.role_check import RoleSchema
+
+
+class Outputs:
+    """The outputs of a file. `schemas`: of its roles and fan-outs; `own`: of its typed input.
+    `is_read`: with what templates can read besides.
+    """
+
+    def __init__(
+        self,
+        parsed: ParsedWorkflow,
+        schemas: "Mapping[str, RoleSchema]",
+        own: dict[str, Any] | None = None,
+        *,
+        is_read: bool = False,
+    ) -> None:
+        self.parsed = parsed
+        self.schemas = schemas
+        self.own = own
+        self._analyses = {
+            name: each.as_read if is_read else each.analysis for name, each in schemas.items()
+        }
+        self._fields: dict[ParsedEdge, Fields | None] = {}
+
+    def edges(self) -> Iterator[ParsedEdge]:
+        """All edges, and all branches."""
+        yield from self.parsed.edges()
+        yield from self.parsed.branches()
+
+    def leading_to(self, role: str) -> list[ParsedEdge]:
+        """The edges and branches to a role."""
+        return [each for each in self.edges() if each.role is not None and each.role.text == role]
+
+    def analysis(self, role: str) -> Analysis | None:
+        """The statuses of a role; None if its schema is unknown."""
+        return self._analyses.get(role)
+
+    def variants(self, role: str) -> Sequence[Variant]:
+        """Its variants; none if its schema is unknown."""
+        return self._analyses[role].variants if role in self._analyses else ()
+
+    def statuses(self, role: str) -> list[str]:
+        """The statuses of these."""
+        return [each.status for each in self.variants(role)]
+
+    def variant(self, edge: ParsedEdge | ParsedFanOut) -> Variant | None:
+        """The output that takes an edge; None at $START, and if it is unknown."""
+        status = edge.status if isinstance(edge, ParsedFanOut) else edge.output_status
+        return variant_of(self._analyses.get(edge.source), status)
+
+    def listed(self, fan_out: ParsedFanOut) -> ListType | None:
+        """The list of a `forEach` in the output that takes its edge; None if that is unknown."""
+        variant = self.variant(fan_out)
+        if not fan_out.is_list or fan_out.for_each is None or variant is None:
+            return None
+        return listed_in(fan_out.for_each.text, variant)
+
+    def items(self, edge: ParsedEdge) -> ValueShape | None:
+        """The item of a branch of a `forEach`; empty if it has an error, None for other edges."""
+        if edge.branch != "":
+            return None
+        listed = self.listed(self.parsed.fan_out_of(edge))
+        return item_shape(listed.alternatives) if listed is not None and listed.is_typed else ()
+
+    def fields(self, edge: ParsedEdge) -> Fields | None:
+        """The names that the templates of an edge can use; None if they are unknown because of
+        another error. Computed once for all of its templates.
+        """
+        if edge not in self._fields:
+            self._fields[edge] = self._fields_of(edge)
+        return self._fields[edge]
+
+    def _fields_of(self, edge: ParsedEdge) -> Fields | None:
+        variant = self.variant(edge)
+        if edge.branch is None:
+            is_known = variant is not None or edge.source == START or edge.status == EXPIRED
+            return Fields(variant, self.own) if is_known else None
+        items = self.items(edge)
+        if variant is None or items == ():
+            return None
+        return branch_fields(variant, items, self.own)
+
+    def names(self, edge: ParsedEdge) -> list[str]:
+        """The names at the top, for suggestions."""
+        variant = self.variant(edge)
+        own = [] if variant is None else [*variant.properties, BODY]
+        of_items = [name for each in self.items(edge) or () for name in properties_of(each)]
+        return [*of_items, *own, *([] if edge.branch is None else [INDEX])]
+
+    def words(self, edge: ParsedEdge) -> str:
+        """The output that leads to an edge, for messages."""
+        if edge.source == START:
+            return "the input"
+        output = f"the status {edge.status!r} of {edge.source!r}"
+        if edge.branch != "":
+            return output
+        listed = self.parsed.fan_out_of(edge).for_each
+        return output if listed is None else f"{output} (or an item of {listed.text!r})"
+
+    def given(self, edge: ParsedEdge) -> Any:
+        """The schema of what an edge gives to the typed input of a workflow; None if unknown."""
+        items, variant = self.items(edge), self.variant(edge)
+        if items is not None:
+            return {"anyOf": [*items]} if items else None
+        if edge.source == START:
+            return output_schema(None) if self.own is None else self.own
+        return None if variant is None else output_schema(variant)
