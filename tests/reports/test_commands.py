@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 import pytest
 
-from uwf_core.cli.command import Group
 from uwf_core.cli.main import Root
+from uwf_core.cli.operation import Group
 from uwf_core.cli.plugin_commands import plugin_commands
 from uwf_core.testing.project import Project
 

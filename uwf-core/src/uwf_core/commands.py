@@ -18,10 +18,10 @@ of a table of operations instead (`uwf_core.operations.declare`). `main` runs `u
 this process and returns its exit code, for tests.
 """
 
-from uwf_core.cli.command import Command, Group, command, write_examples, write_lines
+from uwf_core.cli.command import Command, command, write_examples, write_lines
 from uwf_core.cli.error_report import error_document
 from uwf_core.cli.main import EXIT_CODES, TableGroup, main, process
-from uwf_core.cli.operation import Moment
+from uwf_core.cli.operation import Group, Moment
 from uwf_core.cli.params import file_or_text
 from uwf_core.cli.prompt import document_text
 from uwf_core.cli.render.amounts import ago, count, duration, moment, usage

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from uwf_core import __version__
-from uwf_core.cli.command import Group, write_examples, write_lines
+from uwf_core.cli.command import write_examples, write_lines
 from uwf_core.cli.error_report import LoggedCall, explain, report, write_log
+from uwf_core.cli.operation import Group
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.cli.shutdown import leave, raise_on_signals, send_notices
 from uwf_core.errors import AgentStuck, ExitCode, UsageError

@@ -1,22 +1,110 @@
-"""The commands of operations, made from their rows: what they parse, call and print."""
+"""Lazy groups of commands, and the commands of operations: what they parse, call and print."""
 
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from math import isfinite
-from typing import Any
+from typing import Any, cast
 
 import click
 
-from uwf_core.cli.command import Command, format_or_name
+from uwf_core.cli.command import OPTIONS, Command, format_or_name, near_miss
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.cli.shutdown import cancel_on_signals
-from uwf_core.errors import ExitCode
+from uwf_core.errors import ExitCode, UsageError
 from uwf_core.fields.durations import seconds_of
-from uwf_core.operations.rows import CONTEXT, Context, call, function_of
+from uwf_core.operations.rows import CONTEXT, RETIRED, Context, Entry, Noun, call, function_of
+
+
+class Group(click.Group):
+    """A group from the static table; a command's module is imported when it is called."""
+
+    def __init__(self, name: str, path: tuple[str, ...], noun: Noun, **settings: Any) -> None:
+        super().__init__(
+            name=name, help=noun.help + ".", add_help_option=False, no_args_is_help=False,
+            params=list(OPTIONS), subcommand_metavar="COMMAND", **settings,
+        )  # fmt: skip
+        self.path = path
+        self.rows = noun.rows
+        self.package = noun.package
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """The names of the table, in its order, and those that plugins add."""
+        return list(dict.fromkeys((*self.rows, *self.of_tables)))
+
+    @cached_property
+    def of_tables(self) -> Mapping[str, Entry]:
+        """The commands that the tables of plugins add to this group."""
+        from uwf_core.operations.plugin_rows import plugin_operations
+
+        return plugin_operations(self.path) if self.path else {}
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported now."""
+        entry = self.rows.get(cmd_name) or self.of_tables.get(cmd_name)
+        if entry is None:
+            return None
+        if isinstance(entry, Noun):
+            return Group(cmd_name, (*self.path, cmd_name), entry)
+        if entry.operation is not None and "plugin" in entry.operation:
+            from uwf_core.plugins.scan import OPERATIONS
+
+            session = ctx.ensure_object(Session)
+            session.plugin = session.engine.plugins.found(OPERATIONS, entry.operation["plugin"])
+        if entry.operation is not None and not entry.target:
+            return command_of(cmd_name, entry.operation)
+        target = entry.target if entry.operation else f"{self.package}.{entry.target}"
+        return cast(click.Command, function_of(target))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Show the help if no command is given; this is not an error."""
+        rest = super().parse_args(ctx, args)
+        if not rest and not ctx.resilient_parsing and not self.given(ctx):
+            ctx.ensure_object(Session).write(ctx.get_help())
+            ctx.exit()
+        return rest
+
+    @staticmethod
+    def given(ctx: click.Context) -> bool:
+        """Whether a command follows."""
+        return bool(ctx._protected_args or ctx.args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Resolve the command that `args` begin with; suggest similar names for unknown ones."""
+        found = self.get_command(ctx, args[0])
+        if found is not None:
+            return args[0], found, args[1:]
+        words = ctx.command_path
+        from uwf_core.plugins.family import check_installed
+        from uwf_core.plugins.scan import OPERATIONS
+
+        check_installed(f"`{words} {args[0]}`", OPERATIONS, ".".join((*self.path, args[0])))
+        if replacement := RETIRED.get((*self.path, args[0])):
+            hint = f"use `{replacement}`" if replacement.startswith("uwf ") else replacement
+            raise UsageError(f"`{words} {args[0]}` is no longer a command", hint=hint)
+        raise UsageError(
+            f"`{words}` has no command {args[0]!r}",
+            hint=self.suggest(ctx, args[0]) or f"`{words} --help` lists them",
+        )
+
+    def suggest(self, ctx: click.Context, word: str) -> str | None:
+        """Suggest a command for an unknown word."""
+        return near_miss(word, self.list_commands(ctx))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands and their help lines without importing them."""
+        lines = [(name, self.help_of(name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(lines)
+
+    def help_of(self, name: str) -> str:
+        """A command's line of help."""
+        return (self.rows.get(name) or self.of_tables[name]).help
 
 
 def command_of(name: str, row: Mapping[str, Any]) -> Command:

@@ -72,11 +72,7 @@ class CheckedBundle:
             self.heads = self._checked_heads()
             self.head = self.heads[self.thread]
             if bundle.objects:
-                from uwf_core.maintenance.bundle_files import (
-                    check_files,  # only where files came along
-                )
-
-                check_files(self)
+                self._check_files()
         except BundleError as error:
             error.where = error.where or bundle.location()
             raise
@@ -90,6 +86,14 @@ class CheckedBundle:
     def store(self) -> "Store":
         """The bundle as a store for reading."""
         return store_of(self.bundle)
+
+    def _check_files(self) -> None:
+        """Check that a bundle with files has exactly the recorded files of its threads."""
+        from uwf_core.files.transfer import BundledFiles  # only where files came along
+        from uwf_core.files.trees import check_trees
+        from uwf_core.maintenance.recorded_trees import moments_of
+
+        check_trees(BundledFiles(self.bundle), moments_of(self.store, self.heads.values()))
 
     def definition(self, ref: Ref) -> "Definition":
         """A workflow in the bundle."""

@@ -18,11 +18,10 @@ from uwf_core.files.transfer import (
     imported_files,
 )
 from uwf_core.files.trees import TREE, RecordedObjects, check_trees, entries_of, paths_to
-from uwf_core.maintenance.recorded_trees import gaps_of, trees_of
+from uwf_core.maintenance.recorded_trees import gaps_of, moments_of, trees_of
 
 if TYPE_CHECKING:
     from uwf_core.api.redact import Redactor
-    from uwf_core.cas.store import Store
     from uwf_core.engine.engine import Engine
     from uwf_core.ids import ThreadId
     from uwf_core.maintenance.bundle_check import CheckedBundle
@@ -37,7 +36,7 @@ def files_to_export(engine: "Engine", heads: Sequence["Head"]) -> Iterator[Itera
         WrongStateError: no files are recorded. StoreError: some are missing or damaged.
         BundleError: a file holds a secret that is known now, or may not be in a bundle.
     """
-    moments = _moments(engine.store, heads)
+    moments = moments_of(engine.store, heads)
     if not moments:
         why = "".join(f"; {each}" for each in gaps_of(engine.store, heads)[:1])
         raise WrongStateError(
@@ -48,15 +47,6 @@ def files_to_export(engine: "Engine", heads: Sequence["Head"]) -> Iterator[Itera
         check_trees(objects, moments)
         _check_secrets(objects, moments, engine.redactor)
         yield (_bundled(objects, name) for name in objects.found())
-
-
-def check_files(checked: "CheckedBundle") -> None:
-    """Check that a bundle with files has exactly the recorded files of its threads.
-
-    Raises:
-        BundleError: one is missing, superfluous or invalid.
-    """
-    check_trees(BundledFiles(checked.bundle), _moments(checked.store, checked.heads.values()))
 
 
 def files_to_import(
@@ -83,15 +73,6 @@ def files_to_import(
 def missing_files(engine: "Engine", checked: "CheckedBundle") -> int:
     """How many objects of a checked bundle are not here."""
     return count_missing(engine.home, BundledFiles(checked.bundle))
-
-
-def _moments(store: "Store", heads: Iterable["Head"]) -> dict[str, str]:
-    """The trees of threads, each with the first moment that it is of."""
-    found, seen = dict[str, str](), set[str]()
-    for head in heads:
-        for tree, moment in trees_of(store, head, seen):
-            found.setdefault(tree, moment)
-    return found
 
 
 def _bundled(objects: RecordedObjects, name: str) -> BundledObject:

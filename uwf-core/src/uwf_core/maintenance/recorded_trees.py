@@ -94,3 +94,12 @@ def wrong_git_name(kind: str, payload: Mapping[str, Any]) -> str | None:
         return None
     wrong = [name for name, form in named if name is not None and not form.fullmatch(name)]
     return f"{wrong[0]!r} is not the id of an object of git" if wrong else None
+
+
+def moments_of(store: "Store", heads: Iterable["Head"]) -> dict[str, str]:
+    """The trees of threads, each with the first moment that it is of."""
+    found, seen = dict[str, str](), set[str]()
+    for head in heads:
+        for tree, moment in trees_of(store, head, seen):
+            found.setdefault(tree, moment)
+    return found
