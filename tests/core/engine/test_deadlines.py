@@ -218,6 +218,21 @@ def test_the_inbox_shows_deadlines_the_nearest_first(project: Project, uwf: Clie
     assert "answer before 20" in project.uwf("inbox", "--format", "text").stdout
 
 
+def test_tick_expires_a_question_and_leaves_a_thread_alone_that_a_person_steps_through(
+    project: Project, uwf: Client
+):
+    project.workflow("release", HUMAN)
+    project.script(SCRIPT, by_role=True)
+    thread = uwf.start("release", "The task.")["thread"]
+    uwf.exec(thread)
+    uwf.exec(thread)
+    assert uwf.tick()["nextAtMs"] == uwf.inbox()[0]["deadline"]
+    time.sleep(WITHIN)
+    assert uwf.tick()["started"] == []
+    shown = uwf.show(thread)
+    assert (shown["status"], shown["currentRole"]) == ("idle", "rescuer")
+
+
 def test_a_fork_of_a_question_has_no_deadline(project: Project, uwf: Client):
     thread = asked(project, uwf, EDGE, "asking")
     time.sleep(WITHIN)

@@ -5,9 +5,11 @@ lock of a thread decides which of their runs has it.
 """
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypedDict
 
 from uwf_core.engine.context import RunOptions
+from uwf_core.engine.locking import locked_head
 from uwf_core.engine.retry import after_kill
 from uwf_core.errors import BusyError, FailureKind, UwfError
 from uwf_core.thread.calls import shown_state, waiting_below
@@ -61,6 +63,7 @@ def tick(engine: "Engine", scheduler: str | None = None) -> TickDocument | TickL
         from uwf_core.threads.tick_lines import lines_for  # for the day of the set-up
 
         return {"lines": lines_for(engine, scheduler)}
+    deadlines = _expire_questions(engine)
     running, times = list[str](), list[tuple[int, Head]]()
     for variable in engine.store.variables(HEADS, tags={UNATTENDED: ["1"]}):
         head = head_of(variable)
@@ -71,7 +74,7 @@ def tick(engine: "Engine", scheduler: str | None = None) -> TickDocument | TickL
     times.sort(key=lambda each: each[0])
     now_ms = engine.now_ms()
     due = [head for at_ms, head in times if at_ms <= now_ms]
-    later = [at_ms for at_ms, _ in times if at_ms > now_ms]
+    later = deadlines + [at_ms for at_ms, _ in times if at_ms > now_ms]
     found: TickDocument = {
         "started": [], "running": running, "due": [], "problems": [],
         "nextAtMs": min(later, default=None),
@@ -82,6 +85,23 @@ def tick(engine: "Engine", scheduler: str | None = None) -> TickDocument | TickL
         else:
             _start(engine, head, found)
     return found
+
+
+def _expire_questions(engine: "Engine") -> list[int]:
+    """Expire the questions of all threads whose time has passed; the deadlines of the others."""
+    later = []
+    for variable in engine.store.variables(HEADS, tags={"status": ["suspended"]}):
+        with suppress(UwfError):  # damaged: `cas verify` reports it; busy: the next pass
+            head = head_of(variable)
+            asked = head.state.suspension
+            if asked is None or asked.expires is None:
+                continue
+            if asked.expires["deadline"] > engine.now_ms():
+                later.append(asked.expires["deadline"])
+            else:
+                with locked_head(engine, head.thread, lambda _: None):
+                    pass  # whoever has the lock has expired it
+    return later
 
 
 def _start(engine: "Engine", head: Head, found: TickDocument) -> None:
