@@ -14,15 +14,17 @@ from uwf_core.testing.project import CommandOutcome, Project
 STARTED = {"workflow", "workflowName", "thread"}
 EXEC = {
     *("thread", "workflow", "workflowName", "steps", "status", "done"),
-    *("suspendReason", "suspendMessage"),
+    *("suspendReason", "waitingFor", "waitingUntil", "suspendMessage"),
 }
 STEP_RESULT = {
     *("step", "role", "agent", "alias", "status", "currentRole", "suspendedRole", "suspendMessage"),
-    *("suspendReason", "done", "durationMs", "usage", "failure", "answered", "thread", "notices"),
+    *("suspendReason", "waitingFor", "waitingUntil", "done", "durationMs", "usage", "failure"),
+    *("answered", "thread", "notices"),
 }
 ROW = {
     *("thread", "workflow", "workflowName", "cwd", "head", "status", "currentRole"),
-    *("suspendedRole", "suspendMessage", "suspendReason", "done", "steps", "usage", "running"),
+    *("suspendedRole", "suspendMessage", "suspendReason", "waitingFor", "waitingUntil"),
+    *("done", "steps", "usage", "running"),
     *("startedAtMs", "updatedAtMs", "depth", "parent", "original"),
     *("tags", "task"),
 }
@@ -124,6 +126,7 @@ class Life:
         fork = self["fork"]["thread"]
         self.do("background", "thread", "exec", fork, "--background")
         self.do("wait", "thread", "wait", fork)
+        self.do("stop", "thread", "stop", fork)  # `tick` would continue it
         self.do("stop", "thread", "stop", fork, code=2)
         self.do("cancel", "thread", "cancel", fork)
         self.do("rm", "thread", "rm", done)
@@ -272,7 +275,15 @@ def test_an_error_is_a_document_on_stderr(lived: Life):
 def test_settings(printed: Any):
     shown = printed("config", "show")
     assert set(shown) == {
-        *("providers", "models", "agents", "defaultAgent", "agentOverrides", "defaultModel"),
+        *(
+            "providers",
+            "models",
+            "agents",
+            "defaultAgent",
+            "agentOverrides",
+            "defaultModel",
+            "retry",
+        ),
         *(
             "modelOverrides",
             "waitLimits",
@@ -328,7 +339,8 @@ def test_the_log_tells_of_every_command_that_ran_or_changed_something(lived: Lif
     logged = {" ".join(each["command"][:2]) for each in entries}
     assert logged >= {"workflow add", "thread start", "thread exec", "thread rm", "run pair"}
     assert not logged & {"thread show", "thread list", "step show", "workflow check"}
-    assert "thread stop" not in logged, "what is refused changes nothing, not even the log"
+    stops = [each["exitCode"] for each in entries if each["command"][:2] == ["thread", "stop"]]
+    assert stops == [0], "what is refused changes nothing, not even the log"
     waited = next(each for each in entries if each["command"][:2] == ["run", "pair"])
     assert waited["exitCode"] == 3
     assert set(printed("log", "show", waited["id"])) == LOG | {"traceback"}

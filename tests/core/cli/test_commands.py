@@ -14,11 +14,13 @@ COMMANDS = own_commands().rows
 STEP_RESULT = {
     "thread", "step", "role", "agent", "alias", "status", "currentRole", "suspendedRole",
     "suspendMessage",
-    "suspendReason", "done", "durationMs", "usage", "failure", "answered", "notices",
+    "suspendReason", "waitingFor", "waitingUntil", "done", "durationMs", "usage", "failure",
+    "answered", "notices",
 }  # fmt: skip
 ROW = {
     "thread", "workflow", "workflowName", "cwd", "head", "status", "currentRole", "suspendedRole",
-    "suspendMessage", "suspendReason", "done", "steps", "usage", "running",
+    "suspendMessage", "suspendReason", "waitingFor", "waitingUntil", "done", "steps", "usage",
+    "running",
 }  # fmt: skip
 
 

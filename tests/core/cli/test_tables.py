@@ -48,6 +48,8 @@ def thread(number, status, **changes):
         "suspendedRole": "approver" if status == "suspended" else None,
         "suspendMessage": "May it be published?\nSee the draft." if status == "suspended" else None,
         "suspendReason": "role" if status == "suspended" else None,
+        "waitingFor": None,
+        "waitingUntil": None,
         "done": status == "completed",
         "steps": number * 3,
         "usage": USAGE,
@@ -139,6 +141,8 @@ FAILED = {
     "status": "suspended",
     "suspendReason": "failure",
     "suspendMessage": "the key was refused",
+    "waitingFor": None,
+    "waitingUntil": None,
     "notices": [],
     "steps": [
         {"step": "2WM89S4EYMP2F", "role": "developer", "agent": "hermes",
