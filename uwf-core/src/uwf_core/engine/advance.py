@@ -13,7 +13,6 @@ from uwf_core.engine.events import save_event
 from uwf_core.engine.expiry import expiry_of_question
 from uwf_core.engine.labels import event_fields, note
 from uwf_core.engine.record import decision_of, denials_of, message_of, save_failed_step
-from uwf_core.engine.retry import policy_of
 from uwf_core.errors import (
     AgentFailure,
     AgentInterrupted,
@@ -66,6 +65,8 @@ def _keep_files(engine: "Engine", attempt: Attempt, state: "ThreadState") -> Non
 def save_failure(run: "Run", attempt: Attempt, failure: AgentFailure) -> Attempt:
     """Store a failed attempt; the head stays where it is, and the thread is suspended."""
     engine = run.engine
+    from uwf_core.engine.retry import policy_of  # not for every step
+
     _check_until(run, attempt, failure)
     end_attempt(run, attempt)
     attempt.policy = policy_of(run, attempt, failure.kind)

@@ -16,7 +16,6 @@ from uwf_core.process import crash_points
 from uwf_core.thread.calls import started_by
 from uwf_core.thread.decisions import NO_CALL, Event, session_payload, waits, workspace_of
 from uwf_core.thread.history import failed_steps, read_input, read_step
-from uwf_core.thread.retry import after_failure
 from uwf_core.thread.types import ATTEMPTED, FailurePayload, NextPayload, StepPayload
 from uwf_core.workflow.definition import SUSPEND
 from uwf_core.workflow.variants import STATUS
@@ -71,6 +70,8 @@ def save_failed_step(
     engine: "Engine", attempt: "Attempt", failure: AgentFailure, *, keeps_session: bool = True
 ) -> Event:
     """Store the step node of a failed attempt. Within a transaction."""
+    from uwf_core.thread.retry import after_failure  # not for every step
+
     attempt.failure, attempt.artifacts = failure, None
     error: FailurePayload = {
         "kind": failure.kind.word,
