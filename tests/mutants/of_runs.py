@@ -217,8 +217,8 @@ RUNS = (
         "sessions",
         "a fork continues the session of its parent",
         "thread/fold.py",
-        'RoleSession(session, number, inherited, given["mark"])',
-        'RoleSession(session, number, False, given["mark"])',
+        'RoleSession(given["id"], number, inherited, given["mark"])',
+        'RoleSession(given["id"], number, False, given["mark"])',
         "tests/core/engine/test_sessions.py::test_a_fork_shares_the_chain_and_forks_the_session_on_first_re_entry",
     ),
     Mutant(

@@ -21,8 +21,8 @@ COMMANDS = every_command().rows
 
 OWN = "uwf_core"
 CORE = Path(uwf_core.__file__).parent
-OWN_MODULES_OF_A_STEP = 126
-OWN_MODULES_OF_A_LIST = 57
+OWN_MODULES_OF_A_STEP = 130
+OWN_MODULES_OF_A_LIST = 60
 NAMED_BY_A_BUILD = ("_cython_", "_sysconfigdata_")  # of PyYAML's extension, of Python itself
 
 

@@ -174,7 +174,7 @@ def test_watchers_take_no_lock(uwf, project):
 def test_steps_of_long_before_are_counted_and_not_shown(uwf, project):
     again = WORKFLOW.replace("{role: $END, prompt: Done.}", "{role: writer, prompt: More.}")
     ends = again.replace('{role: writer, prompt: "Repair: {{why}}"}', "{role: $END, prompt: Done.}")
-    project.workflow("pair", ends)
+    project.workflow("pair", ends.replace("    goal:", "    limits: {maxUnchanged: 0}\n    goal:"))
     project.script([WROTE, APPROVED] * 8)
     thread = uwf("thread", "start", "pair", "-p", "x").document["thread"]
     uwf("thread", "exec", thread, "-c", "15")

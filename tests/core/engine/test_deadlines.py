@@ -298,3 +298,22 @@ def test_an_event_that_does_not_follow_from_its_question_is_rejected(project: Pr
     ):
         with pytest.raises(CorruptNodeError):
             checked_expiry(state, Event("expired", "X", {**right, **wrong}))
+
+
+def test_a_question_that_expired_long_ago_does_not_refuse_what_a_person_says_later(
+    project: Project, uwf: Client
+):
+    project.workflow("release", HUMAN)
+    project.script(
+        [
+            {"role": "developer", "output": {"$status": "done"}},
+            {"role": "rescuer", "output": {"$status": "undone"}},
+            {"role": "developer", "output": {"$status": "done"}},
+        ],
+        by_role=True,
+    )
+    thread = uwf.start("release", "The task.")["thread"]
+    uwf.exec(thread, until_done=True)
+    time.sleep(WITHIN + 0.1)
+    assert uwf.exec(thread, until_done=True).document["status"] == "completed"
+    assert uwf.resume(thread, "Once more, please.").document["steps"][0]["role"] == "developer"

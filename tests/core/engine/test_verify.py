@@ -214,7 +214,7 @@ def retagged(world: World, change: Callable[[dict[str, str]], None]) -> None:
         ("usage", "[9,1,1,1,1,1.5,1,[]]", "totals"),
         (
             "role.developer",
-            '[9,null,{"mock":["x",1,false,null]},9,9,0,[9,1,1,1,1,1.5,1,[]]]',
+            '[9,null,{"mock":["x",1,false,null]},9,9,0,0,null,0,[9,1,1,1,1,1.5,1,[]]]',
             "developer",
         ),
         ("seq", "9", "seq"),

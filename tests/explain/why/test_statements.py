@@ -99,7 +99,7 @@ def threads(tmp_path_factory):
 def test_what_happened_in_the_threads_of_the_kit_is_told_and_true(threads):
     pages = [Checks(threads.client, each.id).page() for each in threads.all().values()]
     never = {"fork", "denied", "granted", "limit", "unrouted", "compacted", "file", "worktree"}
-    never |= {"guidance", "notice", "unanswered"}
+    never |= {"guidance", "notice", "unanswered", "expired"}
     assert set(kinds_of(pages)) == set(KINDS) - never
 
 

@@ -2,7 +2,10 @@
 
 from typing import Annotated, Literal, NamedTuple
 
-from uwf_core.fields.mismatch import SPAN, above, between
+from uwf_core.fields.mismatch import SPAN, between
+
+A_YEAR = between(0.001, 365 * 86_400)
+"""How long a pause may be, in seconds."""
 
 RetriedKind = Literal[
     "unavailable", "rate_limited", "context_too_long", "max_turns", "timeout", "stalled", "crashed",
@@ -19,6 +22,6 @@ class Retry(NamedTuple):
         *("unavailable", "rate_limited", "timeout", "stalled", "crashed"),
         *("truncated", "empty", "session_lost"),
     )
-    interval: Annotated[float, "The pause before the second attempt.", SPAN, above(0)] = 30.0
+    interval: Annotated[float, "The pause before the second attempt.", SPAN, A_YEAR] = 30.0
     backoff: Annotated[float, "The factor of each further pause.", between(1, 100)] = 2.0
-    max_interval: Annotated[float, "The longest pause.", SPAN, above(0)] = 600.0
+    max_interval: Annotated[float, "The longest pause.", SPAN, A_YEAR] = 600.0

@@ -10,7 +10,6 @@ from uwf_core.api.sums import NOTHING_USED
 from uwf_core.engine.attempt import end_attempt, forget_attempt, record_files, save_end
 from uwf_core.engine.context import Attempt
 from uwf_core.engine.events import save_event
-from uwf_core.engine.expiry import expiry_of_question
 from uwf_core.engine.labels import event_fields, note
 from uwf_core.engine.record import decision_of, denials_of, message_of, save_failed_step
 from uwf_core.errors import (
@@ -140,6 +139,8 @@ def _save_failed(engine: "Engine", attempt: Attempt, failure: AgentFailure) -> E
 
 def save_question(run: "Run", attempt: Attempt, question: NeedsAnswer) -> Attempt:
     """Store a question to a person; there is no step, and the session is kept."""
+    from uwf_core.engine.expiry import expiry_of_question  # not for every step
+
     engine = run.engine
     end_attempt(run, attempt)
     given, message = attempt.payload, engine.redactor.text(question.message)

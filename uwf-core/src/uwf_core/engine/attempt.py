@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.events import StepStarted, ThreadStarted
 from uwf_core.engine.context import Attempt
-from uwf_core.engine.expiry import expire_if_due
 from uwf_core.engine.labels import callers_of, event_fields
 from uwf_core.engine.results import forget_run
 from uwf_core.errors import WrongStateError
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from uwf_core.api.sums import ReservePayload
     from uwf_core.engine.context import Run, Task
     from uwf_core.engine.engine import Engine
+    from uwf_core.thread.head import Head
     from uwf_core.thread.types import AskedForPayload, FilesPayload, GuidancePayload
 
 
@@ -67,6 +67,13 @@ def check_surroundings(run: "Run", attempt: Attempt) -> None:
         before_step(run, attempt)
 
 
+def _has_expired(run: "Run", head: "Head", now_ms: int) -> bool:
+    """Whether the time of the question has passed, which is stored then."""
+    from uwf_core.engine.expiry import expire_if_due  # not for every step
+
+    return expire_if_due(run.engine, head, now_ms) is not head
+
+
 def save_prompt(run: "Run", attempt: Attempt) -> None:
     """Store the start of the attempt and its prompt, without waiting for the disk, and report it.
 
@@ -85,7 +92,7 @@ def save_prompt(run: "Run", attempt: Attempt) -> None:
         files = {"artifacts": None, "workspace": files_before(run, attempt)}
     is_free = _is_free(run, attempt)
     started_ms = engine.now_ms()
-    if expire_if_due(engine, head, started_ms) is not head:
+    if head.state.suspension is not None and _has_expired(run, head, started_ms):
         raise WrongStateError(
             f"thread {head.thread} has continued: its question expired just now",
             hint=f"next: uwf thread show {head.thread}",

@@ -63,11 +63,12 @@ def _has_answer(engine: "Engine", head: "Head") -> bool:
     return bool(json.loads(row.said)["kind"] == "resume")
 
 
-def check_in_time(engine: "Engine", head: "Head", said: str) -> None:
+def check_in_time(engine: "Engine", head: "Head", said: str, *, is_answer: bool) -> None:
     """Check that an answer does not come after the end of its question.
 
     Args:
-        head: of a locked thread, after `expire_if_due`. said: the answer.
+        head: of a locked thread, after `expire_if_due`. said: the answer, or a text that may
+            be one.
 
     Raises:
         WrongStateError: it does; the message keeps the text.
@@ -75,6 +76,9 @@ def check_in_time(engine: "Engine", head: "Head", said: str) -> None:
     expired = _newest_expired(engine, head)
     if expired is None:
         return
+    is_resumable = head.state.status in ("suspended", "completed")
+    if is_resumable and not is_answer and expired["seq"] != head.state.seq - 1:
+        return  # the thread has continued since, and this text is for what it does now
     from uwf_core.api.moments import date_text  # for the error alone
 
     ask_again = f"to have the question asked again: uwf thread poke {head.thread} -p TEXT"

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from uwf_core.engine.advance import recover
 from uwf_core.engine.context import Run
-from uwf_core.engine.expiry import expire_if_due
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.open_plugins import OpenPlugins
 from uwf_core.engine.results import Outcome, exec_document, with_notices
@@ -57,7 +56,12 @@ def locked_head(
     with thread_lock(engine.store, thread, engine.now_ms()):
         head = read_head(engine.store, thread)
         lifecycle.check_usable(head, is_whole=nodes_present(engine.store, head))
-        yield expire_if_due(engine, recover(engine, head, notice))
+        head = recover(engine, head, notice)
+        if head.state.suspension is not None:
+            from uwf_core.engine.expiry import expire_if_due  # not for every step
+
+            head = expire_if_due(engine, head)
+        yield head
 
 
 def nothing_to_run(engine: "Engine", head: Head) -> Outcome | None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.context import Run
 
 _LOOK_SECONDS = 30.0
-"""How often a wait looks at the clock, which goes on while a machine sleeps."""
+"""How often a wait looks at the clock, which continues while a machine sleeps."""
 _LEAST_SECONDS = 1.0
 """A service that names a time in the past is not called again at once."""
 

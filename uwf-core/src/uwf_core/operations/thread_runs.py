@@ -287,7 +287,7 @@ def tick(
 
     It continues threads whose newest run was `uwf run`, --until-done or --background: after the
     pause before another attempt, after the time of an edge, and after their process has died. Each
-    runs in a process of its own, `limits.runs` (4) at a time. It leaves threads alone that you
+    runs in a separate process, `limits.runs` (4) at a time. It leaves threads alone that you
     run step by step, that you have stopped, or that wait for a person or at a limit.
 
     $ uwf tick

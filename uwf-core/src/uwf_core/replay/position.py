@@ -78,7 +78,7 @@ class ReplayPosition(Position):
                 self._expire(event)
 
     def _expire(self, event: Event) -> None:
-        """A question of the recorded thread has expired; the workflow says what follows."""
+        """A question of the recorded thread has expired; the workflow decides what follows."""
         asked = self.state.suspension
         if asked is None or asked.expires is None:
             return

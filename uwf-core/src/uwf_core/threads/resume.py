@@ -226,7 +226,7 @@ def _intent(run: "Run", said: Input, options: RunOptions) -> tuple[Intent, dict[
     engine, head = run.engine, run.head
     is_open = head.state.suspension is not None and head.state.suspension.reason == "role"
     if not is_open and (late := said.answer or said.text):
-        check_in_time(engine, head, late)
+        check_in_time(engine, head, late, is_answer=said.answer is not None)
     if said.answer is not None:
         check_unanswered(engine, head)
         check_person(engine, head)

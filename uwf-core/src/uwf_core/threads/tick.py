@@ -35,7 +35,7 @@ class TickDocument(TypedDict):
     """What a pass has found and done.
 
     Attributes:
-        started: the threads that it continues, each in a process of its own. running: those that
+        started: the threads that it continues, each in a separate process. running: those that
             ran already.
         due: threads that are due, but `limits.runs` run already.
         problems: the threads that could not be continued.
@@ -105,7 +105,7 @@ def _expire_questions(engine: "Engine") -> list[int]:
 
 
 def _start(engine: "Engine", head: Head, found: TickDocument) -> None:
-    """Continue a thread in a process of its own, whose project is that of the thread's folder."""
+    """Continue a thread in a separate process, whose project is that of the thread's folder."""
     cwd = head.state.cwd if os.path.isdir(head.state.cwd) else None  # noqa: PTH112
     try:
         run_in_background(

@@ -23,9 +23,7 @@ def lines_for(engine: "Engine", scheduler: str) -> str:
         UsageError: it is another word.
     """
     if scheduler not in _WRITERS:
-        raise UsageError(
-            f"{scheduler!r} is no scheduler that uwf knows", hint=f"known: {', '.join(_WRITERS)}"
-        )
+        raise UsageError(f"unknown scheduler {scheduler!r}", hint=f"known: {', '.join(_WRITERS)}")
     names = ("PATH", "HOME")
     env = {name: engine.env[name] for name in names if name in engine.env}
     env["UWF_HOME"] = engine.home

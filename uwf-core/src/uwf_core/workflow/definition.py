@@ -6,7 +6,7 @@ Imports only the code of the store, since every `exec` loads this module.
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
-from uwf_core.api.retry import Retry
+from uwf_core.api.retry import A_YEAR, Retry
 from uwf_core.errors import UnknownIdError
 from uwf_core.fields.mismatch import NOT_BLANK, SPAN, Names, To, above, between
 from uwf_core.fields.records import read_payload
@@ -115,7 +115,7 @@ class JoinEdge(NamedTuple):
     prompt: Annotated[str, _PROMPT]
     location: Annotated[str | None, _LOCATION] = None
     limits: Annotated[Limits | None, _CALL_LIMITS] = None
-    after: Annotated[float | None, _AFTER, SPAN, _POSITIVE] = None
+    after: Annotated[float | None, _AFTER, SPAN, A_YEAR] = None
     within: Annotated[float | None, _WITHIN, SPAN, _POSITIVE] = None
     expired: Annotated[ExpiredEdge | None, _EXPIRED] = None
 
@@ -140,7 +140,7 @@ class Edge(NamedTuple):
     prompt: Annotated[str, _PROMPT] = ""
     location: Annotated[str | None, _LOCATION] = None
     limits: Annotated[Limits | None, _CALL_LIMITS] = None
-    after: Annotated[float | None, _AFTER, SPAN, _POSITIVE] = None
+    after: Annotated[float | None, _AFTER, SPAN, A_YEAR] = None
     within: Annotated[float | None, _WITHIN, SPAN, _POSITIVE] = None
     expired: Annotated[ExpiredEdge | None, _EXPIRED] = None
     for_each: Annotated[
