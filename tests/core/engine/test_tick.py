@@ -136,3 +136,30 @@ def test_the_line_for_cron_works_as_cron_runs_it(project: Project, uwf: Client):
     outcome = project.run_command(words, "/", bare, "", 60)
     assert outcome.exit_code == 0, outcome.stderr
     assert json.loads(outcome.stdout)["nextAtMs"] == uwf.show(thread)["waitingUntil"]
+
+
+def test_a_damaged_thread_holds_up_no_other(project: Project, uwf: Client):
+    project.workflow("loop", timed("61s"))
+    project.script([developer(DONE), APPROVED])
+    first, second = (uwf.start("loop", "The task.")["thread"] for _ in range(2))
+    for each in (first, second):
+        uwf.exec(each, until_done=True, background=True)
+        until(lambda each=each: not uwf.show(each)["running"])
+    store = uwf._engine.store
+    head = store.variable(f"@uwf/thread/{first}")
+    assert head is not None
+    tags = {key: tag for key, tag in head.tags.items() if key != "cwd"}
+    store.set_variable(head.name, head.value, tags, head)
+    found = uwf.tick()
+    assert [each["thread"] for each in found["problems"]] == [first]
+    assert found["nextAtMs"] == uwf.show(second)["waitingUntil"]
+
+
+def test_tick_does_not_continue_a_run_that_ended_at_its_most_steps(
+    project: Project, uwf: Client, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("uwf_core.engine.run.UNTIL_DONE_STEPS", 1)
+    project.script([developer(DONE), APPROVED])
+    thread = uwf.start("loop", "The task.")["thread"]
+    assert uwf.exec(thread, until_done=True).exit_code == 5
+    assert not is_unattended(uwf, thread)

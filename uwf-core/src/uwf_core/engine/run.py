@@ -91,7 +91,8 @@ def run_steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
         head = mark_unattended(run.engine.store, run.head, is_unattended=goes_on)
         run = run._replace(head=head)
     outcome = _announced_steps(run, options, intent)
-    if run.cancel.reason == BY_CTRL_C:
+    is_capped = options.until_done and outcome.exit_code == ExitCode.LIMIT
+    if run.cancel.reason == BY_CTRL_C or is_capped:  # `tick` has no such cap
         now = read_head(run.engine.store, run.head.thread)
         mark_unattended(run.engine.store, now, is_unattended=False)
     return outcome

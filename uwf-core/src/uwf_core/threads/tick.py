@@ -63,28 +63,39 @@ def tick(engine: "Engine", scheduler: str | None = None) -> TickDocument | TickL
         from uwf_core.threads.tick_lines import lines_for  # for the day of the set-up
 
         return {"lines": lines_for(engine, scheduler)}
-    deadlines = _expire_questions(engine)
-    running, times = list[str](), list[tuple[int, Head]]()
-    for variable in engine.store.variables(HEADS, tags={UNATTENDED: ["1"]}):
-        head = head_of(variable)
-        if is_run(engine, head.thread):
-            running.append(head.thread)
-        elif (at_ms := _due_ms(engine, head)) is not None:
-            times.append((at_ms, head))
-    times.sort(key=lambda each: each[0])
-    now_ms = engine.now_ms()
-    due = [head for at_ms, head in times if at_ms <= now_ms]
-    later = deadlines + [at_ms for at_ms, _ in times if at_ms > now_ms]
+    later = _expire_questions(engine)
     found: TickDocument = {
-        "started": [], "running": running, "due": [], "problems": [],
-        "nextAtMs": min(later, default=None),
+        "started": [], "running": [], "due": [], "problems": [], "nextAtMs": None,
     }  # fmt: skip
-    for head in due:
-        if len(running) >= engine.settings.limits.runs:
+    times, now_ms = _times(engine, found), engine.now_ms()
+    later += [at_ms for at_ms, _ in times if at_ms > now_ms]
+    found["nextAtMs"] = min(later, default=None)
+    for at_ms, head in times:
+        if at_ms > now_ms:
+            break
+        if len(found["running"]) >= engine.settings.limits.runs:
             found["due"].append(head.thread)
         else:
             _start(engine, head, found)
     return found
+
+
+def _times(engine: "Engine", found: TickDocument) -> list[tuple[int, Head]]:
+    """The unattended threads that nobody runs, each with the time of its next step, the first of
+    them first; `found` gets the others.
+    """
+    times = list[tuple[int, Head]]()
+    for variable in engine.store.variables(HEADS, tags={UNATTENDED: ["1"]}):
+        try:
+            head = head_of(variable)
+            if is_run(engine, head.thread):
+                found["running"].append(head.thread)
+            elif (at_ms := _due_ms(engine, head)) is not None:
+                times.append((at_ms, head))
+        except UwfError as error:  # one that is damaged holds up no other
+            thread = variable.name.removeprefix(HEADS)
+            found["problems"].append({"thread": thread, "message": error.message})
+    return sorted(times, key=lambda each: each[0])
 
 
 def _expire_questions(engine: "Engine") -> list[int]:
