@@ -184,6 +184,8 @@ def test_workflow_list_and_show(lived: Life):
             "memory",
             "workflow",
             "program",
+            "within",
+            "expired",
             "human",
             "agent",
             "model",
@@ -283,6 +285,7 @@ def test_settings(printed: Any):
             "agentOverrides",
             "defaultModel",
             "retry",
+            "questions",
         ),
         *(
             "modelOverrides",

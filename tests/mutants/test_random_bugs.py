@@ -50,7 +50,7 @@ def test_what_is_listed_as_no_bug_is_in_the_sources() -> None:
 
 def test_the_tests_that_reach_a_place_are_found(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("PYTEST_DEBUG_TEMPROOT", str(tmp_path))
-    bugs = planted(6, 7, BELOW)
+    bugs = planted(12, 7, BELOW)
     tests = "tests/core/moderator/test_next.py"
     reach = read_reach(recorded(Copy(tmp_path / "copy"), bugs, [tests], 0))
     reached = [number for number in range(len(bugs)) if reach.nearest(number)]

@@ -194,12 +194,16 @@ VISIT = st.tuples(
 )
 
 
+BEGAN_MS = 1_000
+
+
 def folded(visits: list[Any]) -> ThreadState:
     """The state of a thread after these steps."""
     texts = dict.fromkeys(("cwd", "workflow", "workflowName", "start"), "x")
-    begun = {"thread": "0" * 26, "agent": None, "limits": None, "seq": 0, "depth": 0, "atMs": 0}
-    state = begun_state(Event("started", "", {**texts, **begun, "next": runs("a")}))
-    ended = 0
+    begun = {"thread": "0" * 26, "agent": None, "limits": None, "seq": 0, "depth": 0}
+    begun |= {**texts, "atMs": BEGAN_MS, "next": runs("a")}
+    state = begun_state(Event("started", "", begun))
+    ended = BEGAN_MS
     for number, (role, status, tree, said, ms) in enumerate(visits, 1):
         ended += ms
         step = {
@@ -218,8 +222,9 @@ def test_the_state_counts_the_equal_visits_at_the_end_and_the_time_of_each_role(
     visits: list[Any],
 ) -> None:
     state = folded(visits)
-    assert elapsed_ms(state, state.since_ms + 7) == state.since_ms + 7
-    assert state.since_ms == sum(each[-1] for each in visits)
+    elapsed = sum(each[-1] for each in visits)
+    assert state.since_ms == BEGAN_MS + elapsed
+    assert elapsed_ms(state, state.since_ms + 7) == elapsed + 7
     for role in ("a", "b"):
         own = [each for each in visits if each[0] == role]
         assert state.role(role).elapsed_ms == sum(each[-1] for each in own)

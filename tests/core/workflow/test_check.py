@@ -163,6 +163,8 @@ def test_a_valid_workflow_is_completed_with_every_default() -> None:
                 "limits",
                 "reserve",
                 "retry",
+                "within",
+                "expired",
             )
         ),
     }

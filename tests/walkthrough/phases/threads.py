@@ -103,6 +103,17 @@ def a_run_in_the_background_is_stopped(uwf: Uwf) -> None:
     uwf("thread stop", thread, code=2, fails="is not running")
 
 
+@check("tick", "thread stop")
+def a_stopped_run_is_not_continued(uwf: Uwf) -> None:
+    uwf.script("steps: [{role: writer, delayMs: 30000, output: {$status: written, text: x}}]")
+    thread = uwf("thread start letter.yaml -p Task")["thread"]
+    uwf("thread exec --background --until-done", thread, has={"status": "running"})
+    uwf.expect(thread in uwf("tick")["running"], "an unattended run is not seen")
+    uwf("thread stop", thread)
+    uwf("tick", has={"started": [], "running": []})
+    uwf("tick --print cron --format text", says=["UWF_HOME=", "uwf_core tick"])
+
+
 @check("run", "thread resume", "thread list")
 def branches_run_in_parallel_and_one_waits_for_a_person(uwf: Uwf) -> None:
     run = uwf.survey(has={"suspendMessage": "Publish this? It depends on you"})

@@ -94,9 +94,9 @@ def decided(state: ThreadState, to: "NextPayload") -> ThreadState:
         role = role if to["reason"] in ("failure", "interrupted") else None
     until = to["notBefore"]
     wait = None if until is None else Wait(until, to["kind"], state.failures)
-    return state._replace(
-        status=status, current_role=role, suspension=waiting, wait=wait, attempt=None
-    )
+    since_ms = 0 if status == "completed" else state.since_ms
+    state = state._replace(status=status, current_role=role, suspension=waiting, attempt=None)
+    return state._replace(wait=wait, since_ms=since_ms)
 
 
 def _inherited(state: ThreadState, step: Event) -> ThreadState:
@@ -272,7 +272,7 @@ def _spent(
     """The state, and that of the role, with what an attempt has used; `runs`: whether it is a
     further step.
     """
-    if state.status == "completed":  # what it had rested does not count
+    if not state.since_ms:  # what it had rested does not count
         state = state._replace(since_ms=payload["startedAtMs"])
     usage, role = payload["usage"], state.role(payload["role"])
     ms = payload["completedAtMs"] - payload["startedAtMs"]

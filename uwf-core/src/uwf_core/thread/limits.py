@@ -158,7 +158,7 @@ _UNITS = (("d", 86_400), ("h", 3_600), ("m", 60))
 
 def elapsed_ms(state: ThreadState, now_ms: int, role: str | None = None) -> int:
     """The time of a thread, or of the role that is next, waiting included."""
-    pending = 0 if state.status == "completed" else max(0, now_ms - state.since_ms)
+    pending = max(0, now_ms - state.since_ms) if state.since_ms else 0
     roles = state.roles.values() if role is None else [state.role(role)]
     return pending + sum(each.elapsed_ms for each in roles)
 

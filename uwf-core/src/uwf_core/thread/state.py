@@ -83,7 +83,7 @@ class ThreadState(NamedTuple):
         steps: length of the chain; `inherited_steps` of these came with a fork.
         tries: attempts at the pending step that ended without one, so far.
         failures: of these, those that count for a retry. wait: until when the next role waits.
-        since_ms: when the next step became so.
+        since_ms: when the next step became so; 0 while it is completed.
         expired: the question in place of whose answer the pending step runs.
         limits: those of its start. largest: the most that one leaf step has used.
         grants: what persons added to limits: the amount of each limit, by what it holds for.

@@ -27,7 +27,7 @@ from uwf_core.workflow.variants import STATUS, Variant, variants
 EDGE_KINDS: Final = {
     name: f"{name}-changed"
     for name in JoinEdge._fields
-    if name not in ("role", "prompt", "limits")  # these break more than one thing
+    if name not in ("role", "prompt", "limits", "within", "expired")  # see `key_changes`
 }
 """The kind of a change of each plain key of an edge and of a branch."""
 

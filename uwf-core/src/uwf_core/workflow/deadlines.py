@@ -21,6 +21,8 @@ def check_deadlines(parsed: ParsedWorkflow) -> Iterator[Problem]:
 
 
 def _problems(place: str, node: YamlMapping) -> Iterator[Problem]:
+    if node.values.keys().isdisjoint(("within", "expired")):
+        return
     for key, other in (("within", "expired"), ("expired", "within")):
         if key in node.values and other not in node.values:
             message = f"missing key {other!r} in {place}, which has `{key}`"

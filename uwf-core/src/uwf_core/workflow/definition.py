@@ -303,7 +303,8 @@ class Role(NamedTuple):
         agent, model: the suggested agent and model.
         limits, reserve: limits of its steps in a thread, and what a step may use.
         retry: when a failed attempt is made again by itself.
-        within: seconds that a person has to answer. expired: what runs after them.
+        within: seconds that a person has to answer.
+        expired: what runs after them.
         fan_out: of a fan-out the edge that leads to its branches.
         max_unchanged: how often in a row it may deliver the same; 0: always, as programs, people
             and calls may.
