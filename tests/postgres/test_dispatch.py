@@ -6,6 +6,7 @@ import pytest
 
 from uwf_core.client import Cancel, Client, ThreadFilter
 from uwf_core.engine import attempt, children
+from uwf_core.engine.retry import UNWATCHED
 from uwf_core.errors import LeaseLostError, PayloadError, UsageError
 from uwf_core.testing.project import Project
 from uwf_core.thread.names import lock_name
@@ -172,11 +173,13 @@ def test_stop_keeps_workers_away_until_it_is_queued_again(project):
 @pytest.mark.parametrize(("kind", "tries"), [("crashed", 5), ("refused", 1)])
 def test_only_transient_failures_are_repeated_and_not_forever(project, kind, tries, monkeypatch):
     """The pause between tries grows; what still fails after five waits for a person."""
-    monkeypatch.setattr("uwf_core.engine.retry._FIRST_PAUSE_SECONDS", 0)
+    at_once = UNWATCHED._replace(interval=1e-4, backoff=1)
+    monkeypatch.setattr("uwf_core.engine.retry.UNWATCHED", at_once)
     project.script([{"role": "planner", "fail": {"kind": kind, "message": "no"}}], repeat=True)
     with project.client() as uwf:
         thread = started(uwf, "two")
-        assert work(uwf) == [thread] * tries
+        assert set(work(uwf)) == {thread}
+        assert len(uwf.thread(thread).pending) == tries
         assert uwf.show(thread)["suspendReason"] == "failure"
         uwf.exec(thread, queue=True)
         assert work(uwf) == [thread], "a person asks for one more"
