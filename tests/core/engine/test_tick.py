@@ -31,6 +31,17 @@ def is_unattended(uwf: Client, thread: str) -> bool:
     return UNATTENDED in uwf.thread(thread).variable.tags
 
 
+def waiting_for_a_minute(project: Project, uwf: Client, count: int = 1) -> list[str]:
+    """Threads whose run in the background has ended, since the next role waits for a minute."""
+    project.workflow("loop", timed("61s"))
+    project.script([developer(DONE), APPROVED])
+    threads = [uwf.start("loop", "The task.")["thread"] for _ in range(count)]
+    for each in threads:
+        uwf.exec(each, until_done=True, background=True)
+    until(lambda: not any(uwf.show(each)["running"] for each in threads))
+    return threads
+
+
 def test_a_run_in_the_background_that_waits_long_ends_and_tick_continues_it(
     project: Project, uwf: Client
 ):
@@ -80,13 +91,8 @@ def test_tick_leaves_alone_what_a_person_runs_step_by_step(
 
 
 def test_a_stop_and_a_single_step_end_what_tick_continues(project: Project, uwf: Client):
-    project.workflow("loop", timed("61s"))
-    project.script([developer(DONE), APPROVED])
-    first, second = (uwf.start("loop", "The task.")["thread"] for _ in range(2))
-    for each in (first, second):
-        uwf.exec(each, until_done=True, background=True)
-        until(lambda each=each: not uwf.show(each)["running"])
-        assert is_unattended(uwf, each)
+    first, second = waiting_for_a_minute(project, uwf, 2)
+    assert is_unattended(uwf, first) and is_unattended(uwf, second)
     uwf.stop(first)
     assert not is_unattended(uwf, first)
     with pytest.raises(WrongStateError, match="not running"):
@@ -124,11 +130,8 @@ def test_the_lines_for_a_scheduler_name_the_environment(project: Project, schedu
 
 def test_the_line_for_cron_works_as_cron_runs_it(project: Project, uwf: Client):
     """In a bare environment, from another folder."""
-    project.workflow("loop", timed("61s"))
-    project.script([developer(DONE), APPROVED])
-    thread = uwf.start("loop", "The task.")["thread"]
-    uwf.exec(thread, until_done=True, background=True)
-    until(lambda: uwf.show(thread)["waitingFor"] == "timer" and not uwf.show(thread)["running"])
+    [thread] = waiting_for_a_minute(project, uwf)
+    assert uwf.show(thread)["waitingFor"] == "timer"
     printed = project.uwf("tick", "--print", "cron", "--format", "text").stdout
     command = printed.strip().splitlines()[-1].split(" ", 5)[5].replace("\\%", "%")
     bare = {"HOME": "/nonexistent", "PATH": "/usr/bin:/bin", "SHELL": "/bin/sh"}
@@ -139,12 +142,7 @@ def test_the_line_for_cron_works_as_cron_runs_it(project: Project, uwf: Client):
 
 
 def test_a_damaged_thread_holds_up_no_other(project: Project, uwf: Client):
-    project.workflow("loop", timed("61s"))
-    project.script([developer(DONE), APPROVED])
-    first, second = (uwf.start("loop", "The task.")["thread"] for _ in range(2))
-    for each in (first, second):
-        uwf.exec(each, until_done=True, background=True)
-        until(lambda each=each: not uwf.show(each)["running"])
+    first, second = waiting_for_a_minute(project, uwf, 2)
     store = uwf._engine.store
     head = store.variable(f"@uwf/thread/{first}")
     assert head is not None

@@ -11,7 +11,7 @@ from uwf_core.engine.attempt import end_attempt, forget_attempt, record_files, s
 from uwf_core.engine.context import Attempt
 from uwf_core.engine.events import save_event
 from uwf_core.engine.labels import event_fields, note
-from uwf_core.engine.record import decision_of, denials_of, message_of, save_failed_step
+from uwf_core.engine.record import denials_of, message_of, save_failed_step, unrouted
 from uwf_core.errors import (
     AgentFailure,
     AgentInterrupted,
@@ -63,9 +63,9 @@ def _keep_files(engine: "Engine", attempt: Attempt, state: "ThreadState") -> Non
 
 def save_failure(run: "Run", attempt: Attempt, failure: AgentFailure) -> Attempt:
     """Store a failed attempt; the head stays where it is, and the thread is suspended."""
-    engine = run.engine
     from uwf_core.engine.retry import policy_of  # not for every step
 
+    engine = run.engine
     _check_until(run, attempt, failure)
     end_attempt(run, attempt)
     attempt.policy = policy_of(run, attempt, failure.kind)
@@ -177,7 +177,7 @@ def save_unrouted(run: "Run", failure: RoutingFailed, role: str) -> Attempt:
     attempt = Attempt(run.head)
     attempt.failure = failure
     with run.engine.store.batch():
-        to = decision_of(run.engine, failure, role)
+        to = unrouted(run.engine, failure, role)
         attempt.head = save_event(run.engine, run.head, "unrouted", next=to)
     return attempt
 

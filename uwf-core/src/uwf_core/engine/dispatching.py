@@ -13,7 +13,7 @@ from uwf_core.api.dispatch import Dispatch, DispatchBackend
 from uwf_core.engine.agents import usual_agent
 from uwf_core.engine.retry import after_kill
 from uwf_core.engine.slots import most_at_a_time
-from uwf_core.errors import FailureKind, UnknownIdError, UsageError, UwfError
+from uwf_core.errors import UnknownIdError, UsageError, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.identity import hostname
 from uwf_core.thread.calls import caller_of, calling_heads, open_calls
@@ -112,10 +112,9 @@ def _wanted(engine: "Engine", head: Head) -> tuple[bool, int]:
         calls = open_calls(engine.store, ThreadId(state.thread))
         if calls:  # the end of the last one makes the thread wanted
             return all(_has_ended(engine, call.child) for call in calls), 0
-    waits = state.suspension
-    if waits is None or state.attempt is not None:
+    if state.suspension is None or state.attempt is not None:
         return True, 0 if state.wait is None else state.wait.until_ms
-    pause = None if waits.kind is None else after_kill(state, FailureKind.of(waits.kind))
+    pause = after_kill(state)
     return pause is not None, head.variable.updated_ms + int(pause * 1000) if pause else 0
 
 

@@ -8,7 +8,7 @@ from uwf_core import __version__
 from uwf_core.api.agent import usage_payload
 from uwf_core.api.redact import guess
 from uwf_core.engine.converse import raw_text
-from uwf_core.errors import AgentFailure, FailureKind, RoutingFailed
+from uwf_core.errors import AgentFailure, RoutingFailed
 from uwf_core.extract.typed import SUSPEND_SCHEMA
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import apply_edge
@@ -62,7 +62,7 @@ def save_routed_step(run: "Run", attempt: "Attempt", output: Ref) -> Event:
         to = route.decision(attempt.ended_ms)
     except RoutingFailed as failure:
         attempt.failure = failure
-        to = decision_of(engine, failure, role)
+        to = unrouted(engine, failure, role)
     return _save_step(engine, attempt, output, to, failed_steps(engine.store, attempt.head.state))
 
 
@@ -86,16 +86,9 @@ def save_failed_step(
     return _save_step(engine, attempt, None, to, [], error=error, kept=kept)
 
 
-def decision_of(engine: "Engine", failure: AgentFailure, role: str) -> NextPayload:
-    """Where a failure leads: the thread is suspended with the message."""
-    kind = failure.kind
-    return waits(
-        "interrupted" if kind is FailureKind.INTERRUPTED else "failure",
-        role,
-        message_of(engine, failure),
-        kind=kind.word,
-        until=failure.until_ms,
-    )
+def unrouted(engine: "Engine", failure: RoutingFailed, role: str) -> NextPayload:
+    """The decision where the graph leads nowhere: the thread is suspended with the message."""
+    return waits("failure", role, message_of(engine, failure), kind=failure.kind.word)
 
 
 def message_of(engine: "Engine", failure: AgentFailure) -> str:

@@ -16,7 +16,7 @@ from uwf_core.ids import ThreadId
 from uwf_core.process import crash_points
 from uwf_core.process.folders import make_folder
 from uwf_core.thread.head import Head
-from uwf_core.thread.lifecycle import waiting_for
+from uwf_core.thread.lifecycle import wait_fields
 from uwf_core.thread.names import FINISHED
 
 if TYPE_CHECKING:
@@ -58,7 +58,6 @@ def exec_document(
 ) -> "ExecDocument":
     """The steps of a run, and the state of the thread after them."""
     suspension = None if status else head.state.suspension
-    wait = None if status else head.state.wait
     return {
         "thread": head.thread,
         "workflow": head.state.workflow,
@@ -67,8 +66,7 @@ def exec_document(
         "status": status or head.state.status,  # type: ignore[typeddict-item]
         "suspendReason": suspension.reason if suspension else None,
         "suspendMessage": suspension.message if suspension else None,
-        "waitingFor": waiting_for(wait) if wait else None,
-        "waitingUntil": wait.until_ms if wait else None,
+        **wait_fields(None if status else head.state.wait),
         "done": (status or head.state.status) == "completed",
     }
 

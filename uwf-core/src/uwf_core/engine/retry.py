@@ -48,9 +48,12 @@ def policy_of(run: "Run", attempt: "Attempt", kind: FailureKind) -> "RetryPayloa
     }
 
 
-def after_kill(state: "ThreadState", kind: FailureKind) -> float | None:
-    """After how many seconds workers run a step again that was interrupted; None if they do not."""
+def after_kill(state: "ThreadState") -> float | None:
+    """After how many seconds a step that a signal or a kill has ended is run again without a
+    person; None if a person has to decide, or something else has ended it.
+    """
     kills = state.tries - state.failures
-    if kind is not FailureKind.INTERRUPTED or kills >= MOST_KILLS:
+    is_killed = state.suspension is not None and state.suspension.reason == "interrupted"
+    if not is_killed or kills >= MOST_KILLS:
         return None
     return 0 if kills <= 1 else 4.0 ** (kills - 1)

@@ -8,8 +8,8 @@ from uwf_core.engine.context import Task
 from uwf_core.engine.plan import Position, question_text
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import Transition
-from uwf_core.thread.decisions import Caller, Event, Expired, failure_kind, runs
-from uwf_core.thread.expiry import after_expiry
+from uwf_core.thread.decisions import Caller, Event, failure_kind, runs
+from uwf_core.thread.expiry import after_expiry, expired_by
 from uwf_core.thread.fold import after_step, decided
 from uwf_core.thread.history import (
     Step,
@@ -82,10 +82,9 @@ class ReplayPosition(Position):
         asked = self.state.suspension
         if asked is None or asked.expires is None:
             return
-        expires, seq = asked.expires, event.payload["seq"]
         self.state = decided(self.state, after_expiry(asked))
-        if expires["role"] is not None:
-            expired = Expired(seq, expires["role"], expires["prompt"] or "")
+        expired = expired_by(asked, event.payload["seq"])
+        if expired is not None:
             self.state = self.state._replace(expired=expired)
             self._waiting = None
 

@@ -1,5 +1,5 @@
 """What follows a question that nobody answers in time. Pure: the question says it, so that `cas
-verify` needs no workflow and no configuration. There is no answer by time.
+verify` needs no workflow and no configuration. Time never answers a question.
 """
 
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ def checked_expiry(state: "ThreadState", event: Event) -> Expired | None:
     """The question that has expired, if a role runs in its place.
 
     Raises:
-        CorruptNodeError: no question was pending, it had time left, or it says something else.
+        CorruptNodeError: no question was pending, it had time left, or another decision follows.
     """
     asked, payload = state.suspension, event.payload
     expires = None if asked is None else asked.expires
@@ -43,6 +43,12 @@ def checked_expiry(state: "ThreadState", event: Event) -> Expired | None:
             f"the event {event.ref} does not follow from the question of thread {state.thread}",
             hint="`uwf cas verify` names what is damaged",
         )
-    if expires["role"] is None:
+    return expired_by(asked, payload["seq"])
+
+
+def expired_by(asked: Suspension, seq: int) -> Expired | None:
+    """The question that has expired with the event of this number, if a role runs in its place."""
+    expires = asked.expires
+    if expires is None or expires["role"] is None:
         return None
-    return Expired(payload["seq"], expires["role"], expires["prompt"] or "")
+    return Expired(seq, expires["role"], expires["prompt"] or "")

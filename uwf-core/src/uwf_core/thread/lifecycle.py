@@ -4,7 +4,7 @@ Pure. `thread.state` has a drawing of the states.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from uwf_core.errors import BusyError, CorruptNodeError, ExitCode, FailureKind, WrongStateError
 from uwf_core.thread.decisions import Suspension, Wait
@@ -13,7 +13,7 @@ from uwf_core.thread.names import FINISHED
 from uwf_core.thread.state import ThreadState
 
 if TYPE_CHECKING:
-    from uwf_core.thread.types import Standing
+    from uwf_core.thread.types import Standing, WaitFields
 
 Shown = TypeVar("Shown", ThreadState, ThreadSummary)
 
@@ -35,24 +35,36 @@ class Input(NamedTuple):
 
 def status_fields(state: ThreadState | ThreadSummary) -> "Standing":
     """The status, roles and reason that every document of a thread has."""
-    suspension, wait = state.suspension, state.wait
+    suspension = state.suspension
     return {
         "status": state.status,
         "currentRole": state.current_role,
         "suspendedRole": suspension.role if suspension else None,
         "suspendMessage": suspension.message if suspension else None,
         "suspendReason": suspension.reason if suspension else None,
-        "waitingFor": waiting_for(wait) if wait else None,
-        "waitingUntil": wait.until_ms if wait else None,
+        **wait_fields(state.wait),
         "done": state.status == "completed",
     }
 
 
-def waiting_for(wait: Wait) -> Literal["retry", "limit", "timer"]:
-    """Why an idle thread waits: another attempt, the end of a service's limit, or a time."""
+def wait_fields(wait: Wait | None) -> "WaitFields":
+    """Why an idle thread waits, and until when: for another attempt, for the end of a service's
+    limit, or for a time.
+    """
+    if wait is None:
+        return {"waitingFor": None, "waitingUntil": None}
     if wait.kind is None:
-        return "timer"
-    return "limit" if wait.kind == FailureKind.RATE_LIMIT.word else "retry"
+        return {"waitingFor": "timer", "waitingUntil": wait.until_ms}
+    is_limited = wait.kind == FailureKind.RATE_LIMIT.word
+    return {"waitingFor": "limit" if is_limited else "retry", "waitingUntil": wait.until_ms}
+
+
+def continues_alone(state: ThreadState) -> bool:
+    """Whether a thread that nobody runs continues without a person: it is idle, or its run was
+    interrupted.
+    """
+    waits = state.suspension
+    return state.status == "idle" or (waits is not None and waits.reason == "interrupted")
 
 
 def check_due(thread: str, state: ThreadState, now_ms: int) -> None:

@@ -70,18 +70,23 @@ class NextPayload(TypedDict):
     notBefore: int | None
 
 
-class Standing(TypedDict):
-    """The status of a thread. `done` = completed. An idle one can be `waitingFor` a further
-    attempt, the end of a service's limit or a time: not before `waitingUntil` (ms since 1970).
+class WaitFields(TypedDict):
+    """An idle thread can be `waitingFor` a further attempt, the end of a service's limit or a time:
+    not before `waitingUntil` (ms since 1970).
     """
+
+    waitingFor: Literal["retry", "limit", "timer"] | None
+    waitingUntil: int | None
+
+
+class Standing(WaitFields):
+    """The status of a thread. `done` = completed."""
 
     status: Status
     currentRole: str | None
     suspendedRole: str | None
     suspendMessage: str | None
     suspendReason: str | None
-    waitingFor: Literal["retry", "limit", "timer"] | None
-    waitingUntil: int | None
     done: bool
 
 

@@ -11,9 +11,8 @@ from uwf_core.ids import ThreadId
 from uwf_core.process.identity import ProcessId, hostname, send_signal
 from uwf_core.thread.calls import open_below, shown_state
 from uwf_core.thread.head import UNATTENDED, mark_unattended, read_head
-from uwf_core.thread.lifecycle import check_head, effective, exit_code
+from uwf_core.thread.lifecycle import check_head, continues_alone, effective, exit_code
 from uwf_core.thread.lock import holder_of
-from uwf_core.thread.names import FINISHED
 from uwf_core.views.show import show_thread
 
 if TYPE_CHECKING:
@@ -53,9 +52,7 @@ def stop_thread(engine: "Engine", word: str, head: str | None = None) -> "Thread
 def _continues(engine: "Engine", head: "Head") -> bool:
     """Whether `tick` would continue a thread that nobody runs, now or at its time."""
     state = shown_state(engine.store, effective(head.state, is_running=False))
-    waits = state.suspension
-    rests = state.status in FINISHED or (waits is not None and waits.reason != "interrupted")
-    return UNATTENDED in head.variable.tags and not rests
+    return UNATTENDED in head.variable.tags and continues_alone(state)
 
 
 def wait_thread(engine: "Engine", word: str, timeout_s: float | None = None) -> Outcome:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, TypedDict
 from uwf_core.engine.context import RunOptions
 from uwf_core.engine.locking import locked_head
 from uwf_core.engine.retry import after_kill
-from uwf_core.errors import BusyError, FailureKind, UwfError
+from uwf_core.errors import BusyError, UwfError
 from uwf_core.thread.calls import shown_state, waiting_below
 from uwf_core.thread.head import UNATTENDED, Head, head_of
-from uwf_core.thread.lifecycle import effective
+from uwf_core.thread.lifecycle import continues_alone, effective
 from uwf_core.thread.names import HEADS
 from uwf_core.threads.background import run_in_background
 from uwf_core.threads.control import is_run
@@ -93,8 +93,7 @@ def _times(engine: "Engine", found: TickDocument) -> list[tuple[int, Head]]:
             elif (at_ms := _due_ms(engine, head)) is not None:
                 times.append((at_ms, head))
         except UwfError as error:  # one that is damaged holds up no other
-            thread = variable.name.removeprefix(HEADS)
-            found["problems"].append({"thread": thread, "message": error.message})
+            found["problems"].append(_problem(engine, variable.name.removeprefix(HEADS), error))
     return sorted(times, key=lambda each: each[0])
 
 
@@ -111,7 +110,7 @@ def _expire_questions(engine: "Engine") -> list[int]:
                 later.append(asked.expires["deadline"])
             else:
                 with locked_head(engine, head.thread, lambda _: None):
-                    pass  # whoever has the lock has expired it
+                    pass  # the question expires as the lock is acquired
     return later
 
 
@@ -125,27 +124,28 @@ def _start(engine: "Engine", head: Head, found: TickDocument) -> None:
     except BusyError:  # another pass was quicker
         found["running"].append(head.thread)
     except UwfError as error:
-        message = engine.redactor.text(error.message)
-        found["problems"].append({"thread": head.thread, "message": message})
+        found["problems"].append(_problem(engine, head.thread, error))
     else:
         found["started"].append(head.thread)
         found["running"].append(head.thread)
 
 
+def _problem(engine: "Engine", thread: str, error: UwfError) -> TickProblem:
+    return {"thread": thread, "message": engine.redactor.text(error.message)}
+
+
 def _due_ms(engine: "Engine", head: Head) -> int | None:
     """When an unattended thread that nobody runs may continue; None if a person has to act."""
     state = shown_state(engine.store, effective(head.state, is_running=False))
+    if not continues_alone(state):
+        return None
     if state.status == "idle":
         return head.variable.updated_ms if state.wait is None else state.wait.until_ms
-    if state.suspension is None or state.suspension.reason != "interrupted":
-        return None
     times = map(_after_kill_ms, waiting_below(engine.store, head))
     return min((each for each in times if each is not None), default=None)
 
 
 def _after_kill_ms(waiting: "Waiting") -> int | None:
     """When a thread whose run has died is run again."""
-    if waiting.suspension.reason != "interrupted":
-        return None
-    pause = after_kill(waiting.head.state, FailureKind.INTERRUPTED)
+    pause = after_kill(waiting.head.state._replace(suspension=waiting.suspension))
     return None if pause is None else waiting.head.variable.updated_ms + int(pause * 1000)

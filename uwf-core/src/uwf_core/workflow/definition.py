@@ -450,9 +450,9 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
 
 
 def _expired_edges(found: Workflow, source: str, edges: Mapping[str, Edge]) -> dict[str, Edge]:
-    given = {f"{status}/{EXPIRED}": edge.expired for status, edge in edges.items()}
-    given[EXPIRED] = found.roles[source].expired if source in found.roles else None
-    return {key: Edge(*each) for key, each in given.items() if each is not None}
+    given = {f"{key}/{EXPIRED}": each.expired for key, each in edges.items() if each.expired}
+    own = found.roles[source].expired if source in found.roles else None
+    return {key: Edge(*each) for key, each in {**given, EXPIRED: own}.items() if each}
 
 
 def _reading_order(graph: Mapping[str, Mapping[str, Edge]]) -> list[str]:
