@@ -1,11 +1,11 @@
 """Interpret the end of a command: a reply, or one of the failures. Pure."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import NamedTuple
 
 from uwf_core.agents.wire import CommandError, CommandReply, NoJson, read_reply
 from uwf_core.api.agent import AgentReply, Continuation, Usage
-from uwf_core.api.reply import received
+from uwf_core.api.reply import ReplyFacts, received
 from uwf_core.errors import (
     AgentFailure,
     Crashed,
@@ -89,20 +89,14 @@ def agent_reply(reply: CommandReply, ended: Ended) -> AgentReply:
     usage = reply.usage or ended.usage or Usage()
     if usage.duration_ms is None:
         usage = replace(usage, duration_ms=ended.result.duration_ms)
+    facts = {each.name: getattr(reply, each.name) for each in fields(ReplyFacts)}
     found = AgentReply(
+        **{**facts, "proof": proof},
         text=reply.output if isinstance(reply.output, str) else None,
         structured=reply.output if isinstance(reply.output, dict) else None,
         session=session,
         continuation=reply.continuation or usual,
-        proof=proof,
         usage=usage,
-        model=reply.model,
-        agent_version=reply.agent_version,
-        stop_reason=reply.stop_reason,
-        denials=reply.denials,
-        mark=reply.mark,
-        tool_list=reply.tool_list,
-        notices=reply.notices,
     )
     if ended.result.end is End.CANCELLED:  # who stopped it has the reason
         return received(found)

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from uwf_core.agents.cleaning import clean_turn, clean_value
 from uwf_core.api.agent import AgentRequest, AskRequest, Continuation, Turn, Usage
+from uwf_core.api.reply import ReplyFacts
 from uwf_core.api.sums import FIELDS, LARGEST
 from uwf_core.fields.mismatch import FieldFault, Path, shown
 from uwf_core.fields.records import integer, read_record, write_record
@@ -36,7 +37,7 @@ class CommandError:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CommandReply:
+class CommandReply(ReplyFacts):
     """The last line of a command's stdout."""
 
     output: Annotated[
@@ -47,17 +48,7 @@ class CommandReply:
     usage_is_total: Annotated[bool, "Whether `usage` is that of the whole session so far."] = False
     turns: Annotated[tuple[Turn, ...], "Messages within the agent's loop."] = ()
     error: Annotated[CommandError | None, "Why there is no output."] = None
-    model: Annotated[str | None, "The model that was used."] = None
-    agent_version: Annotated[str | None, "The version of the agent."] = None
-    stop_reason: Annotated[str | None, "Why the model stopped."] = None
-    denials: Annotated[tuple[str, ...], "Uses of tools that were denied."] = ()
     continuation: Annotated[Continuation | None, "What became of the session."] = None
-    proof: Annotated[str | None, "Why the session is the one that was asked for."] = None
-    mark: Annotated[
-        str | None, "The place in the session after this reply; a fork gets it as `at`."
-    ] = None
-    tool_list: Annotated[str | None, "The tools that came from servers, as text."] = None
-    notices: Annotated[tuple[str, ...], "What a person has to know besides the reply."] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 from uwf_core import API_VERSION
+from uwf_core.api.reply import ReplyFacts
 from uwf_core.api.sums import FIELDS, UsageField, UsagePayload, add_usage, is_exact
 from uwf_core.process.cancel import Cancel
 
@@ -383,39 +384,23 @@ class AgentRequest(Call):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AgentReply:
+class AgentReply(ReplyFacts):
     """An agent's reply: either `text` (with frontmatter) or `structured`.
 
     Attributes:
         text, structured: the reply; exactly one of them is not None.
         session: the session that was used, None if the agent has none.
         continuation: how that session relates to this call.
-        proof: the evidence that the session was continued or forked; without it uwf rejects that.
         usage: of this call alone.
-        model, agent_version: the names of the model and of the agent's version, for the record.
-        stop_reason: why the model ended, in its own words.
-        denials: tools that were denied, one text each; not a failure.
-        mark: the place in the session after this reply, if `fork` can copy the session up to there.
-        tool_list: the tools that came from servers (such as MCP), as text. uwf records it, and
-            reports a list that has changed since the last step of the role.
         is_received: the agent's protocol has marked the reply as complete; set by `received`.
-        notices: what a person has to know besides the reply; stored with the step.
     """
 
     text: str | None = None
     structured: Mapping[str, Any] | None = None
     session: str | None = None
     continuation: Continuation = "new"
-    proof: str | None = None
     usage: Usage = Usage()
-    model: str | None = None
-    agent_version: str | None = None
-    stop_reason: str | None = None
-    denials: tuple[str, ...] = ()
-    mark: str | None = None
-    tool_list: str | None = None
     is_received: bool = False
-    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

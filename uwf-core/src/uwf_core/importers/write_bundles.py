@@ -24,6 +24,7 @@ from uwf_core.thread.decisions import Event, asked_for, cancels, ends, session_p
 from uwf_core.thread.fold import fold
 from uwf_core.thread.head import ORIGINAL, Head, move_head
 from uwf_core.thread.history import inherited_steps
+from uwf_core.thread.types import StepPayload
 from uwf_core.workflow.definition import Edge, RoleText, Workflow
 from uwf_core.workflow.publish import publish
 from uwf_core.workflow.variants import STATUS
@@ -36,12 +37,9 @@ if TYPE_CHECKING:
 ENGINE = "original"
 """What these steps record as the version of the engine."""
 
-_UNUSED: Mapping[str, Any] = {
-    **dict.fromkeys(("session", "files", "call", "agentVersion", "model", "stopReason")),
-    **dict.fromkeys(("toolList", "notices", "failure", "status", "output", "body")),
-}
-"""Fields that few such steps have. A session is named in the detail alone: it belongs to a service
-that uwf does not call.
+_UNUSED: Mapping[str, Any] = dict.fromkeys(StepPayload.__annotations__)
+"""Many fields are null in such steps. A session is named in the detail alone: it belongs to a
+service that uwf does not call.
 """
 
 
