@@ -68,7 +68,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     Project.run_command = staticmethod(WarmStart().run)
 
 
-# What `uwf eval` and `uwf improve` print in a test has its generated schema.
+# What the commands that `document_schemas` names print in a test has its generated schema.
 with suppress(ImportError):  # the sessions that look at packages have no uwf
     from tests.document_schemas import checking
 

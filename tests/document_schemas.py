@@ -1,5 +1,5 @@
-"""What the commands of a group print is what the page of documents says, so that no test of its own
-repeats the keys.
+"""What commands print is what the page of documents says, so that no test of its own repeats the
+keys.
 """
 
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from jsonschema import Draft202012Validator
 
-GROUPS = ("eval", "improve")
+CHECKED = ("eval", "improve", "distill", "plugin new", "setup", "web", "worker start")
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
 
 
@@ -19,9 +19,9 @@ def checking(emit):
     def checked(session, document, text):
         context = click.get_current_context(silent=True)
         path = "" if context is None else context.command_path.removeprefix("uwf ")
-        words = path.replace("uwf-eval", "eval").split()
-        if words and words[0] in GROUPS:
-            check(".".join(words), json.loads(json.dumps(document)))
+        path = path.replace("uwf-eval", "eval")
+        if f"{path} ".startswith(tuple(f"{each} " for each in CHECKED)):
+            check(path.replace(" ", "."), json.loads(json.dumps(document)))
         emit(session, document, text)
 
     return checked

@@ -28,11 +28,17 @@ import uwf_eval.operations
 import uwf_explain.operations
 import uwf_improve.operations
 import uwf_worker.operations
+from uwf_core.cli.setup import SetupDocument
+from uwf_core.engine.documents import WatchedEnd, WatchedStatus, WatchedStep, WatchedTurn
 from uwf_core.fields.records import camel
 from uwf_core.operations import all as own
 from uwf_core.operations.declare import Operation, Table
 from uwf_core.operations.rows import function_of
 from uwf_core.views.worktree import WorktreeDiff
+from uwf_improve.distill.write import DraftDocument, DraftPrompt
+from uwf_testing.new_plugin import NewPluginDocument
+from uwf_web.command import WebDocument, WebStopped
+from uwf_worker.cli.start import DrainedDocument
 
 INTRODUCTION = """\
 # Documents
@@ -58,6 +64,16 @@ TABLES: Final = (
 )
 """The prefix of the paths of a table, and its module."""
 
+COMMANDS: Final[Mapping[str, Any]] = {
+    "distill": DraftDocument | DraftPrompt,
+    "plugin.new": NewPluginDocument,
+    "setup": SetupDocument,
+    "watch": WatchedStep | WatchedTurn | WatchedStatus | WatchedEnd,
+    "web": WebDocument | WebStopped,
+    "worker.start": DrainedDocument,
+}
+"""The documents of plain commands; `watch` prints one in each line."""
+
 
 def markdown() -> str:
     """The whole page."""
@@ -78,6 +94,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     }
     of_one_and_two = (WorktreeDiff.document, uwf_explain.diff)  # the core has that of one thread
     returned = [(inspect.signature(each).return_annotation, each) for each in of_one_and_two]
+    found |= {path: _schema(kind, "typing") for path, kind in COMMANDS.items()}
     found["thread.diff"] = _union([_schema(kind, each.__module__) for kind, each in returned])
     return {path: schema for path, schema in sorted(found.items()) if schema}
 

@@ -5,14 +5,20 @@ import re
 import sys
 from pathlib import Path
 
+import click
+
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
 from generate import page
+from generate.cli import commands
+from generate.documents import schemas
 from uwf_core import api
+from uwf_core.cli.main import Root
 from uwf_core.workflow.changes import KINDS
 from uwf_core.workflow.codes import CODES
 from uwf_eval.judges.builtin_judges import builtin_judges
 
+WITHOUT_DOCUMENT = {"acp", "mcp"}  # they serve a protocol
 WITHOUT_EXAMPLE = {"too-large", "too-many-problems"}  # each needs a large file
 
 
@@ -27,6 +33,16 @@ def test_every_code_of_check_has_a_meaning_and_a_real_message():
     assert rows.keys() == CODES.keys()
     unexplained = {code for code, cells in rows.items() if not (cells[1] and cells[3])}
     assert unexplained == WITHOUT_EXAMPLE
+
+
+def test_every_command_that_prints_a_document_has_its_schema():
+    root = Root()
+    paths = {
+        ".".join(context.command_path.split())
+        for command, context in commands(root, click.Context(root, info_name=""))
+        if not isinstance(command, click.Group)
+    }
+    assert paths - schemas().keys() == WITHOUT_DOCUMENT
 
 
 def test_every_kind_of_change_has_a_row_in_the_guide():

@@ -5,6 +5,7 @@ import signal
 
 import pytest
 from cli_kit import APPROVED, ASKS, WORKFLOW, WROTE, check_golden, on_terminal
+from tests.document_schemas import check
 
 from uwf_core.api.sums import NOTHING_USED
 from uwf_core.cli.render.colours import Screen
@@ -44,6 +45,8 @@ def test_in_a_pipe_it_prints_lines_of_json_and_exits_as_wait(project):
     process.stdout.close()
     process.stderr.close()
     assert {each["root"] for each in lines} == {thread}
+    for line in lines:
+        check("watch", line)
     steps = [each for each in lines if each["event"] == "step"]
     assert [(each["role"], each["status"], each["leadsTo"]) for each in steps] == [
         ("writer", "done", "reviewer"), ("reviewer", "approved", "$END"),

@@ -17,9 +17,7 @@ def test_one_call_makes_a_model_usable(world: World) -> None:
     done = setup_values(
         str(world.home), world.env, SetupValues("openai", api_key="sk-test-123", model="gpt-5")
     )
-    assert done.document() == {
-        "model": "gpt-5", "agent": "builtin", "apiKeyEnv": "OPENAI_API_KEY"
-    }  # fmt: skip
+    assert (done.model, done.agent, done.key_variable) == ("gpt-5", "builtin", "OPENAI_API_KEY")
     assert done.notices == ()
     settings = world.settings()
     model = resolve_model(settings, settings.default_model or "")

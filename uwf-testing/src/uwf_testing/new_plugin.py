@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import click
 
@@ -86,6 +86,16 @@ KINDS: Mapping[str, NewPlugin] = {
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
+class NewPluginDocument(TypedDict):
+    """A new distribution; `files`: their paths in its folder."""
+
+    kind: str
+    name: str
+    distribution: str
+    folder: str
+    files: list[str]
+
+
 @command("new", "uwf plugin new agent aider", "uwf plugin new store files --dir ~/src")
 @click.argument("kind", metavar="KIND", type=click.Choice(list(KINDS)))
 @click.argument("name", metavar="NAME")
@@ -102,7 +112,7 @@ def new(session: Session, kind: str, name: str, parent: str) -> None:
     folder = os.path.join(os.path.abspath(os.path.expanduser(parent)), distribution)  # noqa: PTH100, PTH111, PTH118
     made = dict(filled_files(kind, name, __version__))
     _write(folder, made)
-    document = {
+    document: NewPluginDocument = {
         "kind": kind,
         "name": name,
         "distribution": distribution,

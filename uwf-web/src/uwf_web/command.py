@@ -4,7 +4,7 @@ import os
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
@@ -16,6 +16,19 @@ from uwf_web.settings import PORT, WebSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+class WebDocument(TypedDict):
+    """A link that logs in once, and the process of the server."""
+
+    url: str
+    pid: int
+
+
+class WebStopped(TypedDict):
+    """The process that `uwf web stop` has stopped."""
+
+    stopped: int
 
 
 @command("web", "uwf web", "uwf web --port 8500 --read-only", "uwf web stop")
@@ -155,7 +168,7 @@ def _print_link(session: Session, settings: WebSettings, pid: int) -> None:
 
     place = settings.place(read_keys(settings.own_folder).host)
     url = f"{place}{settings.base}/?token={new_token(settings.own_folder)}"
-    document = {"url": url, "pid": pid}
+    document: WebDocument = {"url": url, "pid": pid}
     session.emit(document, lambda shown, _: f"{shown['url']}\nnext: open the link; Ctrl-C ends it")
 
 
@@ -180,5 +193,6 @@ def _stop(session: Session, home: Path) -> int:
     if state is None:
         raise UsageError("no `uwf web` is running", hint="next: uwf web")
     os.kill(state["pid"], signal.SIGTERM)
-    session.emit({"stopped": state["pid"]}, lambda shown, _: f"stopped process {shown['stopped']}")
+    document: WebStopped = {"stopped": state["pid"]}
+    session.emit(document, lambda shown, _: f"stopped process {shown['stopped']}")
     return 0

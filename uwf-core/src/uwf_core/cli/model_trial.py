@@ -1,6 +1,6 @@
 """Ask a model, or list those of its service, and report the result instead of an error."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from uwf_core.errors import AgentFailure, UwfError
 
@@ -12,13 +12,20 @@ _TRIAL_SECONDS = 20.0
 _QUESTION = "Answer with the one word: ready"
 
 
+class TrialDocument(TypedDict):
+    """A trial as JSON."""
+
+    ok: bool
+    message: str
+
+
 class Trial(NamedTuple):
     """The result of a trial; `message` is a sentence for people."""
 
     good: bool
     message: str
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> TrialDocument:
         """The trial as JSON."""
         return {"ok": self.good, "message": self.message}
 

@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
 from uwf_core.cli.command import command
-from uwf_core.cli.model_trial import models_of, try_model
+from uwf_core.cli.model_trial import TrialDocument, models_of, try_model
 from uwf_core.cli.params import prompt_text
 from uwf_core.cli.render.colours import Screen, is_terminal
 from uwf_core.cli.session import Session
@@ -27,6 +27,16 @@ _BRINGS_A_MODEL = (
     "An agent that brings its model, such as Claude Code, needs only:\n"
     "  uwf setup --agent claude-code        (Ctrl-C leaves these questions)"
 )
+
+
+class SetupDocument(TypedDict):
+    """What was written: null for what was not asked for. `trial`: of the model with one request."""
+
+    model: str | None
+    agent: str | None
+    apiKeyEnv: str | None
+    trial: TrialDocument | None
+    agentReady: bool | None
 
 
 @command(
@@ -81,7 +91,11 @@ def setup(session: Session, no_trial: bool, **given: Any) -> None:
         session.note(notice)
     trial = None if no_trial or done.model is None else _try(session, done.model)
     named = None if done.agent is None else _note_readiness(session, done.agent)
-    session.emit({**done.document(), "trial": trial, "agentReady": named}, _text)
+    document: SetupDocument = {
+        "model": done.model, "agent": done.agent, "apiKeyEnv": done.key_variable, "trial": trial,
+        "agentReady": named,
+    }  # fmt: skip
+    session.emit(document, _text)
 
 
 def _note_readiness(session: Session, agent: str) -> bool:
@@ -96,7 +110,7 @@ def _note_readiness(session: Session, agent: str) -> bool:
     return found["ready"]
 
 
-def _try(session: Session, alias: str) -> dict[str, Any]:
+def _try(session: Session, alias: str) -> TrialDocument:
     trial = try_model(callable_model(session.reopened(), alias))
     session.note(trial.message if trial.good else f"the model test failed: {trial.message}")
     return trial.document()

@@ -43,10 +43,6 @@ class SetupDone(NamedTuple):
     key_variable: str | None
     notices: tuple[str, ...]
 
-    def document(self) -> dict[str, Any]:
-        """The result as JSON."""
-        return {"model": self.model, "agent": self.agent, "apiKeyEnv": self.key_variable}
-
 
 def setup_values(home: str, env: Mapping[str, str], values: SetupValues) -> SetupDone:
     """Write a provider, its key, a model and the default agent; keep everything else.

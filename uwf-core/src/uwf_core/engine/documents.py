@@ -231,6 +231,59 @@ class TurnDocument(TurnPayload):
     role: str
 
 
+class WatchedTurn(TurnDocument):
+    """A finished turn, as `watch` prints it in a line; `root`: the thread that is followed."""
+
+    event: Literal["turn"]
+    root: str
+    thread: str
+    label: str
+
+
+class WatchedStep(TypedDict):
+    """A step, or an attempt that failed, as `watch` prints it in a line."""
+
+    event: Literal["step"]
+    root: str
+    thread: str
+    label: str
+    number: int
+    step: str | None
+    role: str
+    agent: str
+    status: str | None
+    leadsTo: str | None
+    back: bool
+    durationMs: int | None
+    usage: UsagePayload | None
+    failure: "WatchedFailure | None"
+
+
+class WatchedFailure(TypedDict):
+    """Why an attempt failed."""
+
+    kind: str
+    message: str
+
+
+class WatchedStatus(Standing, TypedDict):
+    """A change of the status, as `watch` prints it in a line."""
+
+    event: Literal["status"]
+    root: str
+    thread: str
+    steps: int
+    usage: UsagePayload
+
+
+class WatchedEnd(ExecDocument):
+    """The document of the run, which `watch` prints in its last line."""
+
+    event: Literal["end"]
+    root: str
+    exitCode: int
+
+
 class StepDocument(StepPayload):
     """A whole step, as `step show` gives it: its node, with texts and the output in place of their
     references. `answered`: it is the answer of a person. `childThread`: the thread that it called.

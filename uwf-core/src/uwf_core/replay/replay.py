@@ -1,7 +1,7 @@
 """Replay threads: the verdicts, with their causes, as a document."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypedDict
 
 from uwf_core.engine.find import find_thread
 from uwf_core.fields.records import write_record
@@ -9,7 +9,7 @@ from uwf_core.ids import Ref
 from uwf_core.replay.causes import Cause, Sources, causes_of
 from uwf_core.replay.chain import Kind, Recorded, read_chain
 from uwf_core.replay.tree import VERDICTS, replay_tree, worst
-from uwf_core.replay.walk import Replayed, Verdict
+from uwf_core.replay.walk import Difference, Replayed, Verdict
 from uwf_core.thread.head import read_head
 from uwf_core.workflow.definition import Definition
 
@@ -23,7 +23,7 @@ class ReplayedDocument(TypedDict):
     failed, was replaced by a poke, or ended with a question, or the open call of another thread.
     `thread` is the replayed thread or one that it called; `path` has the roles that call that
     thread before the own one (`work/writer`). `engineVersion` recorded it; `prev` is the step
-    before it. `differences` are the keys of `Difference`, `causes` those of `Cause`.
+    before it.
     """
 
     thread: str
@@ -34,8 +34,8 @@ class ReplayedDocument(TypedDict):
     role: str
     kind: Kind
     verdict: Verdict
-    differences: list[dict[str, Any]]
-    causes: list[dict[str, Any]]
+    differences: list[Annotated[dict[str, Any], Difference]]
+    causes: list[Annotated[dict[str, Any], Cause]]
     engineVersion: str | None
 
 

@@ -1,9 +1,9 @@
 """What a thread has changed in its worktree."""
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from uwf_core.errors import WrongStateError
-from uwf_core.files.worktree import changes_since, patch_since
+from uwf_core.files.worktree import FileChange, changes_since, patch_since
 from uwf_core.files.worktree_place import check_place, is_worktree
 from uwf_core.process.git import GitFailed
 from uwf_core.views.recorded import open_thread
@@ -13,15 +13,13 @@ if TYPE_CHECKING:
 
 
 class WorktreeDiffDocument(TypedDict):
-    """The changes of a thread's worktree since its base, committed or not: each is a `FileChange`
-    with these keys.
-    """
+    """The changes of a thread's worktree since its base, committed or not."""
 
     thread: str
     folder: str
     branch: str
     base: str
-    files: list[dict[str, Any]]
+    files: list[Annotated[dict[str, Any], FileChange]]
 
 
 class WorktreeDiff:

@@ -3,12 +3,15 @@
 import os
 import re
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from uwf_core.commands import Screen, Session, command, working_folder
 from uwf_core.errors import UsageError
+
+if TYPE_CHECKING:
+    from uwf_improve.distill.write import DraftDocument, DraftPrompt
 
 _EXAMPLES: Final = (
     "uwf distill ~/.claude/projects/-home-me-shop/4f6c….jsonl -o fix-bugs",
@@ -45,15 +48,14 @@ def distill(
     read = read_session(session_, cwd, session.env)
     course = course_of(read)
     if show_prompt:
-        session.emit({"prompt": question_of(course)}, lambda each, _: str(each["prompt"]))
+        shown: DraftPrompt = {"prompt": question_of(course)}
+        session.emit(shown, lambda each, _: each["prompt"])
         return
     name = _checked(name or _name_of(session_))
     folder = Path(os.path.normpath(cwd / (output or name)))
     asked = agent is not None or model is not None
     texts = named_texts(course, agent, model, cwd, session.env) if asked else ROLES
-    document = write_draft(folder, name, course, read.format, texts)
-    document["hint"] = f"uwf workflow check {document['workflow']}"
-    session.emit(document, _text)
+    session.emit(write_draft(folder, name, course, read.format, texts), _text)
 
 
 def _name_of(word: str) -> str:
@@ -66,7 +68,7 @@ def _checked(name: str) -> str:
     return name
 
 
-def _text(document: dict[str, Any], _screen: Screen) -> str:
+def _text(document: "DraftDocument", _screen: Screen) -> str:
     roles = ", ".join(document["roles"])
     return (
         f"{document['workflow']}\n{document['recorded']}\n"

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from uwf_core.client import Client
 from uwf_core.errors import UsageError, UwfError
@@ -101,9 +101,28 @@ def _role_name(draft: WorkflowDraft, visit: RecordedVisit) -> str:
     return roles[kinds.index(visit.kind)]
 
 
+class DraftDocument(TypedDict):
+    """The files of a draft; `hint`: the next command."""
+
+    name: str
+    folder: str
+    workflow: str
+    recorded: str
+    format: str
+    roles: list[str]
+    steps: int
+    hint: str
+
+
+class DraftPrompt(TypedDict):
+    """The question to the agent that names the roles."""
+
+    prompt: str
+
+
 def write_draft(
     folder: Path, name: str, course: Course, source: str, texts: Mapping[Kind, RoleText]
-) -> dict[str, Any]:
+) -> DraftDocument:
     """Write `NAME.yaml` and `recorded/NAME.thread`; nothing stays if the draft is not right.
 
     Raises:
@@ -130,6 +149,7 @@ def write_draft(
         "format": source,
         "roles": list(draft.workflow["roles"]),
         "steps": steps,
+        "hint": f"uwf workflow check {file}",
     }
 
 

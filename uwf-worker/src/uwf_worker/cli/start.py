@@ -4,7 +4,7 @@ import signal
 import sys
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 
 METRICS_PORT = 9464
 """The port of `--metrics` without a number: that of exporters of OpenTelemetry for Prometheus."""
+
+
+class DrainedDocument(TypedDict):
+    """What a worker has done."""
+
+    worker: str
+    jobs: int
+    steps: int
 
 
 @command(
@@ -74,7 +82,7 @@ def start(
     if ended.starts_anew:
         session.note(f"worker {worker.id} starts anew after {ended.jobs} jobs")
         restart([*own_python("uwf_core"), *sys.argv[1:]])
-    document = {"worker": worker.id, "jobs": ended.jobs, "steps": ended.steps}
+    document: DrainedDocument = {"worker": worker.id, "jobs": ended.jobs, "steps": ended.steps}
     session.emit(document, lambda shown, _: f"drained after {shown['jobs']} jobs")
     return 0
 
