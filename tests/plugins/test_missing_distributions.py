@@ -12,7 +12,6 @@ MISSING = {
     "distill x": "uwf-improve",
     "web": "uwf-web",
     "worker status": "uwf-worker",
-    "schedule list": "uwf-worker",
     "acp": "uwf-agent-acp",
     "mcp": "uwf-mcp",
     "plugin new agent x": "uwf-testing",

@@ -68,12 +68,16 @@ def template(tmp_path_factory) -> Place:
     step = place.document("thread", "exec", thread)["steps"][0]["step"]
     bundle = str(parent / "thread.tar")
     place.document("thread", "export", done, "-o", bundle)
+    cron = "0 0 1 1 *"
+    place.document("schedule", "add", "kept", cron, "pair", "-p", "a task")
     entries = place.document("log", "list")
     place.words.update(
         done=done,
         thread=thread,
         step=step,
         workflow="pair",
+        schedule="kept",
+        cron=cron,
         file="pair.yaml",
         json=str(parent / "payload.json"),
         schema=str(parent / "schema.json"),

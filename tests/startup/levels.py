@@ -48,6 +48,7 @@ _CHECKS = frozenset(
         "rpds",
         "attr",
         "attrs",
+        "cronsim",
         # what a distribution says about itself
         "importlib_metadata",
         "lazy_importer",
@@ -196,6 +197,17 @@ CALLS = [
     Call("thread tag", "thread tag {thread} team=web"),
     Call("thread list", "thread list --tag team=web --role writer --text task"),
     Call("tick", "tick --print cron"),
+    Call("schedule add", "schedule add nightly {cron} {workflow} -p task"),
+    Call("schedule list", "schedule list"),
+    *(
+        Call(f"schedule {name}", f"schedule {name} {{schedule}}")
+        for name in (
+            "pause",
+            "resume",
+            "run",
+            "rm",
+        )
+    ),
     Call("inbox", "inbox"),
     Call("inbox", "inbox --format text"),
     Call("thread show", "thread show {thread}"),

@@ -97,15 +97,6 @@ IMPROVE = {
 """The commands of `uwf improve`, in an order that works."""
 WORKER = {"start": (), "status": (), "drain": ("--all",), "migrate": ()}
 """The commands of `uwf worker`, which reject a store in a file."""
-SCHEDULE = {
-    "add": ("nightly", "0 0 * * *", "pair", "-p", "Go."),
-    "list": (),
-    "pause": ("nightly",),
-    "resume": ("nightly",),
-    "run": ("nightly",),
-    "rm": ("nightly",),
-}
-"""The commands of `uwf schedule`, which reject it as well."""
 TASKS = {
     "version": 1,
     "name": "tasks",
@@ -154,7 +145,7 @@ def test_every_command_is_tried_here():
     tried = {call.command for call in CALLS} | {f"eval {name}" for name in EVAL} | {"acp", "web"}
     tried |= {"mcp"}
     tried |= {f"improve {name}" for name in IMPROVE} | {f"worker {name}" for name in WORKER}
-    tried |= {"distill"} | {f"schedule {name}" for name in SCHEDULE}
+    tried |= {"distill"}
     assert tree(Root()) - tried == set()
 
 
@@ -168,7 +159,7 @@ def test_no_command_executes_a_module_of_its_folder(words, place: Place, execute
 
 @pytest.mark.parametrize(
     ("group", "commands"),
-    [("eval", EVAL), ("improve", IMPROVE), ("worker", WORKER), ("schedule", SCHEDULE)],
+    [("eval", EVAL), ("improve", IMPROVE), ("worker", WORKER)],
 )
 def test_no_command_of_a_group_executes_a_module_of_its_folder(
     group, commands, place: Place, executed
@@ -185,7 +176,7 @@ def test_no_command_of_a_group_executes_a_module_of_its_folder(
     for name, words in commands.items():
         done = place.uwf(group, name, *words)
         assert not executed.exists(), f"{name}: {executed.read_text()}"
-        codes = (2,) if group in ("worker", "schedule") else (0, 5)
+        codes = (2,) if group == "worker" else (0, 5)
         assert done.returncode in codes, f"{name}: {done.stderr}"
 
 

@@ -275,7 +275,7 @@ def test_the_demo_repairs_a_program(uwf, tmp_path):
 READING = ["thread list --all", "thread show @last", "step list @last", "step show @last",
            "step turns @last", "workflow list", "workflow show pair", "agent list", "plugin list",
            "config show", "config show --origin", "log list", "log show @last", "prompt list",
-           "cas schema list", "config path", "config get limits"]  # fmt: skip
+           "cas schema list", "schedule list", "config path", "config get limits"]  # fmt: skip
 
 
 @pytest.mark.parametrize("form", ["text", "json", "yaml"])

@@ -43,7 +43,6 @@ def test_the_groups_of_plugins_offer_their_commands_and_options():
     assert {"run", "compare", "report"} <= set(words_of("eval"))
     assert {"propose", "decide"} <= set(words_of("improve"))
     assert words_of("worker", "dr") == ["drain"]
-    assert {"add", "pause"} <= set(words_of("schedule"))
     assert words_of("eval run", "--repe") == ["--repeat"]
     assert words_of("distill") == []
 

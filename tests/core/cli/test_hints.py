@@ -15,7 +15,7 @@ from uwf_core.operations.rows import RETIRED, Noun
 COMMANDS = every_command().rows
 
 ROOT = Path(uwf_core.__file__).parent
-FOREIGN = {"acp", "eval", "improve", "mcp", "schedule", "web", "worker"}
+FOREIGN = {"acp", "eval", "improve", "mcp", "web", "worker"}
 PROSE = {"and", "cannot", "is", "on", "plugins", "runs"}
 """What follows the word uwf in a sentence that begins with it."""
 VALUE = "VALUE"

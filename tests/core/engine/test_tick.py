@@ -86,7 +86,7 @@ def test_tick_leaves_alone_what_a_person_runs_step_by_step(
     project.script([developer(DONE), APPROVED])
     uwf.exec(thread)
     assert uwf.tick() == {
-        "started": [], "running": [], "due": [], "problems": [], "nextAtMs": None,
+        "fired": [], "started": [], "running": [], "due": [], "problems": [], "nextAtMs": None,
     }  # fmt: skip
 
 

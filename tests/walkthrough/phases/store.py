@@ -63,18 +63,3 @@ def workers_need_a_store_that_many_machines_reach(uwf: Uwf) -> None:
     """They work in the tests of PostgreSQL; with the file of this walkthrough each one says so."""
     for command in ("start", "status", "drain --all", "migrate"):
         uwf(f"worker {command}", code=2, fails="workers cannot run threads of")
-
-
-SCHEDULED = ("nightly",)
-SCHEDULE = {
-    "add": (*SCHEDULED, "0 0 * * *", "letter", "-p", "Go."),
-    "list": (),
-    **dict.fromkeys(("pause", "resume", "run", "rm"), SCHEDULED),
-}
-
-
-@check(*(f"schedule {name}" for name in SCHEDULE))
-def schedules_need_workers(uwf: Uwf) -> None:
-    """As those; the message names what one machine can use instead."""
-    for name, words in SCHEDULE.items():
-        uwf(f"schedule {name}", *words, code=2, fails="schedules need workers")

@@ -114,6 +114,21 @@ def a_stopped_run_is_not_continued(uwf: Uwf) -> None:
     uwf("tick --print cron --format text", says=["UWF_HOME=", "uwf_core tick"])
 
 
+@check(*(f"schedule {name}" for name in ("add", "list", "pause", "resume", "run", "rm")))
+def a_schedule_starts_a_thread(uwf: Uwf) -> None:
+    words = ("0 0 1 1 *", "letter.yaml", "-p", "Go.", "--tz", "Europe/Berlin")
+    added = uwf("schedule add nightly", *words, has={"state": "active", "timeZone": words[-1]})
+    uwf("schedule add nightly", *words, code=2, fails="exists")
+    uwf("schedule add other", "0 0 * *", *words[1:], code=2, fails="not a cron expression")
+    uwf("schedule pause nightly", has={"state": "paused", "nextAtMs": None})
+    uwf("schedule resume nightly", has={"state": "active", "nextAtMs": added["nextAtMs"]})
+    thread = uwf("schedule run nightly")["thread"]
+    uwf("thread wait", thread, has={"status": "completed"})
+    uwf("schedule list", has={"schedules.#": 1, "schedules.0.thread": thread})
+    uwf("schedule rm nightly", has={"removed": "nightly"})
+    uwf("schedule rm nightly", code=2, fails="unknown schedule")
+
+
 @check("run", "thread resume", "thread list")
 def branches_run_in_parallel_and_one_waits_for_a_person(uwf: Uwf) -> None:
     run = uwf.survey(has={"suspendMessage": "Publish this? It depends on you"})

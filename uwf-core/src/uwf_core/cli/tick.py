@@ -12,9 +12,12 @@ def tick_text(document: Mapping[str, Any], screen: Screen) -> str:
     if "lines" in document:
         return str(document["lines"])
     problems = document["problems"]
-    lines = [f"started {thread}" for thread in document["started"]]
+    lines = [f"schedule {each['schedule']}: thread {each['thread']}" for each in document["fired"]]
+    lines += [f"started {thread}" for thread in document["started"]]
     lines += [f"due {thread}: `limits.runs` run already" for thread in document["due"]]
-    lines += [screen.paint(f"{each['thread']}: {each['message']}", "error") for each in problems]
+    for each in problems:
+        subject = each["thread"] or f"schedule {each['schedule']}"
+        lines.append(screen.paint(f"{subject}: {each['message']}", "error"))
     if not lines:
         lines.append("nothing is due")
     if document["nextAtMs"] is not None:

@@ -22,6 +22,7 @@ TABLE: Final = Table(
         "config": "Settings, their origins, and trusted folders",
         "cas": "The store: nodes and their types",
         "cas.schema": "The types of nodes",
+        "schedule": "Schedules: threads that start at set times",
         "store": "Whole stores: check, migrate, copy, move, prune",
         "bundle": "Bundles: threads exported to files",
         "log": "Past commands and their errors",

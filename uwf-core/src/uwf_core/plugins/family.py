@@ -42,7 +42,6 @@ _ADAPTERS = {
     (COMMANDS, "distill"): "uwf-improve",
     (COMMANDS, "eval"): "uwf-eval",
     (COMMANDS, "improve"): "uwf-improve",
-    (COMMANDS, "schedule"): "uwf-worker",
     (COMMANDS, "web"): "uwf-web",
     (COMMANDS, "worker"): "uwf-worker",
     (OBSERVERS, "otel"): "uwf-export[otel]",

@@ -98,6 +98,22 @@ def run_in_background(
     return Outcome(exec_document(head, [], "running"), ExitCode.DONE)
 
 
+def run_unattended(engine: "Engine", word: str) -> bool:
+    """Continue a thread in a separate process, whose project is that of the thread's folder; False
+    if another process was quicker. Raises as `run_in_background`.
+    """
+    folder = read_head(engine.store, find_thread(engine, word)).state.cwd
+    options = RunOptions(until_done=True, unattended=True)
+    cwd = folder if Path(folder).is_dir() else None
+    try:
+        run_in_background(engine, "exec", word, options, cwd=cwd)
+    except UwfError as error:  # also what the other process has printed
+        if error.exit_code != ExitCode.BUSY:
+            raise
+        return False
+    return True
+
+
 def _file_of(text: str, folder: Path, files: ExitStack) -> int:
     """The descriptor of a nameless file with this text; `folder` is private, `TMPDIR` need not be
     usable.

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.api.dispatch import Claim, Dispatch, DispatchBackend, WaitingRow
@@ -17,19 +17,17 @@ from uwf_core.errors import AgentStuck, BusyError, UnknownIdError, UsageError, U
 from uwf_core.ids import ThreadId
 from uwf_core.thread.head import Head, queue_head, read_head
 from uwf_core.thread.lifecycle import Input, check_head
-from uwf_core.thread.names import head_name
 from uwf_core.threads.resume import Said, resume_thread
-from uwf_core.threads.start import StartOptions, check_start, start_thread
+from uwf_core.threads.start import StartOptions, start_thread
 from uwf_core.views.unserved import live_labels, unserved
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.process.cancel import Cancel
+    from uwf_core.threads.schedules.firing import Fired
     from uwf_core.views.unserved import Unserved
 
 _ALL_STEPS = 1_000_000
-_LATER = ("thread", "queue")
-"""The options of a start that a plan leaves open."""
 _SETTLE_TRIES = 5
 _STOP_SECONDS, _LOOK_SECONDS = 40.0, 0.2
 """A worker that is cut off ends its run when its lease has almost expired."""
@@ -86,34 +84,15 @@ class QueuedThreads:
         """How many threads with a label may run at a time."""
         return self._engine.settings.worker.limits
 
-    def plan_start(self, options: StartOptions) -> dict[str, Any]:
-        """What to start later by `start_planned`, as JSON, without secrets; seen from the folder of
-        the engine. Stores nothing. Errors as `start_thread`.
-        """
-        engine = self._engine
-        dispatch_backend(engine)
-        check_start(engine, options, self._watch)
-        fields = {key: value for key, value in options._asdict().items() if key not in _LATER}
-        clean: dict[str, Any] = engine.redactor.value({**fields, "folder": engine.cwd})
-        return clean
+    def fire_schedules(self) -> "Iterator[Fired]":
+        """Start the threads of the schedules with `--queue` that are due.
 
-    def start_planned(self, plan: Mapping[str, Any], thread: str, tags: Mapping[str, str]) -> None:
-        """Create the thread of a plan with this id for workers; nothing if it exists, so the call
-        can be repeated. Errors as `start_thread`.
+        Raises:
+            StoreError: the store cannot be reached.
         """
-        engine = self._engine
-        dispatch_backend(engine)
-        if engine.store.rows(head_name(ThreadId.parse(thread)), limit=1):
-            return
-        fields = {key: value for key, value in plan.items() if key != "folder"}
-        try:
-            options = StartOptions(**fields)
-        except TypeError as error:
-            raise UsageError(
-                "the plan was made by another version of uwf", hint="add the schedule again"
-            ) from error
-        named = options._replace(thread=thread, queue=True, tags={**options.tags, **tags})
-        start_thread(engine, named, self._watch)
+        from uwf_core.threads.schedules.firing import fire_schedules
+
+        return fire_schedules(self._engine, self._watch, only_queued=True)
 
     def waiting(self, limit: int) -> "list[tuple[WaitingRow, Unserved | None]]":
         """The wanted rows that nobody runs now, by priority; with what is missing for those that

@@ -1,47 +1,58 @@
-"""`uwf tick`: one pass over the threads that continue by themselves, for cron and the like.
+"""`uwf tick`: one pass over schedules and the threads that continue by themselves, for cron and the
+like.
 
-It acts on unattended threads alone (`thread.head.UNATTENDED`). Two passes at once are harmless: the
-lock of a thread decides which of their runs has it.
+It acts on unattended threads alone (`thread.head.UNATTENDED`); a schedule makes such ones. Two
+passes at once are harmless: the lock of a thread decides which of their runs has it.
 """
 
-import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypedDict
 
-from uwf_core.engine.context import RunOptions
 from uwf_core.engine.locking import locked_head
 from uwf_core.engine.retry import after_kill
-from uwf_core.errors import BusyError, UwfError
+from uwf_core.errors import UwfError
 from uwf_core.thread.calls import shown_state, waiting_below
 from uwf_core.thread.head import UNATTENDED, Head, head_of
 from uwf_core.thread.lifecycle import continues_alone, effective
 from uwf_core.thread.names import HEADS
-from uwf_core.threads.background import run_in_background
+from uwf_core.threads.background import run_unattended
 from uwf_core.threads.control import is_run
+from uwf_core.threads.schedules.stored import SCHEDULES
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
+    from uwf_core.engine.watch import Watch
     from uwf_core.thread.calls import Waiting
 
 
 class TickProblem(TypedDict):
-    """A thread that could not be continued."""
+    """A thread that could not be continued, or a schedule that could not start one."""
 
-    thread: str
+    thread: str | None
+    schedule: str | None
     message: str
+
+
+class TickFired(TypedDict):
+    """A schedule that was due, and the thread that it has created."""
+
+    schedule: str
+    thread: str
 
 
 class TickDocument(TypedDict):
     """What a pass has found and done.
 
     Attributes:
+        fired: the schedules that were due, each with its new thread.
         started: the threads that it continues, each in a separate process. running: those that
             ran already.
         due: threads that are due, but `limits.runs` run already.
-        problems: the threads that could not be continued.
+        problems: the threads that could not be continued, and the schedules that failed.
         nextAtMs: when the next one is due, in ms since 1970; null if none is.
     """
 
+    fired: list[TickFired]
     started: list[str]
     running: list[str]
     due: list[str]
@@ -55,18 +66,20 @@ class TickLines(TypedDict):
     lines: str
 
 
-def tick(engine: "Engine", scheduler: str | None = None) -> TickDocument | TickLines:
-    """Continue the unattended threads that are due, the one that is due for longest first. With a
-    `scheduler`, return the lines for it instead.
+def tick(
+    engine: "Engine", watch: "Watch", scheduler: str | None = None
+) -> TickDocument | TickLines:
+    """Fire the schedules that are due, and continue the unattended threads that are, the one that
+    is due for longest first. With a `scheduler`, return the lines for it instead.
     """
     if scheduler is not None:
         from uwf_core.threads.tick_lines import lines_for  # for the day of the set-up
 
         return {"lines": lines_for(engine, scheduler)}
-    later = _expire_questions(engine)
     found: TickDocument = {
-        "started": [], "running": [], "due": [], "problems": [], "nextAtMs": None,
+        "fired": [], "started": [], "running": [], "due": [], "problems": [], "nextAtMs": None,
     }  # fmt: skip
+    later = _expire_questions(engine) + _fire_schedules(engine, watch, found)
     times, now_ms = _times(engine, found), engine.now_ms()
     later += [at_ms for at_ms, _ in times if at_ms > now_ms]
     found["nextAtMs"] = min(later, default=None)
@@ -78,6 +91,23 @@ def tick(engine: "Engine", scheduler: str | None = None) -> TickDocument | TickL
         else:
             _start(engine, head, found)
     return found
+
+
+def _fire_schedules(engine: "Engine", watch: "Watch", found: TickDocument) -> list[int]:
+    """Fire the schedules that are due; the next times of all."""
+    if not engine.store.rows(SCHEDULES, limit=1):
+        return []
+    from uwf_core.threads.schedules.firing import fire_schedules  # where there are some
+
+    later = []
+    for each in fire_schedules(engine, watch):
+        if each.thread is not None:
+            found["fired"].append({"schedule": each.name, "thread": each.thread})
+        if each.error is not None:
+            problem: TickProblem = {"thread": None, "schedule": each.name, "message": each.error}
+            found["problems"].append(problem)
+        later += [] if each.next_ms is None else [each.next_ms]
+    return later
 
 
 def _times(engine: "Engine", found: TickDocument) -> list[tuple[int, Head]]:
@@ -115,23 +145,18 @@ def _expire_questions(engine: "Engine") -> list[int]:
 
 
 def _start(engine: "Engine", head: Head, found: TickDocument) -> None:
-    """Continue a thread in a separate process, whose project is that of the thread's folder."""
-    cwd = head.state.cwd if os.path.isdir(head.state.cwd) else None  # noqa: PTH112
     try:
-        run_in_background(
-            engine, "exec", head.thread, RunOptions(until_done=True, unattended=True), cwd=cwd
-        )
-    except BusyError:  # another pass was quicker
-        found["running"].append(head.thread)
+        is_ours = run_unattended(engine, head.thread)
     except UwfError as error:
         found["problems"].append(_problem(engine, head.thread, error))
     else:
-        found["started"].append(head.thread)
+        found["started"] += [head.thread] if is_ours else []
         found["running"].append(head.thread)
 
 
 def _problem(engine: "Engine", thread: str, error: UwfError) -> TickProblem:
-    return {"thread": thread, "message": engine.redactor.text(error.message)}
+    message = engine.redactor.text(error.message)
+    return {"thread": thread, "schedule": None, "message": message}
 
 
 def _due_ms(engine: "Engine", head: Head) -> int | None:

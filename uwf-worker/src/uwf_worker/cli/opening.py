@@ -1,4 +1,4 @@
-"""What a worker opens: its store, the queue, clients for schedules, and the port of its figures."""
+"""What a worker opens: its store, the queue, and the port of its figures."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from uwf_core.commands import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from uwf_core.client import Client
     from uwf_store_postgres.place import Place
     from uwf_worker.engines.engine import Engine
@@ -38,14 +36,6 @@ def serving_metrics(
         yield
     finally:
         end()
-
-
-def open_at(client: "Client", notice: "Callable[[str], None]", folder: str) -> "Client":
-    """A client in the folder of a schedule, on the same store."""
-    from uwf_core.client import Client
-
-    store = client.queued.store_url
-    return Client.open(cwd=folder, store=store, via="schedule", on_notice=notice)
 
 
 def place_of_store(client: "Client") -> "Place":

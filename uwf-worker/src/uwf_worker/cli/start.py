@@ -53,17 +53,19 @@ def start(
 ) -> int:
     """Run threads that were handed to workers (`--queue`), until it drains.
 
-    It runs one thread at a time; start several for more. It also starts the threads of schedules.
+    It runs one thread at a time; start several for more. It also starts the threads of schedules
+    that were added with --queue.
     A signal (Ctrl-C, SIGTERM) or `uwf worker drain` lets it end after its step, a second signal at
     once.
     """
     from uwf_core.api import own_python
     from uwf_core.client import Client
-    from uwf_worker.cli.opening import open_at, open_queue, place_of_store, serving_metrics
-    from uwf_worker.schedules.firing import firing_schedules
+    from uwf_worker.cli.opening import open_queue, place_of_store, serving_metrics
+    from uwf_worker.schedules import firing_schedules
     from uwf_worker.worker import Worker, WorkerOptions, restart
 
-    with Client.open(cwd=working_folder(), via="worker", on_notice=session.note) as client:
+    open_client = partial(Client.open, cwd=working_folder(), via="worker", on_notice=session.note)
+    with open_client() as client:
         own = [*client.queued.own_labels(), *labels]  # before anything connects
         place = place_of_store(client)
         queue = open_queue(place, engine)
@@ -74,7 +76,7 @@ def start(
             session.note(f"worker {worker.id} has {', '.join(options.labels)}")
             with (
                 serving_metrics(session, worker, client, metrics),
-                firing_schedules(place, partial(open_at, client, session.note), session.note),
+                firing_schedules(open_client, session.note),
             ):
                 ended = worker.run()
         finally:

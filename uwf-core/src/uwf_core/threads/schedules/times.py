@@ -4,18 +4,16 @@ from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
-from cronsim import CronSim, CronSimError
-
 from uwf_core.errors import UsageError
 
 Missed = Literal["skip", "once"]
-"""What happens to times at which no worker lived: nothing, or one start for all of them."""
+"""What happens to times at which nobody looked: nothing, or one start for all of them."""
 
 Overlap = Literal["skip", "queue"]
 """What happens while the thread before is open: nothing, or a start after its end."""
 
-GRACE_MS = 60_000
-"""A time that is so long past was missed."""
+GRACE_MS = 600_000
+"""A time that is so long past was missed: `uwf tick` usually runs every five minutes."""
 
 MOST_WAITING = 100
 """So many starts wait for the end of the thread before."""
@@ -88,6 +86,8 @@ def next_time(cron: str, zone: str, after_ms: int) -> int:
     Raises:
         UsageError: not a cron expression, one that never occurs, or an unknown time zone.
     """
+    from cronsim import CronSim, CronSimError  # 0.03 CPU seconds, where a schedule is due
+
     start = datetime.fromtimestamp(after_ms / 1000, UTC).astimezone(zone_of(zone))
     if len(cron.split()) != _FIELDS:
         raise _not_cron(cron, f"it has {len(cron.split())} fields, not {_FIELDS}")

@@ -5,7 +5,14 @@ from datetime import datetime
 import pytest
 
 from uwf_core.errors import UsageError
-from uwf_worker.schedules.times import GRACE_MS, MOST_WAITING, Decision, Timing, decide, next_time
+from uwf_core.threads.schedules.times import (
+    GRACE_MS,
+    MOST_WAITING,
+    Decision,
+    Timing,
+    decide,
+    next_time,
+)
 
 MINUTE = 60_000
 

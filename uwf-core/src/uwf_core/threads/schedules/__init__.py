@@ -1,0 +1,1 @@
+"""Schedules: threads that are started at the times of a cron expression."""

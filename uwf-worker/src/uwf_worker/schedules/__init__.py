@@ -1,1 +1,0 @@
-"""Schedules: threads that workers start at the times of a cron expression."""
