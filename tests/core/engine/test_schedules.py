@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 from tests.core.engine.conftest import APPROVED, LOOP, UNSURE
@@ -11,6 +12,7 @@ from tests.core.engine.test_tick import until
 
 from uwf_core.client import Client, ThreadFilter
 from uwf_core.testing.project import CommandOutcome, Project
+from uwf_core.threads.clock import ClockJumped
 from uwf_core.threads.schedules.stored import Schedule, Stored, find_schedule
 
 HOUR_MS = 3_600_000
@@ -256,3 +258,52 @@ def test_a_damaged_schedule_stops_no_other(project: Project, uwf: Client, tag: s
     assert "damaged" in found["problems"][0]["message"]
     assert project.uwf("schedule", "rm", "a").exit_code == 0
     assert list(listed(project)) == ["b"]
+
+
+def test_a_clock_that_is_put_ahead_fires_nothing_until_it_is_accepted(
+    project: Project, uwf: Client
+):
+    """Each pass finds it again; a clock that is put back and right again fires nothing twice."""
+    add(project, "hourly", cron="0 * * * *")
+    assert uwf.tick()["fired"] == []
+    clock = uwf._engine.now_ms
+    jumped, later = lambda: clock() + 26 * HOUR_MS, lambda: clock() + 27 * HOUR_MS
+    uwf._engine.now_ms = jumped  # type: ignore[method-assign]
+    for _ in range(2):
+        with pytest.raises(ClockJumped, match="put ahead by 936"):
+            uwf.tick()
+    assert threads_of(uwf, "hourly") == []
+    uwf._engine.now_ms = clock  # type: ignore[method-assign]
+    assert uwf.tick()["fired"] == []
+    uwf._engine.now_ms = jumped  # type: ignore[method-assign]
+    assert len(uwf.tick(accept_clock=True)["fired"]) == 1
+    for now in (clock, jumped):
+        uwf._engine.now_ms = now  # type: ignore[method-assign]
+        with suppress(ClockJumped):
+            assert uwf.tick()["fired"] == []
+    assert uwf.tick(accept_clock=True)["fired"] == []
+    until(have_ended(uwf, "hourly"))
+    uwf._engine.now_ms = later  # type: ignore[method-assign]
+    assert len(uwf.tick(accept_clock=True)["fired"]) == 1
+
+
+def test_nothing_is_done_by_a_clock_that_was_put_ahead(project: Project):
+    """As a command, by the clocks that the last pass has stored; those of another boot do not
+    count, and sleep is part of the time since boot.
+    """
+    assert project.uwf("tick").exit_code == 0
+    file = project.home / "clock.json"
+    wall_ms, boot_ms, boot = json.loads(file.read_text())
+    file.write_text(json.dumps([wall_ms - 2 * HOUR_MS, boot_ms, boot]))
+    refused = project.uwf("tick")
+    assert (refused.exit_code, refused.error["code"]) == (2, "clock")
+    assert "uwf tick --accept-clock" in refused.error["hint"]
+    assert project.uwf("tick").exit_code == 2
+    assert project.uwf("tick", "--accept-clock").exit_code == 0
+    assert project.uwf("tick").exit_code == 0
+    for slept in (
+        [wall_ms - 2 * HOUR_MS, boot_ms - 2 * HOUR_MS, boot],
+        [wall_ms - 2 * HOUR_MS, boot_ms, "other"],
+    ):
+        file.write_text(json.dumps(slept))
+        assert project.uwf("tick").exit_code == 0

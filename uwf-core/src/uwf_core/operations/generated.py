@@ -307,18 +307,22 @@ class Operations(OperationCaller):
         """
         return self._call('uwf_core.threads.control:wait_thread', '', thread=thread, timeout_s=timeout_s)
 
-    def tick(self, *, scheduler: str | None = None) -> TickDocument | TickLines:
+    def tick(self, *, scheduler: str | None = None, accept_clock: bool = False) -> TickDocument | TickLines:
         """Continue the threads that are due and that nobody watches: for cron and the like.
 
-        It continues threads whose newest run was `uwf run`, --until-done or --background: after the
-        pause before another attempt, after the time of an edge, and after their process has died. Each
-        runs in a separate process, `limits.runs` (4) at a time. It leaves threads alone that you
-        run step by step, that you have stopped, or that wait for a person or at a limit.
+        It fires the schedules that are due. It continues threads whose newest run was `uwf run`,
+        --until-done or --background: after the pause before another attempt, after the time of an edge,
+        and after their process has died. Each runs in a separate process, `limits.runs` (4) at a time.
+        It leaves threads alone that you run step by step, that you have stopped, or that wait for a
+        person or at a limit.
+
+        If the clock was put ahead since the last pass, it does nothing and returns 2: what looks due is
+        not. --accept-clock says that the clock is right now.
 
         $ uwf tick
         $ uwf tick --print cron
         """
-        return self._call('uwf_core.threads.tick:tick', '', scheduler=scheduler)
+        return self._call('uwf_core.threads.tick:tick', '', scheduler=scheduler, accept_clock=accept_clock)
 
     def inbox(self, thread: str | None = None) -> Sequence[InboxItem]:
         """Show what waits for you, or answer it: the longest wait first, with commands to continue.

@@ -282,13 +282,18 @@ def tick(
         Kind("", "cron|systemd|launchd", options=("--print",)),
         "Print the lines that run it every five minutes, and do nothing else.",
     ] = None,
+    accept_clock: Annotated[bool, "The clock was put ahead, and is right now."] = False,
 ) -> "TickDocument | TickLines":
     """Continue the threads that are due and that nobody watches: for cron and the like.
 
-    It continues threads whose newest run was `uwf run`, --until-done or --background: after the
-    pause before another attempt, after the time of an edge, and after their process has died. Each
-    runs in a separate process, `limits.runs` (4) at a time. It leaves threads alone that you
-    run step by step, that you have stopped, or that wait for a person or at a limit.
+    It fires the schedules that are due. It continues threads whose newest run was `uwf run`,
+    --until-done or --background: after the pause before another attempt, after the time of an edge,
+    and after their process has died. Each runs in a separate process, `limits.runs` (4) at a time.
+    It leaves threads alone that you run step by step, that you have stopped, or that wait for a
+    person or at a limit.
+
+    If the clock was put ahead since the last pass, it does nothing and returns 2: what looks due is
+    not. --accept-clock says that the clock is right now.
 
     $ uwf tick
     $ uwf tick --print cron

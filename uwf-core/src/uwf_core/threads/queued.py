@@ -88,10 +88,12 @@ class QueuedThreads:
         """Start the threads of the schedules with `--queue` that are due.
 
         Raises:
-            StoreError: the store cannot be reached.
+            StoreError: the store cannot be reached. ClockJumped: see `tick`.
         """
+        from uwf_core.threads.clock import check_clock
         from uwf_core.threads.schedules.firing import fire_schedules
 
+        check_clock(self._engine)
         return fire_schedules(self._engine, self._watch, only_queued=True)
 
     def waiting(self, limit: int) -> "list[tuple[WaitingRow, Unserved | None]]":

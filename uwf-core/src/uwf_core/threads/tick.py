@@ -16,6 +16,7 @@ from uwf_core.thread.head import UNATTENDED, Head, head_of
 from uwf_core.thread.lifecycle import continues_alone, effective
 from uwf_core.thread.names import HEADS
 from uwf_core.threads.background import run_unattended
+from uwf_core.threads.clock import check_clock
 from uwf_core.threads.control import is_run
 from uwf_core.threads.schedules.stored import SCHEDULES
 
@@ -67,15 +68,19 @@ class TickLines(TypedDict):
 
 
 def tick(
-    engine: "Engine", watch: "Watch", scheduler: str | None = None
+    engine: "Engine", watch: "Watch", scheduler: str | None = None, accept_clock: bool = False
 ) -> TickDocument | TickLines:
     """Fire the schedules that are due, and continue the unattended threads that are, the one that
     is due for longest first. With a `scheduler`, return the lines for it instead.
+
+    Raises:
+        ClockJumped: the clock has, and nobody has accepted that; nothing was done.
     """
     if scheduler is not None:
         from uwf_core.threads.tick_lines import lines_for  # for the day of the set-up
 
         return {"lines": lines_for(engine, scheduler)}
+    check_clock(engine, accept=accept_clock)
     found: TickDocument = {
         "fired": [], "started": [], "running": [], "due": [], "problems": [], "nextAtMs": None,
     }  # fmt: skip

@@ -70,17 +70,17 @@ def _fire(engine: "Engine", watch: "Watch", stored: Stored) -> Fired:
         BusyError: another process was quicker. StoreError: the store cannot be reached, or what
             it has of the schedule is damaged.
     """
-    one = stored.schedule
-    if not _may_fire(one, engine.now_ms()):
+    one, now_ms = stored.schedule, engine.now_ms()
+    if not _may_fire(one, now_ms):
         return _fired(one)
     try:
         plan = stored.plan(engine.store)
         with _engine_in(engine, plan["folder"]) as other, other.store.transaction():
-            return _decided(other, watch, find_schedule(other.store, one.name), plan)
+            return _decided(other, watch, find_schedule(other.store, one.name), plan, now_ms)
     except (StoreError, BusyError):
         raise
     except UwfError as error:  # of this schedule alone: its folder, its workflow, its expression
-        following, words = _following(one, engine.now_ms()), _words(engine, error)
+        following, words = _following(one, now_ms), _words(engine, error)
         stored.save(engine.store, one._replace(next_at_ms=following, error=words))
         return Fired(one.name, None, words, following)
 
@@ -107,8 +107,10 @@ def fire_now(engine: "Engine", watch: "Watch", name: str) -> Stored:
         return stored.save(other.store, _started(other, watch, stored.schedule, plan))
 
 
-def _decided(engine: "Engine", watch: "Watch", stored: Stored, plan: Mapping[str, Any]) -> Fired:
-    one, now_ms = stored.schedule, engine.now_ms()
+def _decided(
+    engine: "Engine", watch: "Watch", stored: Stored, plan: Mapping[str, Any], now_ms: int
+) -> Fired:
+    one = stored.schedule
     if not _may_fire(one, now_ms):  # another process was quicker
         return _fired(one)
     timing = Timing(one.cron, one.time_zone, one.missed, one.overlap, one.next_at_ms, one.waiting)
