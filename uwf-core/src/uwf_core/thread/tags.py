@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 _MOST_CHARACTERS = 200
 _LONGEST_TASK = 200
+CUT = "…"
+"""At the end of a task that is longer."""
 
 
 def parse_tags(words: Sequence[str], option: str = "--tag") -> dict[str, Any]:
@@ -51,7 +53,7 @@ def task_tag(store: "Store", start: str) -> dict[str, str]:
         task = first_line(store.text(store.payload(start)["prompt"])).replace("\0", " ")
     except (UwfError, KeyError, TypeError):
         return {}
-    return {TASK: task if len(task) <= _LONGEST_TASK else f"{task[: _LONGEST_TASK - 1]}…"}
+    return {TASK: task if len(task) <= _LONGEST_TASK else f"{task[: _LONGEST_TASK - 1]}{CUT}"}
 
 
 def first_line(text: str) -> str:

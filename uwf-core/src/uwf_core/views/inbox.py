@@ -9,7 +9,6 @@ from uwf_core.errors import UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import asks_below, calling_heads, threads_in_calls, waiting_below
 from uwf_core.thread.head import read_head
-from uwf_core.thread.tags import first_line
 from uwf_core.views.recorded import RecordedThread
 from uwf_core.views.row import ThreadFilter
 from uwf_core.views.show import commands_of, show_thread, until_done
@@ -115,7 +114,7 @@ def _item(
         "thread": head.thread,
         "root": root.id,
         "workflowName": root.stored.workflow_name,
-        "task": first_line(root.task),
+        "task": root.task_line,
         "kind": kind,
         "role": role,
         "message": message,

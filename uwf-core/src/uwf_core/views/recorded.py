@@ -37,7 +37,8 @@ from uwf_core.thread.history import (
 )
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of
-from uwf_core.thread.names import attempt_name, turns_prefix
+from uwf_core.thread.names import TASK, attempt_name, turns_prefix
+from uwf_core.thread.tags import CUT, first_line
 from uwf_core.views.recorded_step import RecordedCall, RecordedStep, RecordedTurn, open_calls_of
 
 if TYPE_CHECKING:
@@ -148,6 +149,12 @@ class RecordedThread:
     def task(self) -> str:
         """The text with which the thread was started."""
         return self._engine.store.text(Ref(self.node["prompt"]))
+
+    @property
+    def task_line(self) -> str:
+        """The first line of its task, which its head has unless it is long."""
+        line = self.variable.tags.get(TASK)
+        return first_line(self.task) if line is None or line.endswith(CUT) else line
 
     @property
     def input(self) -> Any:
