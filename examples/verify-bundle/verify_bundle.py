@@ -181,6 +181,13 @@ class Parts:
         return number
 
 
+def output_of(step):
+    found = {**NODES[step["output"]], "_body": NODES.get(step["body"]) or ""}
+    if step["child"] and NODES[NODES[step["child"]]["workflow"]]["workspace"]:
+        found |= {"$folder": step["cwd"], "$gitBranch": f"uwf/{step['session']}"}
+    return found
+
+
 class Attempt:
     """A step, a failed attempt or a question, after the steps of `chain` and the attempts `tries`."""
 
@@ -194,9 +201,10 @@ class Attempt:
         self.replaces = step["replaces"] and NODES[step["replaces"]]
 
     def data(self, step=None):
-        found = {**NODES[step["output"]], "_body": NODES.get(step["body"]) or ""} if step else {}
-        if step and step["child"] and NODES[NODES[step["child"]]["workflow"]]["workspace"]:
-            found |= {"$folder": step["cwd"], "$gitBranch": f"uwf/{step['session']}"}
+        found = output_of(step) if step else {}
+        if re.search(r"\{\{[{&#^]?\s*steps\.", dumped(self.workflow)):  # the newest output of each role
+            chain = *map(NODES.get, self.chain), *[step] * (step is self.step)
+            found["steps"] = {n["role"]: output_of(n) for n in chain if not n["status"].startswith("$")}
         return {**found, "input": self.input} if self.workflow["input"] is not None else found
 
     def follow(self, edge, step=None):

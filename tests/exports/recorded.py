@@ -49,10 +49,10 @@ graph:
     written: {role: counter, prompt: "Count {{{text}}}"}
     unsure: {role: $SUSPEND, prompt: "Please say: {{{question}}}"}
   counter:
-    counted: {role: editor, prompt: "It has {{{stdout}}} letters. Send it?"}
+    counted: {role: editor, prompt: "It has {{{stdout}}} letters: {{{steps.writer.text}}} Send it?"}
   editor:
     send: {role: $END, prompt: Sent.}
-    again: {role: writer, prompt: "Again: {{why}}"}
+    again: {role: writer, prompt: "Again: {{why}} ({{{steps.counter.stdout}}})"}
 """
 _TURNS = [
     {"text": "Looking.", "reasoning": "First the file.", "toolCalls": [

@@ -57,7 +57,7 @@ def bundles(
 
 
 def test_the_script_is_short() -> None:
-    assert Module(SCRIPT, SCRIPT.parent).code_lines <= 310
+    assert Module(SCRIPT, SCRIPT.parent).code_lines <= 320
 
 
 def test_every_route_and_prompt_is_derived(bundles: Mapping[str, Path]) -> None:

@@ -23,6 +23,8 @@ class RandomFile:
         self.below = below
         self.input = typed_input(rng) if rng.random() < 0.3 else None
         self.worktree = rng.random() < 0.1
+        self.names_steps = rng.random() < 0.4
+        self.played: list[str] = []
         self.roles: dict[str, Mapping] = {}
         self.outputs: dict[str, Outputs] = {}
         self.graph: dict[str, Mapping] = {}
@@ -81,6 +83,7 @@ class RandomFile:
         self.graph["$START"] = start
         for number, name in enumerate(names):
             edges: Mapping = {}
+            self.played = names[: number + 1] if rng.random() < 0.9 else names
             for place, (status, fields) in enumerate(self.outputs[name].items()):
                 on = names[number + 1] if number + 1 < len(names) else "$END"
                 target = on if not place else rng.choice([*names, "$END", "$END", "$SUSPEND"])
@@ -125,7 +128,16 @@ class RandomFile:
         return found
 
     def _known(self, fields: Mapping) -> Mapping:
+        if self.names_steps:
+            fields = {**fields, **{f"steps.{name}": self._step(name) for name in self.played}}
         return fields if self.input is None else {**fields, "input": self.input}
+
+    def _step(self, role: str) -> Mapping:
+        """The type of the newest step of a role: perhaps with fields that not all of them have."""
+        outputs = [*self.outputs[role].values()]
+        some = outputs if self.rng.random() < 0.3 else [self.rng.choice(outputs)]
+        fields = {name: each for output in some for name, each in output.items()}
+        return {"type": "object", "properties": {**fields, "$status": {}, "_body": {}}}
 
     def _parallel(self, fields: Mapping, target: str) -> Mapping:
         rng, known = self.rng, {**self._known(fields), "$index": {"type": "integer"}}

@@ -23,7 +23,15 @@ def test_no_walk_through_a_checked_workflow_fails() -> None:
     counts, wrong = walked(seed=18, workflows=WORKFLOWS, walks=50 * WORKFLOWS)
     assert wrong == []
     assert counts["walks"] == 50 * WORKFLOWS
-    for reached in ("steps", "calls", "fan-outs", "branches", "ended", "suspended"):
+    for reached in (
+        "steps",
+        "calls",
+        "fan-outs",
+        "branches",
+        "ended",
+        "suspended",
+        "texts with steps",
+    ):
         assert counts[reached] > 100, counts
 
 

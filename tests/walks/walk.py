@@ -45,7 +45,7 @@ from uwf_core.workflow.fan_out import (
     joint_status,
 )
 from uwf_core.workflow.fields import reduced_input
-from uwf_core.workflow.variants import FOLDER, GIT_BRANCH, STATUS, variants
+from uwf_core.workflow.variants import BODY, FOLDER, GIT_BRANCH, STATUS, variants
 
 MOST_STEPS = 40
 DEPTH = 3
@@ -167,12 +167,14 @@ class Thread:
         self.depth = depth
         self.doubts = walk.workflows.doubts.get(definition.name, Doubts())
         self.children: dict[str, Thread] = {}
+        self.newest: dict[str, Any] = {}
+        self.steps = self.newest if definition.steps else None
 
     def run(self, kind: Any) -> Output:
         """Run it to its end; its last output is its result."""
-        place, data = f"graph.{START}.{kind}", start_data(self.definition, self.given)
+        place, data = f"graph.{START}.{kind}", start_data(self.definition, self.given, self.steps)
         edge = self.definition.graph[START][kind]
-        to = self._routed(lambda: apply_start_edge(self.definition, kind, self.given))
+        to = self._routed(lambda: apply_start_edge(self.definition, kind, self.given, self.steps))
         self._check_texts(place, edge, (data,))
         output: Mapping[str, Any] = self.given or {}
         leading, contexts = place, (data,)
@@ -202,8 +204,11 @@ class Thread:
             suspended = apply_edge(self.definition, role.name, read, body, self.given)
             return suspended, "", {}
         place, edge = f"graph.{role.name}.{status}", self._edge(role.name, status)
-        to = self._routed(lambda: apply_edge(self.definition, role.name, read, body, self.given))
-        data = template_data(self.definition, read, body, self.given)
+        if not status.startswith("$"):
+            self.newest[role.name] = {**read, BODY: body}
+        delivered = role.name, read, body, self.given, self.steps
+        to = self._routed(lambda: apply_edge(self.definition, *delivered))
+        data = template_data(self.definition, read, body, self.given, self.steps)
         if not self._is_to_branches(edge):
             self._check_texts(place, edge, (data,))
         return to, place, data
@@ -293,7 +298,9 @@ class Thread:
         self._check_text(f"{where}.location", task.branch.location or "", task.contexts)
         word = str(task.branch.workflow)
         called = self.definition if word == SELF else self.walk.workflows.definition(word)
-        output, *item = task.contexts
+        read, *item = task.contexts
+        output = {name: each for name, each in read.items() if each is not self.newest}
+        task = task._replace(contexts=(output, *item))
         given = item[0] if item else output
         if called.branch:
             given = {OUTPUT: output, ASKED: task.prompt, **({ITEM: item[0]} if item else {})}
@@ -347,6 +354,7 @@ class Thread:
         """Every tag that is rendered has a value, or the check has warned of it."""
         if "{{" not in text:
             return
+        self.walk.counts["texts with steps"] += "{{steps." in text or "{{#steps." in text
         for tag in _missing(templates.parse(text).nodes, [*contexts]):
             if (place, text, *tag.place) not in self.doubts.tags:
                 name = ".".join(tag.path)

@@ -4,6 +4,7 @@ import json
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.events import save_event
+from uwf_core.engine.plan import earlier_steps
 from uwf_core.errors import WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import expired_of_role, expiry
@@ -29,7 +30,9 @@ def expiry_of_question(run: "Run", attempt: "Attempt") -> "ExpiryPayload | None"
 
         is_typed = run.definition.input is not None
         given = read_input(run.engine.store, attempt.head.state) if is_typed else None
-        return expiry(role.within, expired_of_role(run.definition, role, given), asked_ms)
+        steps = earlier_steps(run.engine.store, run.definition, attempt.head.state)
+        to = expired_of_role(run.definition, role, given, steps)
+        return expiry(role.within, to, asked_ms)
     if attempt.payload["agent"] == HUMAN:
         return None
     return expiry(run.engine.settings.questions.within, None, asked_ms)

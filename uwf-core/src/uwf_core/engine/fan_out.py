@@ -14,11 +14,13 @@ from uwf_core.thread.calls import NewCall, OpenCall
 from uwf_core.thread.history import body_of, output_of
 from uwf_core.thread.limits import named
 from uwf_core.workflow.fan_out import ASKED, ITEM, OUTPUT, BranchTask
+from uwf_core.workflow.variants import STEPS
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.engine.context import Run, Task
     from uwf_core.engine.plan import Position
+    from uwf_core.thread.earlier import EarlierSteps
     from uwf_core.workflow.definition import Definition, Role
 
 
@@ -30,18 +32,20 @@ def calls_of_branches(run: "Run", role: "Role", task: "Task") -> list[NewCall]:
     """
     position = HeadPosition(run, run.head)
     most = run.engine.settings.limits.branches
-    tasks = tasks_of(run.engine.store, position, role, most)
+    tasks = tasks_of(run.engine.store, position, role, most, before=task.number)
     return [_new_call(run, role, task, each) for each in tasks]
 
 
-def tasks_of(store: "Store", position: "Position", role: "Role", most: int) -> Sequence[BranchTask]:
-    """The tasks of the branches at a position.
+def tasks_of(
+    store: "Store", position: "Position", role: "Role", most: int, *, before: int
+) -> Sequence[BranchTask]:
+    """The tasks of the branches at a position, for the step with the number `before`.
 
     Raises:
         RoutingFailed: see `branch_tasks`.
     """
     assert role.fan_out is not None
-    data = _data(store, position, role)
+    data = _data(store, position, role, position.steps(before=before))
     return branch_tasks(role.fan_out, _place(role), data, most=most)
 
 
@@ -67,7 +71,9 @@ def _place(role: "Role") -> str:
     return f"graph.{source}.{status}"
 
 
-def _data(store: "Store", position: "Position", role: "Role") -> dict[str, Any]:
+def _data(
+    store: "Store", position: "Position", role: "Role", steps: "EarlierSteps | None" = None
+) -> dict[str, Any]:
     """What the names in templates mean: the output that took the edge. A step of the fan-out that
     waited for a person came after that.
     """
@@ -76,8 +82,8 @@ def _data(store: "Store", position: "Position", role: "Role") -> dict[str, Any]:
     while (step := position.step(ref)).payload["role"] == role.name:
         ref = step.payload["prev"]
         assert ref is not None
-    output = output_of(store, step)
-    return template_data(position.definition, output, body_of(store, step), position.given)
+    output, body = output_of(store, step), body_of(store, step)
+    return template_data(position.definition, output, body, position.given, steps)
 
 
 def _new_call(run: "Run", role: "Role", task: "Task", each: BranchTask) -> NewCall:
@@ -94,7 +100,7 @@ def _new_call(run: "Run", role: "Role", task: "Task", each: BranchTask) -> NewCa
         base=each.prompt,
         instruction=with_text(each.prompt, task.said),
         cwd=_folder(run, each),
-        given=_given(definition, each),
+        given=_given(run.definition, definition, each),
         limits=None if branch.limits is None else dict(named(branch.limits)) or None,
         earlier=earlier,
         place=each.place,
@@ -107,11 +113,13 @@ def _folder(run: "Run", each: BranchTask) -> str:
     return lasting_folder(run, folder_in_run(run, folder))
 
 
-def _given(definition: "Definition", each: BranchTask) -> Any:
+def _given(caller: "Definition", definition: "Definition", each: BranchTask) -> Any:
     """What the typed input of a branch is taken from: the item of a list, else the output. The
-    program of a role gets all that its arguments can name, a person the prompt.
+    program of a role gets all that its arguments can name, a person the prompt. The steps of the
+    caller stay there.
     """
-    output, *item = each.contexts
+    read, *item = each.contexts
+    output = {name: value for name, value in read.items() if name != STEPS or not caller.steps}
     if definition.branch:
         return {OUTPUT: output, ASKED: each.prompt, **({ITEM: item[0]} if item else {})}
     return item[0] if item else output

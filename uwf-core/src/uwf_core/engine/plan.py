@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.engine.context import Run
     from uwf_core.thread.decisions import Suspension
+    from uwf_core.thread.earlier import Delivered, EarlierSteps
     from uwf_core.thread.head import Head
     from uwf_core.thread.state import ThreadState
     from uwf_core.thread.types import AttemptPayload, StepPayload
@@ -59,11 +60,24 @@ class Position(Protocol):
         if expired is not None:
             return Transition("idle", expired.role, expired.prompt)
         if self.prev is None:
-            return apply_start_edge(self.definition, "new", self.given)
+            return apply_start_edge(self.definition, "new", self.given, self.steps())
         if not self.state.is_entered:
             return self.route()
-        to = apply_start_edge(self.definition, "resume", self.given)
+        to = apply_start_edge(self.definition, "resume", self.given, self.steps())
         return to._replace(prompt=with_text(to.prompt, self.called_with()))
+
+    def steps(
+        self,
+        definition: "Definition | None" = None,
+        *,
+        before: int | None = None,
+        delivered: "Delivered | None" = None,
+    ) -> "EarlierSteps | None":
+        """The newest output of each role, before a step and with what it delivered; None if no
+        template of the workflow names one.
+        """
+        of = definition or self.definition
+        return earlier_steps(self.store, of, self.state, before=before, delivered=delivered)
 
     def call(self) -> tuple[str, str] | None:
         """The calling thread and the task of the root; None for a root."""
@@ -131,7 +145,8 @@ class HeadPosition(Position):
         """Where the head step leads."""
         step = read_step(self.store, self._head.ref)
         role, output = step.payload["role"], output_of(self.store, step)
-        return apply_edge(self.definition, role, output, body_of(self.store, step), self.given)
+        body, steps = body_of(self.store, step), self.steps()
+        return apply_edge(self.definition, role, output, body, self.given, steps)
 
     def called_with(self) -> str:
         """The instruction of the newest call."""
@@ -184,6 +199,23 @@ class HeadPosition(Position):
         return (read_step(self.store, ref) for ref in failed_steps(self.store, self._head.state))
 
 
+def earlier_steps(
+    store: "Store",
+    definition: "Definition",
+    state: "ThreadState",
+    *,
+    before: int | None = None,
+    delivered: "Delivered | None" = None,
+) -> "EarlierSteps | None":
+    """See `Position.steps`."""
+    if not definition.steps:
+        return None
+    from uwf_core.thread.earlier import EarlierSteps, newest_in  # not for every workflow
+
+    before = state.steps + 1 if before is None else before
+    return EarlierSteps(store, definition.steps, newest_in(store, state, before), delivered)
+
+
 def _recorded_task(store: "Store", node: "StepPayload | AttemptPayload") -> Task:
     """The task of a step or an attempt, without what a person said."""
     asked = node["attempt"]
@@ -232,7 +264,7 @@ def next_task(position: Position, intent: Intent) -> Task:
     if intent.kind == "poke":
         return _task_of_poke(position, intent.text or "")
     if intent.kind == "resume" and position.state.status == "completed":
-        to = apply_start_edge(position.definition, "resume", position.given)
+        to = apply_start_edge(position.definition, "resume", position.given, position.steps())
         return _task_of_edge(position, to, intent, "resume")
     pending = position.pending()
     asked = suspension is not None and suspension.reason == "role"

@@ -35,7 +35,7 @@ def _contexts(store: "Store", position: "Position", task: "Task") -> tuple[Any, 
 
     A step of the role itself that waited for a person did not lead to it: what did came before.
     """
-    ref = task.prev
+    ref, steps = task.prev, position.steps(before=task.number)
     while ref is not None:
         step = position.step(ref)
         to = step.payload["next"]
@@ -46,12 +46,12 @@ def _contexts(store: "Store", position: "Position", task: "Task") -> tuple[Any, 
             break
         output = output_of(store, step)
         body = body_of(store, step)
-        return (template_data(position.definition, output, body, position.given),)
+        return (template_data(position.definition, output, body, position.given, steps),)
     if position.definition.branch:
         from uwf_core.engine.fan_out import program_contexts  # not for every workflow
 
         return program_contexts(position.given)
-    return (start_data(position.definition, position.given),)
+    return (start_data(position.definition, position.given, steps),)
 
 
 def program_request(run: "Run", attempt: "Attempt") -> AgentRequest:

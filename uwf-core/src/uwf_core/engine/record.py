@@ -8,6 +8,7 @@ from uwf_core import __version__
 from uwf_core.api.agent import usage_payload
 from uwf_core.api.redact import guess
 from uwf_core.engine.converse import raw_text
+from uwf_core.engine.plan import earlier_steps
 from uwf_core.errors import AgentFailure, RoutingFailed
 from uwf_core.extract.typed import SUSPEND_SCHEMA
 from uwf_core.ids import Ref
@@ -23,6 +24,7 @@ from uwf_core.workflow.variants import STATUS
 if TYPE_CHECKING:
     from uwf_core.engine.context import Attempt, Run
     from uwf_core.engine.engine import Engine
+    from uwf_core.thread.earlier import EarlierSteps
     from uwf_core.thread.types import CallPayload, FilesPayload
 
 
@@ -58,12 +60,24 @@ def save_routed_step(run: "Run", attempt: "Attempt", output: Ref) -> Event:
 
             step = {**attempt.payload, "call": attempt.call}
             output_read = {**output_read, **place_in_step(engine.store, step)}
-        route = apply_edge(definition, role, output_read, attempt.body, given)
+        steps = steps_after(run, attempt, output_read)
+        route = apply_edge(definition, role, output_read, attempt.body, given, steps)
         to = route.decision(attempt.ended_ms)
     except RoutingFailed as failure:
         attempt.failure = failure
         to = unrouted(engine, failure, role)
     return _save_step(engine, attempt, output, to, failed_steps(engine.store, attempt.head.state))
+
+
+def steps_after(
+    run: "Run", attempt: "Attempt", output: "Mapping[str, Any]"
+) -> "EarlierSteps | None":
+    """The newest output of each role after that of an attempt."""
+    task, delivered = attempt.payload, (attempt.payload["role"], output, attempt.body)
+    state, before = attempt.head.state, task["number"]
+    return earlier_steps(
+        run.engine.store, run.definition, state, before=before, delivered=delivered
+    )
 
 
 def save_failed_step(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from uwf_core.api.extract import ExtractProblem
 from uwf_core.engine.events import save_worktree
 from uwf_core.engine.labels import note
+from uwf_core.engine.plan import earlier_steps
 from uwf_core.errors import RoutingFailed, UsageError, WrongStateError
 from uwf_core.files.surroundings import changes_outside, surroundings_of
 from uwf_core.files.unfinished import changed_submodules, doubtful, find_unfinished
@@ -212,7 +213,14 @@ def _is_reported(run: "Run", attempt: "Attempt") -> bool:
         given = read_input(run.engine.store, attempt.head.state)
     program = definition.roles[role].program
     try:
-        to = apply_edge(definition, role, attempt.output, attempt.body, given)
+        steps = earlier_steps(
+            run.engine.store,
+            definition,
+            attempt.head.state,
+            before=attempt.task.number,
+            delivered=(role, attempt.output, attempt.body),
+        )
+        to = apply_edge(definition, role, attempt.output, attempt.body, given, steps)
     except RoutingFailed:
         return False
     if to.status == "suspended":

@@ -15,11 +15,12 @@ from uwf_core.errors import BundleError, RoutingFailed, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.maintenance.recorded_trees import wrong_git_name
 from uwf_core.moderator.next import apply_edge
+from uwf_core.thread.earlier import EarlierSteps, has_own_status
 from uwf_core.thread.head import Head, head_of
 from uwf_core.thread.history import (
     body_of,
     differences,
-    newest_first,
+    oldest_first,
     output_of,
     read_start,
     state_of_thread,
@@ -214,14 +215,17 @@ class CheckedBundle:
         """Check that each step leads to the role that its workflow names."""
         start = Ref(head.state.start)
         definition = self.definition(Ref(read_start(self.store, start)["workflow"]))
-        inputs = RecordedInputs(self.store, start)
-        for step in newest_first(self.store, head.ref, start):
+        inputs, newest = RecordedInputs(self.store, start), dict[str, str]()
+        steps = EarlierSteps(self.store, definition.steps, newest.get) if definition.steps else None
+        for step in oldest_first(self.store, head.ref, start):
             payload = step.payload
             output = output_of(self.store, step)
+            if has_own_status(payload["status"]):
+                newest[payload["role"]] = step.ref
             try:
                 body = body_of(self.store, step)
                 given = inputs.at(definition, payload)
-                to = apply_edge(definition, payload["role"], output, body, given)
+                to = apply_edge(definition, payload["role"], output, body, given, steps)
                 wanted = tuple(map(to.decision(payload["completedAtMs"]).get, _DECISION))
             except RoutingFailed:
                 wanted = ("suspended", payload["role"], "failure", None, None)

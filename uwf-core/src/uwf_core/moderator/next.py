@@ -20,7 +20,7 @@ from uwf_core.workflow.definition import (
     Role,
 )
 from uwf_core.workflow.template import TemplateError, render
-from uwf_core.workflow.variants import BODY, INPUT, STATUS
+from uwf_core.workflow.variants import BODY, INPUT, STATUS, STEPS
 
 
 class Transition(NamedTuple):
@@ -70,13 +70,16 @@ def expiry(within: float | None, edge: ExpiredEdge | None, at_ms: int) -> Expiry
 
 
 def expired_of_role(
-    definition: Definition, role: Role, given: Mapping[str, Any] | None
+    definition: Definition,
+    role: Role,
+    given: Mapping[str, Any] | None,
+    steps: Mapping[str, Any] | None = None,
 ) -> ExpiredEdge | None:
     """The edge that is taken if nobody answers a role of a person, with a rendered prompt. There is
-    no output, so names in its template render empty, except the typed input.
+    no output, so names in its template render empty, except the typed input and earlier steps.
     """
     place = f"roles.{role.name}.expired"
-    return _expired(definition, role.expired, place, start_data(definition, given))
+    return _expired(definition, role.expired, place, start_data(definition, given, steps))
 
 
 def _expired(
@@ -96,6 +99,7 @@ def apply_edge(
     output: Mapping[str, Any],
     body: str,
     given: Mapping[str, Any] | None = None,
+    steps: Mapping[str, Any] | None = None,
 ) -> Transition:
     """Follow the edge of the output that `role` delivered.
 
@@ -106,6 +110,7 @@ def apply_edge(
             from every role and needs no edge.
         body: the text after the frontmatter; `_body` in the templates.
         given: the typed input of the thread; `input` in the templates of a workflow that has one.
+        steps: the newest output of each role, this one included; None if no template names one.
 
     Raises:
         RoutingFailed: no edge for the status, a target that is not a role, a template that cannot
@@ -115,7 +120,7 @@ def apply_edge(
     if status == SUSPEND:
         return Transition("suspended", role, _message_of_role(role, output.get("reason")))
     edge = _edge(definition, role, status)
-    data, place = template_data(definition, output, body, given), f"graph.{role}.{status}"
+    data, place = template_data(definition, output, body, given, steps), f"graph.{role}.{status}"
     target = definition.roles.get(edge.role)
     if target is not None and target.fan_out is not None:  # its branches have their prompts
         return Transition("idle", edge.role, "")
@@ -130,32 +135,42 @@ def apply_edge(
 
 
 def template_data(
-    definition: Definition, output: Mapping[str, Any], body: str, given: Mapping[str, Any] | None
+    definition: Definition,
+    output: Mapping[str, Any],
+    body: str,
+    given: Mapping[str, Any] | None,
+    steps: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What the names of a template mean after an output; the arguments as for `apply_edge`."""
-    data = {**output, BODY: body}
-    return data if definition.input is None else {**data, INPUT: given}
+    return {**output, BODY: body, **start_data(definition, given, steps)}
 
 
-def start_data(definition: Definition, given: Mapping[str, Any] | None) -> dict[str, Any]:
+def start_data(
+    definition: Definition,
+    given: Mapping[str, Any] | None,
+    steps: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """What the names of a template mean at `$START`, where there is no output yet."""
-    return {} if definition.input is None else {INPUT: given}
+    data = {} if definition.input is None else {INPUT: given}
+    return data if steps is None else {**data, STEPS: steps}
 
 
 def apply_start_edge(
     definition: Definition,
     kind: Literal["new", "resume"],
     given: Mapping[str, Any] | None = None,
+    steps: Mapping[str, Any] | None = None,
 ) -> Transition:
     """Follow the edge of `$START` for a new thread (`new`) or a reopened one (`resume`).
 
-    There is no output yet, so names in its templates render empty, except the typed input.
+    There is no output yet, so names in its templates render empty, except the typed input and
+    earlier steps.
 
     Raises:
         RoutingFailed: as for `apply_edge`.
     """
     edge, place = _edge(definition, START, kind), f"graph.{START}.{kind}"
-    data = start_data(definition, given)
+    data = start_data(definition, given, steps)
     prompt = rendered(edge.prompt, f"{place}.prompt", data)
     return _to_role(definition, edge, prompt, data, place)
 

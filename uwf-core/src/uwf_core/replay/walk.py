@@ -149,12 +149,13 @@ class Walk:
         try:
             is_other = definition.ref != position.definition.ref
             given = self._inputs.at(definition, payload)
-            route = apply_edge(definition, *newest, given) if newest and is_other else None
+            steps = position.steps(definition)
+            route = apply_edge(definition, *newest, given, steps) if newest and is_other else None
             position.enter(definition, payload, given, route)
             if self._begin_call(payload["prev"] or self._start):
                 edge = START, "resume" if newest else "new"
             found = prompt_again(self._engine.store, position, attempt)
-            branches = self._branches(definition, found.task.role)
+            branches = self._branches(definition, found.task.role, found.task.number)
         except RoutingFailed as failure:
             return Request(None, (Difference("route", f"the role {role}", failure.message),), edge)
         if found.prompt is None or role not in definition.roles:
@@ -163,12 +164,12 @@ class Walk:
         differences = tuple(self._of_request(attempt, found, edge))
         return Request(found, differences, edge, branches, self._branches_then(attempt, branches))
 
-    def _branches(self, definition: "Definition", name: str) -> Sequence[BranchTask]:
+    def _branches(self, definition: "Definition", name: str, before: int) -> Sequence[BranchTask]:
         """The tasks of the branches of a fan-out. How many could be at most is not recorded."""
         role = definition.roles.get(name)
         if role is None or role.fan_out is None:
             return ()
-        return tasks_of(self._engine.store, self._position, role, sys.maxsize)
+        return tasks_of(self._engine.store, self._position, role, sys.maxsize, before=before)
 
     def _branches_then(
         self, attempt: "Recorded", now: Sequence[BranchTask]
@@ -177,7 +178,7 @@ class Walk:
         if not now or own.ref == self._position.definition.ref:
             return now
         try:
-            return self._branches(own, attempt.payload["role"])
+            return self._branches(own, attempt.payload["role"], attempt.payload["number"])
         except RoutingFailed:  # the recorded output is not that of the recorded workflow
             return now
 
@@ -230,9 +231,11 @@ class Walk:
 
     def _transition(self, definition: "Definition", edge: tuple[str, str]) -> Transition:
         (role, kind), given = edge, self._position.given
+        steps = self._position.steps(definition)
         if self._newest is None or role == START:
-            return apply_start_edge(definition, "resume" if kind == "resume" else "new", given)
-        return apply_edge(definition, *self._newest, given)
+            entry: Any = "resume" if kind == "resume" else "new"
+            return apply_start_edge(definition, entry, given, steps)
+        return apply_edge(definition, *self._newest, given, steps)
 
     def _of_end(
         self, attempt: "Recorded", found: Prompted, *, is_same: bool
@@ -257,21 +260,22 @@ class Walk:
                 if call_of(payload)["child"] is not None:
                     output = {**output, **place_in_step(self._engine.store, payload)}
                 self._newest = step.role, output, reply.body
-                route, to = self._route(*self._newest, payload["completedAtMs"])
+                route, to = self._route(payload)
                 yield from _of_route(payload["next"], to)
                 if is_same and self._position.definition.ref == payload["workflow"]:
                     yield from self._of_node(attempt, found, to)
         self._position.pass_by(attempt, found.task, route, to)
 
-    def _route(
-        self, role: str, output: "Mapping[str, Any]", body: str, at_ms: int
-    ) -> tuple[Transition | None, NextPayload]:
+    def _route(self, step: "Mapping[str, Any]") -> tuple[Transition | None, NextPayload]:
+        """Where the output of a step leads, which is the newest."""
+        position, newest = self._position, self._newest
+        assert newest is not None
         try:
-            position = self._position
-            route = apply_edge(position.definition, role, output, body, position.given)
+            steps = position.steps(before=step["number"], delivered=newest)
+            route = apply_edge(position.definition, *newest, position.given, steps)
         except RoutingFailed as failure:
-            return None, waits("failure", role, failure.message, kind=failure.kind.word)
-        return route, route.decision(at_ms)
+            return None, waits("failure", newest[0], failure.message, kind=failure.kind.word)
+        return route, route.decision(step["completedAtMs"])
 
     def _of_corrections(self, step: RecordedStep, found: Prompted) -> Iterator[Difference]:
         if not step.node["corrections"]:

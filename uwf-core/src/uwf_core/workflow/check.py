@@ -29,6 +29,7 @@ from uwf_core.workflow.role_check import (
     RoleSchema,
     check_input,
     check_programs,
+    check_reserved,
     check_role_schema,
 )
 from uwf_core.workflow.structure import check_structure, check_suggestions
@@ -186,7 +187,7 @@ def _check(
         if role.frontmatter is not None and role.workflow is None
     }
     schemas |= calls.schemas(parts, schemas)
-    own, wrong_input = check_input(parts, schemas, budget)
+    own, wrong_input = check_input(parts, budget)
     outputs, read = Outputs(parts, schemas, own), Outputs(parts, schemas, own, is_read=True)
     for stage in (
         found,
@@ -197,6 +198,7 @@ def _check(
         check_suggestions(parts, calls.lacks),
         check_graph(outputs),
         check_deadlines(parts),
+        check_reserved(read),
         check_templates(read),
         _fan_outs(outputs),
         check_programs(read),

@@ -12,6 +12,7 @@ from uwf_core.fields.mismatch import NOT_BLANK, SPAN, Names, To, above, between
 from uwf_core.fields.records import read_payload
 from uwf_core.ids import Ref
 from uwf_core.workflow.lattice import as_listed
+from uwf_core.workflow.step_names import steps_by_name
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -376,6 +377,7 @@ class Definition(NamedTuple):
         workspace: `worktree` if each thread works in a separate git worktree.
         record: whether the files of the workspace are recorded.
         branch: whether it was generated for a branch of one role.
+        steps: the roles by their names in `steps` of templates, if a template names a step.
     """
 
     ref: Ref
@@ -390,6 +392,7 @@ class Definition(NamedTuple):
     workspace: Literal["worktree"] | None = None
     record: bool = False
     branch: bool = False
+    steps: Mapping[str, str] = {}
 
     @property
     def calls(self) -> bool:
@@ -446,6 +449,7 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
         workspace=found.workspace,
         record=found.record,
         branch=found.branch,
+        steps=steps_by_name(roles, graph),
     )
 
 

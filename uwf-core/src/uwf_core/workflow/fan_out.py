@@ -316,11 +316,16 @@ def listed_in(path: str, variant: Variant) -> ListType:
 
 
 def branch_fields(
-    variant: Variant, items: ValueShape | None, input_schema: dict[str, Any] | None = None
+    variant: Variant,
+    items: ValueShape | None,
+    input_schema: dict[str, Any] | None = None,
+    others: Mapping[str, Any] = {},
 ) -> Fields:
-    """The names in a branch; `items` is the item of a list, None for `parallel`."""
+    """The names in a branch; `items` is the item of a list, None for `parallel`. For `others` see
+    `Fields`.
+    """
     inner = () if items is None else (items,)
-    return Fields(variant, input_schema, {INDEX: {"type": "integer"}}, inner)
+    return Fields(variant, input_schema, {INDEX: {"type": "integer"}, **others}, inner)
 
 
 # -- the workflow of a branch ----------------------------------------------------------------------

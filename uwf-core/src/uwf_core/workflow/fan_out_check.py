@@ -35,7 +35,7 @@ from uwf_core.workflow.parsed import (
 from uwf_core.workflow.role_check import NO_SCHEMA, RoleSchema
 from uwf_core.workflow.structure import check_name, kind_of
 from uwf_core.workflow.template import TemplateError, TemplateName, parse
-from uwf_core.workflow.variants import FOLDER, GIT_BRANCH, INDEX, INPUT, PLACE, Items
+from uwf_core.workflow.variants import FOLDER, GIT_BRANCH, INDEX, PLACE, Items
 from uwf_core.yaml.nodes import YamlMapping, YamlScalar, YamlSequence
 from uwf_core.yaml.problem import Problem, error_at, warning_at
 
@@ -57,7 +57,7 @@ def check_fan_outs(outputs: Outputs) -> Iterator[Problem]:
             hint = "use the name of the first role; an edge of that role can lead to branches"
             yield error_at(fan_out.key.place, "start-target", message, hint)
         listed = outputs.listed(fan_out)
-        wrong = [] if listed is None else [*_list(fan_out, listed, outputs.own)]
+        wrong = [] if listed is None else [*_list(fan_out, listed, outputs.reserved)]
         yield from wrong
         check = _FanOutCheck(name, fan_out, outputs, None if wrong else listed)
         yield from check.branches()
@@ -67,7 +67,7 @@ def check_fan_outs(outputs: Outputs) -> Iterator[Problem]:
 
 
 def _list(
-    fan_out: ParsedFanOut, listed: ListType, own: Mapping[str, Any] | None
+    fan_out: ParsedFanOut, listed: ListType, reserved: Mapping[str, str]
 ) -> Iterator[Problem]:
     """The first error of the list of a `forEach`."""
     assert fan_out.for_each is not None
@@ -90,15 +90,19 @@ def _list(
         message = f"{path!r} of {whose} does not declare its items"
         hint = "add `items: {type: object, properties: …}` to the schema of the list"
         yield error_at(place, "untyped-items", message, hint)
-    elif own is not None and any(_declares_input(each) for each in listed.alternatives):
-        message = f"the items of {path!r} have a field 'input', which is the typed input of this "
-        yield error_at(place, "reserved-field", message + "workflow", "rename the field")
+    else:
+        fields = _fields_of_items(listed)
+        for field in filter(fields.__contains__, reserved):
+            message = f"the items of {path!r} have a field {field!r}, which is {reserved[field]}"
+            yield error_at(place, "reserved-field", message, "rename the field")
 
 
-def _declares_input(schema: Mapping[str, Any]) -> bool:
-    items = (schema.get("items"), *as_list(schema.get("prefixItems")))
-    inner = [shape for each in items for shape in alternatives(each)]
-    return any(INPUT in properties_of(each) for each in inner)
+def _fields_of_items(listed: ListType) -> set[str]:
+    lists = listed.alternatives
+    items = [
+        item for each in lists for item in (each.get("items"), *as_list(each.get("prefixItems")))
+    ]
+    return {name for each in items for shape in alternatives(each) for name in properties_of(shape)}
 
 
 def _stored(fan_out: ParsedFanOut, joint: RoleSchema | None, budget: Budget) -> Iterator[Problem]:
@@ -145,8 +149,8 @@ class _FanOutCheck:
         elif name == RESULTS:
             message = f"{where}: the joint result has the field {RESULTS!r} already"
             yield error_at(place, "reserved-field", message, "rename the branch")
-        elif name == INPUT and self._outputs.own is not None:
-            message = f"{where}: 'input' is the typed input of this workflow"
+        elif name in self._outputs.reserved:
+            message = f"{where}: {name!r} is {self._outputs.reserved[name]}"
             yield error_at(place, "reserved-field", message, "rename the branch")
 
     def _result(self, branch: ParsedEdge) -> Iterator[Problem]:

@@ -37,15 +37,15 @@ class Fields:
     """The names that one variant of a role's output (None at $START) offers to templates, with
     the typed input if the workflow has one.
 
-    In the branches of a fan-out, there are further names that are always present (`others`, by
-    their schema), and the contexts `inner` within that of the output: the shape of an item.
+    There may be further names that are always present (`others`, by their schema). In the branches
+    of a fan-out, there are contexts `inner` within that of the output: the shape of an item.
     """
 
     def __init__(
         self,
         variant: Variant | None,
         input_schema: dict[str, Any] | None = None,
-        others: Mapping[str, Any] | None = None,
+        others: Mapping[str, Any] = {},
         inner: Sequence[ValueShape] = (),
     ) -> None:
         properties: dict[str, Any] = {}
@@ -55,9 +55,8 @@ class Fields:
         if input_schema is not None:
             properties[INPUT] = {"type": "object", **input_schema}
             required.append(INPUT)
-        if others is not None:
-            properties |= others
-            required += others
+        properties |= others
+        required += others
         top: ValueShape = (
             {
                 "type": "object",

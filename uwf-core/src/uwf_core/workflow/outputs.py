@@ -5,14 +5,18 @@ edge.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.workflow.definition import EXPIRED, START
+from uwf_core.workflow.earlier import Newest, Passage, steps_schema
 from uwf_core.workflow.fan_out import ListType, branch_fields, listed_in
 from uwf_core.workflow.fields import Fields, ValueShape, item_shape, output_schema
 from uwf_core.workflow.lattice import properties_of
 from uwf_core.workflow.parsed import ParsedEdge, ParsedFanOut, ParsedWorkflow
-from uwf_core.workflow.variants import BODY, INDEX, Analysis, Variant, variant_of
+from uwf_core.workflow.step_names import named_steps
+from uwf_core.workflow.variants import BODY, INDEX, INPUT, STEPS, Analysis, Variant, variant_of
+from uwf_core.yaml.nodes import YamlScalar
 
 if TYPE_CHECKING:
     from uwf_core.workflow.role_check import RoleSchema
@@ -37,7 +41,7 @@ class Outputs:
         self._analyses = {
             name: each.as_read if is_read else each.analysis for name, each in schemas.items()
         }
-        self._fields: dict[ParsedEdge, Fields | None] = {}
+        self._fields: dict[tuple[ParsedEdge, bool], Fields | None] = {}
 
     def edges(self) -> Iterator[ParsedEdge]:
         """All edges, and all branches."""
@@ -79,23 +83,75 @@ class Outputs:
         listed = self.listed(self.parsed.fan_out_of(edge))
         return item_shape(listed.alternatives) if listed is not None and listed.is_typed else ()
 
-    def fields(self, edge: ParsedEdge) -> Fields | None:
+    @cached_property
+    def newest(self) -> Newest | None:
+        """The newest output of each role whose step a template names; None if none does."""
+        named = {each for edge in self.edges() for each in _named(edge.prompt, edge.location)}
+        for role in self.parsed.roles.values():
+            named.update(_named(*role.arguments))
+        if not named:
+            return None
+        passages = (
+            Passage(edge.source, edge.output_status, edge.role.text)
+            for edge in self.parsed.edges()
+            if edge.role is not None
+        )
+        return Newest(passages, named & self.parsed.roles.keys())
+
+    def fields(self, edge: ParsedEdge, *, is_argument: bool = False) -> Fields | None:
         """The names that the templates of an edge can use; None if they are unknown because of
         another error. Computed once for all of its templates.
-        """
-        if edge not in self._fields:
-            self._fields[edge] = self._fields_of(edge)
-        return self._fields[edge]
 
-    def _fields_of(self, edge: ParsedEdge) -> Fields | None:
-        variant = self.variant(edge)
+        `is_argument`: those of the arguments of the program to which it leads.
+        """
+        key = edge, is_argument
+        if key not in self._fields:
+            self._fields[key] = self._fields_of(edge, is_argument=is_argument)
+        return self._fields[key]
+
+    def _fields_of(self, edge: ParsedEdge, *, is_argument: bool) -> Fields | None:
+        variant, others = self.variant(edge), self._steps(edge, is_argument=is_argument)
         if edge.branch is None:
             is_known = variant is not None or edge.source == START or edge.status == EXPIRED
-            return Fields(variant, self.own) if is_known else None
+            return Fields(variant, self.own, others) if is_known else None
         items = self.items(edge)
         if variant is None or items == ():
             return None
-        return branch_fields(variant, items, self.own)
+        return branch_fields(variant, items, self.own, others)
+
+    def _steps(self, edge: ParsedEdge, *, is_argument: bool) -> dict[str, Any]:
+        """The type of `steps`, if a template names one."""
+        if self.newest is None:
+            return {}
+        texts: Sequence[YamlScalar | None] = (edge.prompt, edge.location)
+        if is_argument and edge.role is not None:
+            texts = self.parsed.roles[edge.role.text].arguments
+        at = self._place(edge, is_argument=is_argument)
+        return {STEPS: steps_schema(self.newest, at, _named(*texts), self.variants)}
+
+    def _place(self, edge: ParsedEdge, *, is_argument: bool) -> int:
+        """What can be newest where a template is rendered. A program runs again after a person, and
+        so do branches; the thread of a branch begins without steps.
+        """
+        newest = self.newest
+        assert newest is not None
+        if edge.branch is not None:
+            name = f"{edge.source}/{edge.status}"
+            return newest.after(START, "new") if is_argument else newest.before(name)
+        if is_argument and edge.role is not None:
+            return newest.before(edge.role.text)
+        return newest.after(edge.source, edge.output_status)
+
+    def newest_of(self, role: str, edge: ParsedEdge, *, is_argument: bool) -> list[str]:
+        """The statuses that the newest step of a role can have there; "" is none yet."""
+        at = self._place(edge, is_argument=is_argument)
+        return [] if self.newest is None else self.newest.statuses(at, role)
+
+    @cached_property
+    def reserved(self) -> dict[str, str]:
+        """The names in templates that no output may have as a field, and what they are."""
+        found = {} if self.own is None else {INPUT: "the typed input of this workflow"}
+        return found if self.newest is None else {**found, STEPS: "the earlier steps in templates"}
 
     def names(self, edge: ParsedEdge) -> list[str]:
         """The names at the top, for suggestions."""
@@ -122,3 +178,8 @@ class Outputs:
         if edge.source == START:
             return output_schema(None) if self.own is None else self.own
         return None if variant is None else output_schema(variant)
+
+
+def _named(*texts: YamlScalar | None) -> set[str]:
+    """The roles whose steps templates name."""
+    return {name for each in texts if each is not None for name in named_steps(each.text)}

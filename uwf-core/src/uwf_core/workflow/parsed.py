@@ -18,7 +18,7 @@ from uwf_core.workflow.definition import (
     JoinEdge,
     RoleText,
 )
-from uwf_core.yaml.nodes import YamlMapping, YamlNode, YamlScalar
+from uwf_core.yaml.nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence
 from uwf_core.yaml.problem import Place
 
 
@@ -112,6 +112,15 @@ class ParsedRole(NamedTuple):
     node: YamlMapping | None
     frontmatter: YamlMapping | None
     workflow: YamlScalar | None
+
+    @property
+    def arguments(self) -> list[YamlScalar]:
+        """The templates of the arguments of its program."""
+        given = None if self.node is None else self.node.values.get("program")
+        argv = given.values.get("argv") if isinstance(given, YamlMapping) else None
+        items = argv.items[1:] if isinstance(argv, YamlSequence) else ()
+        scalars = [each for each in items if isinstance(each, YamlScalar)]
+        return [each for each in scalars if isinstance(each.value, str)]
 
     @property
     def older(self) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Check the roles of a workflow: their schemas, that of the typed input, and their programs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from uwf_core.cas.bounds import Budget
@@ -14,7 +14,6 @@ from uwf_core.workflow.outputs import Outputs
 from uwf_core.workflow.parsed import ParsedEdge, ParsedRole, ParsedWorkflow
 from uwf_core.workflow.template_check import Places, name_problems, read_template
 from uwf_core.workflow.variants import (
-    INPUT,
     JOINED,
     PLACE,
     STATUS,
@@ -166,7 +165,7 @@ def _storable(value: Any) -> Any:
 
 
 def check_input(
-    parsed: ParsedWorkflow, roles: Mapping[str, RoleSchema], budget: Budget
+    parsed: ParsedWorkflow, budget: Budget
 ) -> tuple[dict[str, Any] | None, list[Problem]]:
     """The schema of the input without references, None without one, and its errors."""
     if parsed.input is None:
@@ -182,26 +181,30 @@ def check_input(
         hint = "remove `format: file`"
         warning = source.problem(place, "file-field", message, hint)
         problems.append(warning._replace(severity="warning"))
-    for name, role in parsed.roles.items():
-        if name in roles:
-            problems += _taken(name, role, roles[name])
     return schema, list(dict.fromkeys(problems))
 
 
-def _taken(name: str, role: ParsedRole, found: RoleSchema) -> Iterator[Problem]:
-    """Fields of a role that a template could not read, since `input` is the workflow's."""
-    message = f"the role {name!r} has a field 'input', which is the typed input of this workflow"
+def check_reserved(outputs: Outputs) -> Iterator[Problem]:
+    """Every field of a role that a template could not read, since its name is reserved."""
+    for field, meaning in outputs.reserved.items():
+        for name, role in outputs.parsed.roles.items():
+            if name in outputs.schemas:
+                message = f"the role {name!r} has a field {field!r}, which is {meaning}"
+                yield from _taken(field, role, outputs.schemas[name], message)
+
+
+def _taken(field: str, role: ParsedRole, found: "RoleSchema", message: str) -> Iterator[Problem]:
     hint = "rename the field"
     if role.workflow is not None:
-        if any(INPUT in variant.properties for variant in found.analysis.variants):
+        if any(field in variant.properties for variant in found.analysis.variants):
             yield error_at(role.workflow.place, "reserved-field", message, hint)
     elif role.frontmatter is not None:
         objects = objects_of(found.schema)
-        paths = [path for path, each in objects if INPUT in properties_of(each)]
+        paths = [path for path, each in objects if field in properties_of(each)]
         if paths:
             source = SchemaSource(role.frontmatter)
             for path in paths:
-                yield source.problem((*path, "properties", INPUT), "reserved-field", message, hint)
+                yield source.problem((*path, "properties", field), "reserved-field", message, hint)
 
 
 # -- programs --------------------------------------------------------------------------------------
@@ -221,9 +224,8 @@ def check_programs(outputs: Outputs) -> Iterator[Problem]:
         if isinstance(argv, YamlSequence):
             yield from _program(name, argv)
             edges = outputs.leading_to(name)
-            for each in argv.items[1:]:
-                if isinstance(each, YamlScalar) and isinstance(each.value, str):
-                    yield from _argument(each, places, outputs, edges)
+            for each in role.arguments:
+                yield from _argument(each, places, outputs, edges)
         if isinstance(env, YamlMapping):
             yield from _variables(name, env)
         yield from _statuses(name, program, outputs.analysis(name))

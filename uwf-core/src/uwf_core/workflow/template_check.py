@@ -17,6 +17,7 @@ from uwf_core.workflow.outputs import Outputs
 from uwf_core.workflow.parsed import ParsedEdge
 from uwf_core.workflow.structure import kind_of
 from uwf_core.workflow.template import (
+    PRESENT,
     Path,
     Template,
     TemplateError,
@@ -26,10 +27,11 @@ from uwf_core.workflow.template import (
     TemplateVariable,
     parse,
 )
-from uwf_core.workflow.variants import BODY, INPUT
+from uwf_core.workflow.variants import BODY, INPUT, STEPS
 from uwf_core.yaml.nodes import YamlScalar
 from uwf_core.yaml.problem import Place, Problem, error_at, warning_at
 
+Presences = Mapping[ParsedEdge, Presence]
 _BREAK = "\r\n?|\n"
 """The end of a line of a file."""
 
@@ -121,7 +123,7 @@ def name_problems(
     """The problems of the names in a template that is rendered for the outputs of some edges; none
     if one of these is unknown because of another error. `is_argument`: of a program.
     """
-    fields = [outputs.fields(edge) for edge in edges]
+    fields = [outputs.fields(edge, is_argument=is_argument) for edge in edges]
     known = [(edge, each) for edge, each in zip(edges, fields, strict=True) if each is not None]
     names = template.names() if known and len(known) == len(edges) else []
     place = places.of_tags(scalar) if names else None
@@ -129,18 +131,15 @@ def name_problems(
         assert place is not None
         presences = {edge: each.presence(name) for edge, each in known}
         at = place(name.line, name.column)
-        problem = _of_name(name, at, presences, outputs, is_argument=is_argument)
+        is_step = outputs.newest is not None and len(name.path) > 1 and name.path[0] == STEPS
+        of_name = _of_step if is_step else _of_name
+        problem = of_name(name, at, presences, outputs, is_argument=is_argument)
         if problem is not None:
             yield problem
 
 
 def _of_name(
-    name: TemplateName,
-    place: Place,
-    presences: Mapping[ParsedEdge, Presence],
-    outputs: Outputs,
-    *,
-    is_argument: bool,
+    name: TemplateName, place: Place, presences: Presences, outputs: Outputs, *, is_argument: bool
 ) -> Problem | None:
     least, edge = min(presences.values()), next(iter(presences))
     is_input = outputs.own is not None and name.path[:1] == (INPUT,)
@@ -165,6 +164,37 @@ def _of_name(
     message = f"{where} {doubt} {field!r}; it may render empty"
     is_own = all("/" not in each.source for each in presences)
     hint = _if_present(name, least, is_own=is_own)
+    return warning_at(place, "template-optional-field", message, hint)
+
+
+def _of_step(
+    name: TemplateName, place: Place, presences: Presences, outputs: Outputs, *, is_argument: bool
+) -> Problem | None:
+    """As `_of_name`, for a field of the newest step of a role."""
+    role, shown = name.path[1].removesuffix(PRESENT), dotted(name)
+    least, is_never = min(presences.values()), max(presences.values()) is Presence.NEVER
+    if is_never and role not in outputs.parsed.roles:
+        hint = suggestion(role, [*outputs.parsed.roles])
+        return error_at(
+            place, "template-unknown-field", f"unknown role {role!r} in {shown!r}", hint
+        )
+    found = {edge: outputs.newest_of(role, edge, is_argument=is_argument) for edge in presences}
+    statuses = dict.fromkeys(each for some in found.values() for each in some if each)
+    whose = f"the newest step of {role!r} ({' or '.join(statuses)})"
+    lacking = " or ".join(edge.place for edge, some in found.items() if "" in some or not some)
+    if is_never and not statuses:
+        hint = "a step is available after its role has run, and only in its own thread"
+        message = f"{shown} is never available at {lacking}: {role!r} has not run there"
+        return error_at(place, "template-unknown-field", message, hint)
+    if is_never:
+        message = f"{whose} has no field {'.'.join(name.path[2:])!r}"
+        return error_at(place, "template-unknown-field", message)
+    if least is Presence.ALWAYS or name.kind != "variable":
+        return None
+    message = f"{whose} may lack {shown!r} or have null for it; it may render empty"
+    if lacking:
+        message = f"{role!r} may not have run at {lacking}; {shown} may render empty"
+    hint = _if_present(name, least, is_own=False)
     return warning_at(place, "template-optional-field", message, hint)
 
 

@@ -113,7 +113,7 @@ def multiply(one: Count, other: Count) -> Count:
 
 def components(roots: Iterable[str], after: Targets) -> list[list[str]]:
     """The strongly connected components that `roots` reach; edges lead to later ones only."""
-    finished = list(_postorder(roots, after))
+    finished = list(postorder(roots, after))
     before: dict[str, list[str]] = {name: [] for name in finished}
     for name in finished:
         for target in after[name]:
@@ -122,12 +122,12 @@ def components(roots: Iterable[str], after: Targets) -> list[list[str]]:
     placed: set[str] = set()
     for name in reversed(finished):
         if name not in placed:
-            members = list(_postorder([name], before, placed))
+            members = list(postorder([name], before, placed))
             found.append(members)
     return found
 
 
-def _postorder(roots: Iterable[str], after: Targets, seen: set[str] | None = None) -> Iterator[str]:
+def postorder(roots: Iterable[str], after: Targets, seen: set[str] | None = None) -> Iterator[str]:
     """Every node that `roots` reach and that is not in `seen`, after its targets."""
     seen = set() if seen is None else seen
     for root in roots:

@@ -1,0 +1,190 @@
+"""`{{steps.ROLE.field}}`: the newest output of a role of the thread, in prompts and arguments."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from uwf_core.testing.project import Project
+
+TEXT: dict[str, Any] = {"type": "string"}
+
+
+def output(*statuses: str, **fields: Any) -> dict[str, Any]:
+    """A schema with one variant for each status, all with these fields."""
+    variants = [
+        {
+            "properties": {"$status": {"const": status}, **fields},
+            "required": ["$status", *fields],
+        }
+        for status in statuses
+    ]
+    return {"oneOf": variants}
+
+
+FLOW: dict[str, Any] = {
+    "version": 1,
+    "name": "flow",
+    "roles": {
+        "planner": {"goal": "Plan.", "frontmatter": output("planned", plan=TEXT)},
+        "developer": {"goal": "Do.", "frontmatter": output("done", diff=TEXT)},
+        "tests": {
+            "program": {
+                "argv": ["echo", "{{steps.planner.plan}}"],
+                "statuses": {"0": "passed", "1": "failed"},
+            },
+            "frontmatter": output("passed", "failed"),
+        },
+        "reviewer": {"goal": "Review.", "frontmatter": output("ok", "no", text=TEXT)},
+    },
+    "graph": {
+        "$START": {
+            "new": {"role": "planner", "prompt": "Plan."},
+            "resume": {"role": "planner", "prompt": "Better than {{steps.planner.plan}}."},
+        },
+        "planner": {
+            "planned": {
+                "role": "developer",
+                "prompt": "{{#steps.reviewer.text?}}({{steps.reviewer.text}}) "
+                "{{/steps.reviewer.text?}}Do {{plan}}.",
+            }
+        },
+        "developer": {"done": {"role": "tests", "prompt": "Test."}},
+        "tests": {
+            "passed": {
+                "role": "reviewer",
+                "prompt": "Compare {{steps.planner.plan}} and {{steps.developer.diff}}"
+                "{{steps.planner._body}}.",
+            },
+            "failed": {"role": "$END", "prompt": "Over."},
+        },
+        "reviewer": {
+            "ok": {"role": "$END", "prompt": "{{steps.planner.plan}} is done."},
+            "no": {"role": "planner", "prompt": "{{text}}, not {{steps.planner.plan}}"},
+        },
+    },
+}
+
+
+def reply(role: str, status: str, body: str = "", **fields: str) -> dict[str, str]:
+    lines = [f"$status: {status}", *(f"{name}: {value}" for name, value in fields.items())]
+    return {"role": role, "output": "\n".join(["---", *lines, "---", body])}
+
+
+PROGRAM = {"role": "tests", "output": "not used"}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    project = Project(tmp_path)
+    project.trust()
+    project.workflow("flow", yaml.safe_dump(FLOW))
+    project.script(
+        [
+            reply("planner", "planned", " at once", plan="P1"),
+            reply("developer", "done", diff="D1"),
+            PROGRAM,
+            reply("reviewer", "no", text="T1"),
+            reply("planner", "planned", plan="P2"),
+            reply("developer", "done", diff="D2"),
+            PROGRAM,
+            reply("reviewer", "ok", text="T2"),
+            reply("planner", "planned", plan="P3"),
+        ]
+    )
+    return project
+
+
+def prompts(project: Project, ran: dict[str, Any]) -> list[str]:
+    steps = [project.uwf("step", "show", each["step"]).document for each in ran["steps"]]
+    return [each["attempt"]["edgePrompt"] for each in steps]
+
+
+def test_a_prompt_has_the_newest_output_of_each_role(project: Project) -> None:
+    checked = project.uwf("workflow", "check", "flow").document
+    assert checked["problems"] == []
+    ran = project.uwf("run", "flow", "-p", "The task.").document
+    assert ran["status"] == "completed", ran["suspendMessage"]
+    assert prompts(project, ran) == [
+        "Plan.",
+        "Do P1.",
+        "Test.",
+        "Compare P1 and D1 at once.",
+        "T1, not P1",
+        "(T1) Do P2.",
+        "Test.",
+        "Compare P2 and D2.",
+    ]
+    commands = [ran["steps"][number]["step"] for number in (2, 6)]
+    for ref, plan in zip(commands, ("P1", "P2"), strict=True):
+        assert f"echo {plan}" in project.uwf("step", "read", ref, "--prompt").stdout
+    again = project.uwf("thread", "resume", ran["thread"], "-p", "More.").document
+    assert prompts(project, again) == ["Better than P2."]
+    assert project.uwf("replay", ran["thread"]).exit_code == 0
+    assert project.uwf("cas", "verify").exit_code == 0
+
+
+def test_a_fork_has_the_steps_that_it_inherits(project: Project) -> None:
+    ran = project.uwf("run", "flow", "-p", "The task.").document
+    forked = project.uwf("thread", "fork", ran["steps"][2]["step"]).document["thread"]
+    again = project.uwf("thread", "exec", forked).document
+    assert prompts(project, again) == ["Compare P1 and D1 at once."]
+    assert project.uwf("replay", forked).exit_code == 0
+
+
+def test_a_poked_step_counts_in_place_of_the_old_one(project: Project) -> None:
+    ran = project.uwf("thread", "start", "flow", "-p", "The task.").document["thread"]
+    project.uwf("thread", "exec", ran)
+    project.script([reply("planner", "planned", plan="P0"), reply("developer", "done", diff="D")])
+    project.uwf("thread", "poke", ran, "-p", "Again.")
+    assert prompts(project, project.uwf("thread", "exec", ran).document) == ["Do P0."]
+    project.uwf("thread", "exec", ran)
+    project.uwf("thread", "poke", ran, "-p", "Again.")
+    assert "echo P0" in project.uwf("step", "read", "@last", "--prompt").stdout
+    assert project.uwf("replay", ran).exit_code == 0
+
+
+def test_a_bundle_with_earlier_steps_is_imported_and_leads_where_it_led(
+    project: Project, tmp_path: Path
+) -> None:
+    ran = project.uwf("run", "flow", "-p", "The task.").document
+    bundle = tmp_path / "flow.tar"
+    assert project.uwf("thread", "export", ran["thread"], "-o", str(bundle)).exit_code == 0
+    assert project.uwf("bundle", "verify", str(bundle)).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        ("{{steps.plannr.plan}}", "template-unknown-field", "unknown role 'plannr'"),
+        ("{{steps.planner.pan}}", "template-unknown-field", "(planned) has no field 'pan'"),
+        ("{{steps.reviewer.text}}", "template-optional-field", "'reviewer' may not have run"),
+        ("{{#steps.reviewer.text}}{{steps.reviewer.text}}{{/steps.reviewer.text}}x", "", ""),
+    ],
+)
+def test_a_reference_is_checked_where_it_is(
+    project: Project, text: str, code: str, message: str
+) -> None:
+    flow = yaml.safe_load(yaml.safe_dump(FLOW))
+    flow["graph"]["tests"]["passed"]["prompt"] = f"x {text}"
+    project.workflow("flow", yaml.safe_dump(flow))
+    problems = project.uwf("workflow", "check", "flow").document["problems"]
+    assert [each["code"] for each in problems] == [code] * bool(code)
+    assert message in "".join(each["message"] for each in problems)
+
+
+def test_a_role_whose_step_can_never_be_there_is_an_error(project: Project) -> None:
+    flow = yaml.safe_load(yaml.safe_dump(FLOW))
+    flow["graph"]["$START"]["new"]["prompt"] = "{{steps.reviewer.text}} x"
+    project.workflow("flow", yaml.safe_dump(flow))
+    [problem] = project.uwf("workflow", "check", "flow").document["problems"]
+    assert "'reviewer' has not run there" in problem["message"]
+
+
+def test_a_field_cannot_be_called_steps_where_a_template_reads_steps(project: Project) -> None:
+    flow = yaml.safe_load(yaml.safe_dump(FLOW))
+    flow["roles"]["developer"]["frontmatter"] = output("done", diff=TEXT, steps=TEXT)
+    project.workflow("flow", yaml.safe_dump(flow))
+    [problem] = project.uwf("workflow", "check", "flow").document["problems"]
+    assert (problem["code"], problem["hint"]) == ("reserved-field", "rename the field")
