@@ -92,7 +92,7 @@ def test_the_first_setting_makes_a_private_file_in_a_private_folder(world: World
         ("limits.runSeconds", "[", "a positive number of seconds, or a duration such as 30m"),
         ("workspace.record", "[", "invalid YAML"),
         ("store", "here.db", "store must be"),
-        ("agents.a.args", "[x]", "`use` (an installed agent) or"),
+        ("agents.a.args", "[x]", "`use` (an installed agent), `command`"),
         ("plugins.block", "mock", "plugins.block must be a list"),
     ],
 )

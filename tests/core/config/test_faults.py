@@ -58,7 +58,7 @@ def test_all_faults_are_reported_at_once(world: World) -> None:
         ("workflowPaths: flows", "workflowPaths must be a list"),
         ("workflowPaths: [[a]]", "workflowPaths.0 must be text"),
         ("agents: {a: mock}", "agents.a must be a mapping"),
-        ("agents: {a: {}}", "`use` (an installed agent) or"),
+        ("agents: {a: {}}", "`use` (an installed agent), `command`"),
         ("agents: {a: {use: m, args: [x]}}", "args needs `command`"),
         ("agents: {a: {use: m, options: [x]}}", "agents.a.options must be a mapping"),
         (

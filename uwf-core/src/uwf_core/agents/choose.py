@@ -56,7 +56,7 @@ def player_of(role: str, text: "Role | RoleText | None") -> RolePlayer:
 
 
 class Alias(NamedTuple):
-    """An entry of `agents` in the configuration: `use` with options, or a command.
+    """An entry of `agents` in the configuration: `use` with options, a command, or `any_of`.
 
     Attributes:
         use: an installed agent's name; None if it is a command.
@@ -65,6 +65,7 @@ class Alias(NamedTuple):
         args: its arguments, before those of the protocol.
         capabilities: what the command is declared to do; see `COMMAND_CAPABILITIES`.
         env: names of the environment variables that it gets.
+        any_of: words, of which the first one is used that can be resolved.
     """
 
     use: str | None = None
@@ -73,6 +74,7 @@ class Alias(NamedTuple):
     args: Sequence[str] = ()
     capabilities: Collection[str] = ()
     env: Sequence[str] = ()
+    any_of: Sequence[str] = ()
 
 
 class AgentCatalog(NamedTuple):
@@ -105,6 +107,8 @@ class Choice(NamedTuple):
         options: the plugin's options; where: their place in the configuration.
         capabilities: of a command, as declared; those of a plugin are known once it is loaded.
         env: names of the environment variables that the configuration passes to it.
+        others: the words of the agents that may play in its place, in their order (`anyOf`).
+        absent: why the words before it cannot be resolved.
     """
 
     kind: Literal["plugin", "command", "program"]
@@ -117,6 +121,8 @@ class Choice(NamedTuple):
     where: str = "agents"
     capabilities: frozenset[str] = frozenset()
     env: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
 
     @property
     def alias(self) -> str | None:
@@ -202,6 +208,16 @@ def resolve_agent(word: str, catalog: AgentCatalog, *, source: str = "--agent") 
     raise _unknown(word, catalog, source)
 
 
+def turned(choice: Choice, words: Sequence[str], catalog: AgentCatalog) -> Choice:
+    """The member of `anyOf` whose turn it is, in place of the first one: the first of `words`.
+
+    Raises:
+        ConfigError, UnknownIdError, UsageError: as `choose_agent`.
+    """
+    turn = resolve_agent(words[0], catalog, source=choice.source)
+    return turn._replace(others=tuple(words[1:]), absent=choice.absent)
+
+
 def recorded_agent(name: str, catalog: AgentCatalog) -> Choice:
     """The agent that a step recorded as `name`: a command of the configuration with its
     declarations, else the installed agent of that name, else a command line.
@@ -274,6 +290,8 @@ def _aliased(word: str, catalog: AgentCatalog, source: str) -> Choice:
     alias = catalog.aliases[word]
     where = f"agents -> {word}"
     use = alias.use
+    if alias.any_of:
+        return _first_of(word, alias.any_of, catalog, source)
     if alias.command is not None:
         use = _own_program((alias.command, *alias.args), catalog)
     if alias.command is not None and use is None:
@@ -283,7 +301,7 @@ def _aliased(word: str, catalog: AgentCatalog, source: str) -> Choice:
         raise ConfigError(
             f"the alias {word!r} has neither `use` nor `command`",
             where=where,
-            hint="write `use: NAME` or `command: PROGRAM`",
+            hint="write `use: NAME`, `command: PROGRAM` or `anyOf: [NAME, …]`",
         )
     if use not in catalog.installed():
         raise ConfigError(
@@ -301,6 +319,30 @@ def _aliased(word: str, catalog: AgentCatalog, source: str) -> Choice:
         where=where,
         env=tuple(alias.env),
     )
+
+
+def _first_of(word: str, words: Sequence[str], catalog: AgentCatalog, source: str) -> Choice:
+    """The first of `words` that can be resolved; the others that can be may follow it."""
+    choices, absent = list[Choice](), list[str]()
+    for member in words:
+        if member in catalog.aliases and catalog.aliases[member].any_of:
+            raise ConfigError(
+                f"anyOf of the alias {word!r} names {member!r}, which has `anyOf` itself",
+                where=f"agents -> {word} -> anyOf",
+                hint=f"name its agents: {', '.join(catalog.aliases[member].any_of)}",
+            )
+        try:
+            choices.append(resolve_agent(member, catalog, source=source))
+        except (ConfigError, UnknownIdError) as error:
+            absent.append(error.message)
+    if not choices:
+        raise ConfigError(
+            f"no agent of the alias {word!r} can be used: {'; '.join(absent)}",
+            where=f"agents -> {word} -> anyOf",
+            hint="next: uwf agent list",
+        )
+    others = tuple(choice.word for choice in choices[1:])
+    return choices[0]._replace(others=others, absent=tuple(absent))
 
 
 def _declared(choice: Choice, alias: Alias, where: str) -> Choice:

@@ -18,7 +18,7 @@ STORE_API_VERSION = "1.1"
 """
 
 
-LAYOUT_VERSION = 10
+LAYOUT_VERSION = 11
 """The version of the nodes of threads. A store records it, and rejects another one."""
 
 USUAL: frozenset[str] = frozenset(("persistent", "shared"))

@@ -125,7 +125,8 @@ class ModelSetting(NamedTuple):
 
 class AgentSetting(NamedTuple):
     """An agent's alias: `use` (an installed agent) or `command` (a program), with its options and
-    the names of the variables that are passed on to it.
+    the names of the variables that are passed on to it; or `anyOf`: the first of several agents
+    that is installed, and the next one where its service fails.
 
     A relative path in `command` has been made absolute: below the home for the user's file,
     below the project's folder for a project's.
@@ -137,13 +138,21 @@ class AgentSetting(NamedTuple):
     args: Annotated[tuple[Annotated[str, _NO_NUL], ...], "Its first arguments."] = ()
     capabilities: Annotated[frozenset[Capability], "What the command can do."] = frozenset()
     env: Annotated[tuple[_Variables, ...], "Variables that are passed on to it."] = ()
+    any_of: Annotated[
+        tuple[Text, ...], "Agents and aliases; the next one plays where the service of one fails."
+    ] = ()
 
     def conflict(self) -> str | None:
         """Why the keys cannot be combined."""
+        if self.any_of:
+            others = self._replace(any_of=())
+            if others != AgentSetting():
+                return "anyOf is an alias of its own; put other keys into aliases that it names"
+            return None
         if self.use is not None and self.command is not None:
             return "use and command cannot be combined; keep one"
         if self.use is None and self.command is None:
-            return "`use` (an installed agent) or `command` (a program) is missing"
+            return "`use` (an installed agent), `command` (a program) or `anyOf` is missing"
         for key, given in (("args", self.args), ("capabilities", self.capabilities)):
             if given and self.command is None:
                 return f"{key} needs `command`, not `use`"

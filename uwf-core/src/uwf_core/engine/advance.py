@@ -68,7 +68,7 @@ def save_failure(run: "Run", attempt: Attempt, failure: AgentFailure) -> Attempt
     engine = run.engine
     _check_until(run, attempt, failure)
     end_attempt(run, attempt)
-    attempt.policy = policy_of(run, attempt, failure.kind)
+    attempt.policy = policy_of(run, attempt, failure)
     record_files(run, attempt)
     try:
         with engine.store.batch():

@@ -14,6 +14,7 @@ from uwf_core.agents.choose import (
     player_of,
     recorded_agent,
     resolve_agent,
+    turned,
 )
 from uwf_core.api.agent import RunLimits
 from uwf_core.engine.names import lacking_agent
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.engine.context import Run, Task
     from uwf_core.engine.engine import Engine
+    from uwf_core.thread.state import ThreadState
 
 
 def run_limits(engine: "Engine", seconds: float | None = None) -> RunLimits:
@@ -60,7 +62,10 @@ def agent_for(run: "Run", task: "Task") -> Choice:
             player,
             engine.start(run.head.state.start),
             flag=run.options.agent,
+            state=run.head.state,
         )
+        for reason in choice.absent:
+            run.watch.notice(f"{task.role}: an agent of `anyOf` is left out: {reason}")
         is_free = player.kind == "agent" and run.options.agent is None
         if is_free and task.agent not in (None, choice.name):
             choice = recorded_agent(task.agent, catalog)
@@ -82,9 +87,11 @@ def usual_agent(
     start: Mapping[str, Any],
     *,
     flag: str | None = None,
+    state: "ThreadState | None" = None,
 ) -> Choice:
     """The agent of a role by the usual order: flag, binding of the role, thread (both in its
-    `start`), overrides, suggestion, default.
+    `start`), overrides, suggestion, default. Of an alias with `anyOf` it is the one whose turn it
+    is in the `state` of the thread.
 
     A suggestion that the user cannot use does not count; `check_run` has reported it.
     """
@@ -99,7 +106,14 @@ def usual_agent(
         suggested=suggested,
         default=engine.settings.default_agent,
     )
-    return recordable(engine, choose_agent(preferences, catalog, workflow=workflow, player=player))
+    choice = choose_agent(preferences, catalog, workflow=workflow, player=player)
+    turn = None if state is None or not choice.others else state.turns.get(player.role)
+    if turn is not None:
+        from uwf_core.thread.retry import words_in_turn  # where an agent has failed
+
+        words = words_in_turn((choice.word, *choice.others), turn)
+        choice = turned(choice, words, catalog)
+    return recordable(engine, choice)
 
 
 def _asker(engine: "Engine", agent: str, alias: str | None, catalog: AgentCatalog) -> Choice:

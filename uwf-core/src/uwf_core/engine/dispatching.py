@@ -187,7 +187,9 @@ def agent_label(engine: "Engine", state: "ThreadState", role: "Role") -> str:
 
 def _player(engine: "Engine", state: "ThreadState", role: "Role") -> "Choice":
     catalog, player = engine.agent_catalog(state.cwd), player_of(role.name, role)
-    return usual_agent(engine, catalog, state.workflow_name, player, engine.start(state.start))
+    return usual_agent(
+        engine, catalog, state.workflow_name, player, engine.start(state.start), state=state
+    )
 
 
 def _group(engine: "Engine", state: "ThreadState") -> tuple[str | None, int]:
@@ -221,7 +223,8 @@ def own_labels(engine: "Engine") -> Iterator[str]:
     catalog = engine.agent_catalog(engine.cwd)
     for word in sorted(words):
         with suppress(UwfError):
-            choice = resolve_agent(word, catalog)
-            yield f"agent:{choice.alias or choice.name}"
+            first = resolve_agent(word, catalog)
+            others = (resolve_agent(each, catalog) for each in first.others)
+            yield from (f"agent:{each.alias or each.name}" for each in (first, *others))
     yield from (f"program:{ref}" for ref in settings.worker.allow_programs)
     yield from settings.worker.labels

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Final, Literal
 
 from uwf_core.api.retry import Retry
-from uwf_core.errors import FailureKind
+from uwf_core.engine.waiting import allowed_wait
+from uwf_core.errors import AgentFailure, FailureKind
 
 if TYPE_CHECKING:
     from uwf_core.engine.context import Attempt, Run
@@ -19,10 +20,17 @@ MOST_KILLS: Final = 5
 """How often workers run a step again that a signal or a kill has ended."""
 
 
-def policy_of(run: "Run", attempt: "Attempt", kind: FailureKind) -> "RetryPayload | None":
+def policy_of(run: "Run", attempt: "Attempt", failure: AgentFailure) -> "RetryPayload | None":
     """The policy for an attempt that failed: the role's, else the configured, else the usual one.
     None if a signal or a kill has ended it, which does not count.
+
+    A limit that lasts longer than a run may wait leads to the next agent of `anyOf`, if there is
+    one; a shorter one is waited for.
     """
+    kind, others = failure.kind, attempt.choice.others
+    leaves = bool(others) and kind.word == "rate_limited"
+    if leaves and _may_wait(run, attempt, failure):
+        leaves, others = False, ()
     if kind is FailureKind.INTERRUPTED:
         return None
     role = run.definition.roles.get(attempt.payload["role"])
@@ -43,17 +51,22 @@ def policy_of(run: "Run", attempt: "Attempt", kind: FailureKind) -> "RetryPayloa
         "interval": retry.interval,
         "backoff": retry.backoff,
         "maxInterval": retry.max_interval,
-        "on": list(retry.on),
+        "on": [word for word in retry.on if not leaves or word != kind.word],
         "origin": origin,
+        "fallback": list(others),
     }
+
+
+def _may_wait(run: "Run", attempt: "Attempt", failure: AgentFailure) -> bool:
+    until_ms = failure.until_ms
+    return until_ms is not None and until_ms - attempt.ended_ms <= allowed_wait(run) * 1000
 
 
 def after_kill(state: "ThreadState") -> float | None:
     """After how many seconds a step that a signal or a kill has ended is run again without a
     person; None if a person has to decide, or something else has ended it.
     """
-    kills = state.tries - state.failures
     is_killed = state.suspension is not None and state.suspension.reason == "interrupted"
-    if not is_killed or kills >= MOST_KILLS:
+    if not is_killed or state.kills >= MOST_KILLS:
         return None
-    return 0 if kills <= 1 else 4.0 ** (kills - 1)
+    return 0 if state.kills <= 1 else 4.0 ** (state.kills - 1)

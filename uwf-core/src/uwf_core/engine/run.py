@@ -144,7 +144,7 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
             again = _after_wait(run)
             if again is None:
                 break
-            has_failed = run.head.state.suspension is not None or run.head.state.failures > 0
+            has_failed = run.head.state.suspension is not None or run.head.state.tries > 0
             run, wanted = again, wanted + has_failed  # such an attempt was not a step
     announce_end(run.engine, run.head, run.watch)
     code = lifecycle.exit_code(run.head.state)

@@ -46,7 +46,7 @@ def wait_for_service(run: "Run") -> float | None:
     """Wait until the rate limit of a service ends, or the run is stopped; how many seconds may
     still be waited in this call, None if that is too long.
     """
-    suspension, allowed = run.head.state.suspension, _allowed(run)
+    suspension, allowed = run.head.state.suspension, allowed_wait(run)
     if suspension is None or suspension.until_ms is None or not allowed:
         return None
     now_ms, until_ms = run.engine.now_ms(), suspension.until_ms
@@ -65,7 +65,9 @@ def _moment(at_ms: int) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at_ms / 1000))
 
 
-def _allowed(run: "Run") -> float:
-    """The seconds that the command, else the configuration allows."""
+def allowed_wait(run: "Run") -> float:
+    """For how many seconds a run may wait for the end of a service's limit: as the command, else
+    the configuration allows.
+    """
     given = run.options.wait_limits
     return (run.engine.settings.wait_limits or 0) if given is None else given

@@ -83,6 +83,15 @@ class Wait(NamedTuple):
     failures: int = 0
 
 
+class Turn(NamedTuple):
+    """The word of the agent that plays a role since another one of `anyOf` failed; `left`: those
+    that have not failed at the pending step, None once it has delivered.
+    """
+
+    word: str
+    left: Sequence[str] | None = None
+
+
 class Caller(NamedTuple):
     """The newest call: its Called event, the calling thread, number and role of its step, what this
     thread `plays` (a branch another role), and its `steps` at that time.

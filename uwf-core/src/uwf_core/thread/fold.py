@@ -15,6 +15,7 @@ from uwf_core.thread.decisions import (
     Event,
     OpenAttempt,
     Suspension,
+    Turn,
     Wait,
     Worktree,
     call_of,
@@ -207,16 +208,18 @@ def _step(state: ThreadState, event: Event) -> ThreadState:
 
         state = with_usage(state, payload)
     if payload["failure"] is not None:
-        from uwf_core.thread.retry import checked_failures  # not for every step
+        from uwf_core.thread.retry import after_failed, checked_failures  # not for every step
 
         state = state._replace(failures=checked_failures(state.failures, event))
-        return _tried(state, role, payload)
+        return after_failed(_tried(state, role, payload), payload)
     state = _delivered(state, role, event)._replace(
         steps=number,
         inherited_steps=min(state.inherited_steps, number - 1),  # one may be replaced
         called_steps=state.called_steps - (is_new and is_call),
         tries=0,
         failures=0,
+        kills=0,
+        turns={name: Turn(turn.word) for name, turn in state.turns.items()},
         expired=None,
     )
     return decided(state, payload["next"])
@@ -244,7 +247,7 @@ def _expired(state: ThreadState, event: Event) -> ThreadState:
     from uwf_core.thread.expiry import checked_expiry  # few questions expire
 
     expired = checked_expiry(state, event)
-    return decided(state._replace(expired=expired, failures=0), event.payload["next"])
+    return decided(state._replace(expired=expired, failures=0, kills=0), event.payload["next"])
 
 
 def _decision(state: ThreadState, event: Event) -> ThreadState:
@@ -262,7 +265,7 @@ def _granted(state: ThreadState, event: Event) -> ThreadState:
     amounts = dict(state.grants.get(scope, {}))
     for name, amount in event.payload["amounts"].items():
         amounts[name] = amounts.get(name, 0) + amount
-    state = state._replace(grants={**state.grants, scope: amounts}, failures=0)
+    state = state._replace(grants={**state.grants, scope: amounts}, failures=0, kills=0)
     return state if to is None else decided(state, to)
 
 

@@ -12,6 +12,7 @@ from uwf_core.thread.decisions import (
     Expired,
     OpenAttempt,
     Suspension,
+    Turn,
     Wait,
     Worktree,
     session_of,
@@ -280,7 +281,7 @@ _CODECS: Mapping[str, tuple[Callable[[Any], str] | None, Callable[[str], Any]]] 
     **dict.fromkeys(("status", "workflow", "workflow_name", "start", "cwd"), _TEXT),
     **dict.fromkeys(("current_role", "agent", "compacted"), _TEXT),
     **dict.fromkeys(("seq", "started_ms", "steps", "inherited_steps", "running_ms"), _NUMBER),
-    **dict.fromkeys(("tries", "failures", "called_steps", "since_ms", DEPTH), _NUMBER),
+    **dict.fromkeys(("tries", "failures", "kills", "called_steps", "since_ms", DEPTH), _NUMBER),
     **dict.fromkeys(("limits", "largest", "grants"), _JSON),
     "ancestors": (_dump, lambda text: tuple(json.loads(text))),
     "totals": (lambda totals: _dump(list(totals.values())), totals_of),
@@ -290,6 +291,7 @@ _CODECS: Mapping[str, tuple[Callable[[Any], str] | None, Callable[[str], Any]]] 
     "attempt": _record(OpenAttempt),
     "suspension": _record(Suspension),
     "wait": _record(Wait),
+    "turns": (_dump, lambda text: {name: Turn(*each) for name, each in json.loads(text).items()}),
     "expired": _record(Expired),
 }
 """How a field of the state becomes the text of its tag (None: as it is), and the field again."""

@@ -2,18 +2,23 @@
 is stored of the attempt, so that `cas verify` derives it again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from uwf_core.errors import CorruptNodeError
-from uwf_core.thread.decisions import runs, waits
+from uwf_core.thread.decisions import Turn, runs, waits
 
 if TYPE_CHECKING:
     from uwf_core.thread.decisions import Event
+    from uwf_core.thread.state import ThreadState
     from uwf_core.thread.types import FailurePayload, NextPayload
 
 JITTER: Final = 0.2
 """How much a pause varies, so that the attempts of many threads spread: a part of it."""
+
+
+FALLS_BACK: Final = ("unavailable", "auth", "rate_limited")
+"""The kinds of failures that lead to the next agent of `anyOf`: those of a service."""
 
 
 def after_failure(
@@ -27,10 +32,36 @@ def after_failure(
     """
     kind, until = failure["kind"], failure["until"]
     not_before = _again_ms(failure, ended_ms, drawn)
+    if not_before is None and _falls_back(failure):
+        not_before = ended_ms
     if not_before is not None:
         return runs(role, kind=kind, until=until, notBefore=not_before)
     reason = "interrupted" if kind == "interrupted" else "failure"
     return waits(reason, role, message, kind=kind, until=until)  # type: ignore[arg-type]
+
+
+def after_failed(state: "ThreadState", step: Mapping[str, Any]) -> "ThreadState":
+    """The state after a failed attempt with whose turn it is next, and how often runs died."""
+    failure, role, turns = step["failure"], step["role"], {**state.turns}
+    if failure["kind"] == "interrupted":
+        return state._replace(kills=state.kills + 1)
+    if step["next"]["notBefore"] is None:  # a person decides, and all agents may play again
+        if failure["kind"] in FALLS_BACK:
+            turns.pop(role, None)
+        return state._replace(turns=turns)
+    if _again_ms(failure, step["completedAtMs"], 0) is not None:
+        return state
+    word, *left = failure["policy"]["fallback"]
+    return state._replace(turns={**turns, role: Turn(word, left)}, failures=0, kills=0)
+
+
+def words_in_turn(words: Sequence[str], turn: Turn) -> Sequence[str]:
+    """The agents of `anyOf` in the order of their turn, `words` in that of the configuration."""
+    known = [word for word in (turn.word, *(turn.left or ())) if word in words]
+    if turn.left is not None:
+        return known or words
+    at = words.index(known[0]) if known else 0
+    return [*words[at:], *words[:at]]
 
 
 def checked_failures(before: int, failed: "Event") -> int:
@@ -61,6 +92,11 @@ def _follows(step: Mapping[str, Any]) -> bool:
         return bool(to == least)
     is_between = least["notBefore"] <= to["notBefore"] <= most["notBefore"]
     return bool(is_between and to == {**least, "notBefore": to["notBefore"]})
+
+
+def _falls_back(failure: "FailurePayload") -> bool:
+    policy = failure["policy"]
+    return policy is not None and bool(policy["fallback"]) and failure["kind"] in FALLS_BACK
 
 
 def _again_ms(failure: "FailurePayload", ended_ms: int, drawn: float) -> int | None:

@@ -20,11 +20,11 @@ from uwf_core.api.sums import (
     ReservePayload,
     UsagePayload,
 )
-from uwf_core.thread.decisions import Caller, Expired, OpenAttempt, Suspension, Wait, Worktree
+from uwf_core.thread.decisions import Caller, Expired, OpenAttempt, Suspension, Turn, Wait, Worktree
 from uwf_core.thread.names import Status
 from uwf_core.thread.used import Used
 
-FOLD_VERSION: Final = 9
+FOLD_VERSION: Final = 10
 """Increased when `fold` gives another state for the same events; older tags are folded again."""
 
 CALL: Final = "call"
@@ -82,7 +82,9 @@ class ThreadState(NamedTuple):
         agent: the thread's own binding (`thread start --agent`).
         steps: length of the chain; `inherited_steps` of these came with a fork.
         tries: attempts at the pending step that ended without one, so far.
-        failures: of these, those that count for a retry. wait: until when the next role waits.
+        failures: of these, those of its agent that count for a retry. kills: those in a row that a
+            signal or a kill has ended. wait: until when the next role waits.
+        turns: whose turn it is of the agents of `anyOf`, by role.
         since_ms: when the next step became so; 0 while it is completed.
         expired: the question in place of whose answer the pending step runs.
         limits: those of its start. largest: the most that one leaf step has used.
@@ -113,6 +115,8 @@ class ThreadState(NamedTuple):
     since_ms: int = 0
     tries: int = 0
     failures: int = 0
+    kills: int = 0
+    turns: Mapping[str, Turn] = {}
     wait: Wait | None = None
     expired: Expired | None = None
     limits: Mapping[str, float] | None = None

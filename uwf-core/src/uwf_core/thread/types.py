@@ -114,6 +114,8 @@ class RetryPayload(TypedDict):
             person asked for, this one included.
         maxAttempts, interval, backoff, maxInterval, on: as in a workflow; pauses in seconds.
         origin: `role`, `config`, or the usual one of a command (`run`), a worker or `uwf tick`.
+        fallback: the words of the agents of `anyOf` that have not failed at this step, the next
+            one first.
     """
 
     failures: int
@@ -123,6 +125,7 @@ class RetryPayload(TypedDict):
     maxInterval: float
     on: list[str]
     origin: Literal["role", "config", "run", "worker", "tick"]
+    fallback: list[str]
 
 
 class FailurePayload(ErrorPayload):

@@ -57,7 +57,11 @@ def list_agents(engine: "Engine") -> Iterator[AgentRow]:
         except UsageError as error:  # an invalid alias must not hide the other agents
             yield _wrong_row(name, engine.settings.agents[name], error, name == default)
         else:
-            yield _row(engine, name, choice, installed.get(choice.plugin or ""))
+            row = _row(engine, name, choice, installed.get(choice.plugin or ""))
+            if engine.settings.agents[name].any_of:
+                use = ", ".join((choice.word, *choice.others))
+                row = row._replace(use=use, reason="; ".join(choice.absent) or row.reason)
+            yield row
     taken = {*installed, *engine.settings.agents}
     for name in sorted(catalog.on_path()):
         short = name.removeprefix(PREFIX)
@@ -69,7 +73,8 @@ def list_agents(engine: "Engine") -> Iterator[AgentRow]:
 
 def _wrong_row(name: str, alias: "AgentSetting", error: UsageError, default: bool) -> AgentRow:
     kind = "plugin" if alias.command is None else "command"
-    return AgentRow(name, kind, "broken", error.message, default, alias.use or alias.command)
+    use = alias.use or alias.command or ", ".join(alias.any_of)
+    return AgentRow(name, kind, "broken", error.message, default, use)
 
 
 def _row(engine: "Engine", name: str, choice: "Choice", plugin: Any) -> AgentRow:
