@@ -31,7 +31,7 @@ OF_SESSIONS = dict(  # noqa: C408 (names of functions)
     arch=("tests/architecture",),
     browser=("tests/browser",),
     docs=("tests/docs/test_pages.py", "tests/docs/test_mermaid.py"),
-    faults=("tests/crash", "tests/faults"),
+    faults=("tests/crash", "tests/faults", "tests/night"),
     kits=(
         "tests/testing/kit/test_wrong_agents.py",
         "tests/testing/kit/test_wrong_observers.py",

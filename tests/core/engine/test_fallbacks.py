@@ -157,9 +157,9 @@ def test_an_alias_of_which_none_can_be_used_is_an_error(
         uwf.start("loop", "The task.", agent="coder")
 
 
-def test_any_of_stands_alone(project: Project):
+def test_any_of_has_no_other_key_beside_it(project: Project):
     project.config("agents: {coder: {anyOf: [mock], use: mock}}")
-    assert "anyOf is an alias of its own" in project.uwf("agent", "list").stderr
+    assert "anyOf cannot be combined" in project.uwf("agent", "list").stderr
 
 
 def test_the_record_of_a_fallback_is_derived_again(project: Project):

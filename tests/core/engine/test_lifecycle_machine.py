@@ -22,6 +22,7 @@ OUTPUTS = {
         {"$status": "unsure", "comments": "hm"},
     ],
 }
+MAY_REPEAT = "    limits: {maxUnchanged: 0}\n"
 FAILURES = ["crashed", "timeout", "context_too_long", "rate_limited", "refused"]
 
 
@@ -32,7 +33,7 @@ class Life(RuleBasedStateMachine):
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         self.project = Project(Path(self.folder.name))
-        self.project.workflow("loop", LOOP)
+        self.project.workflow("loop", LOOP.replace(" it.\n", f" it.\n{MAY_REPEAT}"))
         self.uwf: Client = self.project.client(store="memory:")
         self.status, self.role = "idle", "developer"
         self.chain: list[str] = []

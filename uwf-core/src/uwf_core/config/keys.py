@@ -147,7 +147,7 @@ class AgentSetting(NamedTuple):
         if self.any_of:
             others = self._replace(any_of=())
             if others != AgentSetting():
-                return "anyOf is an alias of its own; put other keys into aliases that it names"
+                return "anyOf cannot be combined with other keys; put them into its aliases"
             return None
         if self.use is not None and self.command is not None:
             return "use and command cannot be combined; keep one"

@@ -107,11 +107,11 @@ def usual_agent(
         default=engine.settings.default_agent,
     )
     choice = choose_agent(preferences, catalog, workflow=workflow, player=player)
-    turn = None if state is None or not choice.others else state.turns.get(player.role)
-    if turn is not None:
+    first = None if state is None or not choice.others else state.substitutes.get(player.role)
+    if first is not None:
         from uwf_core.thread.retry import words_in_turn  # where an agent has failed
 
-        words = words_in_turn((choice.word, *choice.others), turn)
+        words = words_in_turn((choice.word, *choice.others), first)
         choice = turned(choice, words, catalog)
     return recordable(engine, choice)
 

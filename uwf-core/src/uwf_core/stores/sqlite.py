@@ -108,9 +108,9 @@ class SqliteBackend:
             with self._database.store_errors:
                 connection = self._writer(durable)
                 connection.execute("BEGIN IMMEDIATE")
-            crash_points.reach("transaction")
             self._in_transaction = True
             try:
+                crash_points.reach("transaction")
                 yield
                 crash_points.reach("commit")
                 with self._database.store_errors:

@@ -83,7 +83,7 @@ class Wait(NamedTuple):
     failures: int = 0
 
 
-class Turn(NamedTuple):
+class Substitute(NamedTuple):
     """The word of the agent that plays a role since another one of `anyOf` failed; `left`: those
     that have not failed at the pending step, None once it has delivered.
     """

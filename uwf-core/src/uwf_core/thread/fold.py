@@ -14,8 +14,8 @@ from uwf_core.thread.decisions import (
     Caller,
     Event,
     OpenAttempt,
+    Substitute,
     Suspension,
-    Turn,
     Wait,
     Worktree,
     call_of,
@@ -219,7 +219,7 @@ def _step(state: ThreadState, event: Event) -> ThreadState:
         tries=0,
         failures=0,
         kills=0,
-        turns={name: Turn(turn.word) for name, turn in state.turns.items()},
+        substitutes={name: Substitute(each.word) for name, each in state.substitutes.items()},
         expired=None,
     )
     return decided(state, payload["next"])

@@ -11,8 +11,8 @@ from uwf_core.thread.decisions import (
     Caller,
     Expired,
     OpenAttempt,
+    Substitute,
     Suspension,
-    Turn,
     Wait,
     Worktree,
     session_of,
@@ -291,7 +291,10 @@ _CODECS: Mapping[str, tuple[Callable[[Any], str] | None, Callable[[str], Any]]] 
     "attempt": _record(OpenAttempt),
     "suspension": _record(Suspension),
     "wait": _record(Wait),
-    "turns": (_dump, lambda text: {name: Turn(*each) for name, each in json.loads(text).items()}),
+    "substitutes": (
+        _dump,
+        lambda text: {name: Substitute(*each) for name, each in json.loads(text).items()},
+    ),
     "expired": _record(Expired),
 }
 """How a field of the state becomes the text of its tag (None: as it is), and the field again."""

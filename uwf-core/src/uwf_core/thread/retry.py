@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from uwf_core.errors import CorruptNodeError
-from uwf_core.thread.decisions import Turn, runs, waits
+from uwf_core.thread.decisions import Substitute, runs, waits
 
 if TYPE_CHECKING:
     from uwf_core.thread.decisions import Event
@@ -41,24 +41,24 @@ def after_failure(
 
 
 def after_failed(state: "ThreadState", step: Mapping[str, Any]) -> "ThreadState":
-    """The state after a failed attempt with whose turn it is next, and how often runs died."""
-    failure, role, turns = step["failure"], step["role"], {**state.turns}
+    """The state after a failed attempt with who plays next, and how often runs died."""
+    failure, role, found = step["failure"], step["role"], {**state.substitutes}
     if failure["kind"] == "interrupted":
         return state._replace(kills=state.kills + 1)
     if step["next"]["notBefore"] is None:  # a person decides, and all agents may play again
         if failure["kind"] in FALLS_BACK:
-            turns.pop(role, None)
-        return state._replace(turns=turns)
+            found.pop(role, None)
+        return state._replace(substitutes=found)
     if _again_ms(failure, step["completedAtMs"], 0) is not None:
         return state
     word, *left = failure["policy"]["fallback"]
-    return state._replace(turns={**turns, role: Turn(word, left)}, failures=0, kills=0)
+    return state._replace(substitutes={**found, role: Substitute(word, left)}, failures=0, kills=0)
 
 
-def words_in_turn(words: Sequence[str], turn: Turn) -> Sequence[str]:
+def words_in_turn(words: Sequence[str], first: Substitute) -> Sequence[str]:
     """The agents of `anyOf` in the order of their turn, `words` in that of the configuration."""
-    known = [word for word in (turn.word, *(turn.left or ())) if word in words]
-    if turn.left is not None:
+    known = [word for word in (first.word, *(first.left or ())) if word in words]
+    if first.left is not None:
         return known or words
     at = words.index(known[0]) if known else 0
     return [*words[at:], *words[:at]]

@@ -20,7 +20,15 @@ from uwf_core.api.sums import (
     ReservePayload,
     UsagePayload,
 )
-from uwf_core.thread.decisions import Caller, Expired, OpenAttempt, Suspension, Turn, Wait, Worktree
+from uwf_core.thread.decisions import (
+    Caller,
+    Expired,
+    OpenAttempt,
+    Substitute,
+    Suspension,
+    Wait,
+    Worktree,
+)
 from uwf_core.thread.names import Status
 from uwf_core.thread.used import Used
 
@@ -84,7 +92,7 @@ class ThreadState(NamedTuple):
         tries: attempts at the pending step that ended without one, so far.
         failures: of these, those of its agent that count for a retry. kills: those in a row that a
             signal or a kill has ended. wait: until when the next role waits.
-        turns: whose turn it is of the agents of `anyOf`, by role.
+        substitutes: who plays in place of an agent of `anyOf` that failed, by role.
         since_ms: when the next step became so; 0 while it is completed.
         expired: the question in place of whose answer the pending step runs.
         limits: those of its start. largest: the most that one leaf step has used.
@@ -116,7 +124,7 @@ class ThreadState(NamedTuple):
     tries: int = 0
     failures: int = 0
     kills: int = 0
-    turns: Mapping[str, Turn] = {}
+    substitutes: Mapping[str, Substitute] = {}
     wait: Wait | None = None
     expired: Expired | None = None
     limits: Mapping[str, float] | None = None
