@@ -188,3 +188,43 @@ def test_a_field_cannot_be_called_steps_where_a_template_reads_steps(project: Pr
     project.workflow("flow", yaml.safe_dump(flow))
     [problem] = project.uwf("workflow", "check", "flow").document["problems"]
     assert (problem["code"], problem["hint"]) == ("reserved-field", "rename the field")
+
+
+@pytest.mark.parametrize(
+    ("roles", "graph", "message"),
+    [
+        ({}, {}, ""),
+        (
+            {"planner": {"goal": "Plan.", "frontmatter": output("planned", outline=TEXT)}},
+            {"tests": {"passed": {"role": "reviewer", "prompt": "x {{steps.planner.outline}}"}}},
+            "graph.tests.passed names steps.planner",
+        ),
+        (
+            {"judge": {"goal": "Judge.", "frontmatter": output("right", why=TEXT)}},
+            {
+                "planner": {"planned": {"role": "judge", "prompt": "Judge."}},
+                "judge": {"right": {"role": "developer", "prompt": "Do it."}},
+                "reviewer": {"ok": {"role": "$END", "prompt": "{{steps.judge.why}}"}},
+            },
+            "graph.reviewer.ok names steps.judge",
+        ),
+    ],
+)
+def test_a_fork_onto_a_workflow_is_rejected_where_a_reference_does_not_hold(
+    project: Project, roles: dict[str, Any], graph: dict[str, Any], message: str
+) -> None:
+    """One that the origin has no step for, or a step of another form; else it continues."""
+    ran = project.uwf("run", "flow", "-p", "The task.").document
+    other = yaml.safe_load(yaml.safe_dump(FLOW))
+    other["name"] = "other"
+    other["roles"] |= roles
+    for source, edges in graph.items():
+        other["graph"][source] = {**other["graph"].get(source, {}), **edges}
+    if "planner" in roles:
+        text = yaml.safe_dump(other).replace("steps.planner.plan}", "steps.planner.outline}")
+        other = yaml.safe_load(text.replace("{{plan}}", "{{outline}}"))
+    project.workflow("other", yaml.safe_dump(other))
+    assert project.uwf("workflow", "check", "other").document["problems"] == []
+    project.uwf("workflow", "add", ".workflow/other.yaml", "--allow-programs")
+    forked = project.uwf("thread", "fork", ran["steps"][2]["step"], "--workflow", "other")
+    assert (message in forked.stderr, forked.exit_code) == (True, 2 if message else 0)

@@ -1,7 +1,7 @@
 """The beginning of a thread that shares the chain of another up to a step; nothing is copied."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.sums import NOTHING_USED
 from uwf_core.engine.events import begin_thread, save_event
@@ -15,6 +15,7 @@ from uwf_core.thread.history import (
     body_of,
     inherited_steps,
     is_start,
+    oldest_first,
     output_of,
     read_start,
     read_step,
@@ -23,6 +24,8 @@ from uwf_core.thread.names import head_name
 from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from uwf_core.cas.store import Store
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.head import Head
@@ -149,8 +152,11 @@ def _decision(
             f"the workflow {definition.name} has no role {role!r}, which made step {step.ref}",
             hint=hint,
         )
+    body, steps = body_of(store, step), None
+    if definition.steps:
+        steps = _inherited(store, definition, step, hint)
     try:
-        to = apply_edge(definition, role, output, body_of(store, step), given)
+        to = apply_edge(definition, role, output, body, given, steps)
         return to._replace(within=None).decision(step.payload["completedAtMs"])
     except RoutingFailed as failure:
         raise WrongStateError(
@@ -158,3 +164,36 @@ def _decision(
             f"{failure.message}",
             hint=hint,
         ) from failure
+
+
+def _inherited(
+    store: "Store", definition: "Definition", step: Step, hint: str
+) -> "Mapping[str, Any]":
+    """The steps that the templates of the workflow can name, which must be as it declares them."""
+    from uwf_core.cas.schemas import violations  # few workflows name steps
+    from uwf_core.thread.earlier import EarlierSteps, has_own_status
+    from uwf_core.workflow.inherited import lost_reference
+
+    newest: dict[str, Step] = {}
+    for each in oldest_first(store, step.ref, Ref(step.payload["start"])):
+        if has_own_status(each.payload["status"]):
+            newest[each.payload["role"]] = each
+
+    def has(role: str, statuses: list[str]) -> bool:
+        found = newest.get(role)
+        if found is None:
+            return "" in statuses
+        is_valid = not violations(
+            definition.roles[role].schema, store.payload(found.payload["output"])
+        )
+        return is_valid and found.payload["status"] in statuses
+
+    lost = lost_reference(definition, (step.payload["role"], str(step.payload["status"])), has)
+    if lost is not None:
+        raise WrongStateError(
+            f"the workflow {definition.name} cannot continue from step {step.ref}: {lost}, and the "
+            "thread has no such step",
+            hint=hint,
+        )
+    refs = {role: each.ref for role, each in newest.items()}
+    return EarlierSteps(store, definition.steps, refs.get)
