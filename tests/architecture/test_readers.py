@@ -53,6 +53,7 @@ ALLOWED = {
     "uwf_core/stores/locks.py": OWN_HOME,
     "uwf_core/testing/mock.py": OWN_HOME,
     "uwf_core/threads/background.py": OWN_HOME,
+    "uwf_core/threads/clock.py": OWN_HOME,
     "uwf_core/maintenance/attest.py": "the bundle that it has just written",
     "uwf_core/maintenance/home_copy.py": RETURNED,
     "uwf_core/workflow/load.py": RETURNED,
