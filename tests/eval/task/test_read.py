@@ -53,7 +53,7 @@ cases:
   - {name: b, prompt: no, fixture: other}
 agent: python3 play.py
 env: {MODE: yes}
-limits: {maxSteps: 3, maxMinutes: 0.5}
+limits: {maxSteps: 3, maxMinutes: 0.5, maxElapsed: 2h}
 protect: ["tests/**"]
 judges:
   - {name: own, entry: judge.py, <<: *shared, repeat: 3, timeout: 5, schema: {type: object}}
@@ -69,7 +69,8 @@ pass: 0.75
         ("b", "no", "other"),
     ]
     assert task.description == "on" and task.env == {"MODE": "yes"}, "YAML 1.2: these are texts"
-    assert (task.limits.max_steps, task.limits.max_minutes) == (3, 0.5)
+    limits = task.limits
+    assert (limits.max_steps, limits.max_minutes, limits.max_elapsed) == (3, 0.5, 7200)
     judge = task.judges[0]
     assert (judge.entry, judge.weight, judge.repeat, judge.timeout) == ("judge.py", 2.5, 3, 5.0)
     assert (task.setup, task.command_timeout) == (("git init",), 7.0)

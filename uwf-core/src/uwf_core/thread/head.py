@@ -324,6 +324,7 @@ def to_tags(state: ThreadState) -> dict[str, str]:
     return tags
 
 
+_MOST_WRITTEN = 1_000
 _written: dict[str, tuple[Any, str]] = {}
 """The value that each tag was written for last, and its text: most outlive an event."""
 
@@ -331,6 +332,8 @@ _written: dict[str, tuple[Any, str]] = {}
 def _text(tag: str, value: Any, write: Callable[[Any], str]) -> str:
     known = _written.get(tag)
     if known is None or known[0] is not value:
+        if len(_written) >= _MOST_WRITTEN:  # a server sees the roles of many workflows
+            _written.clear()
         known = _written[tag] = value, write(value)
     return known[1]
 

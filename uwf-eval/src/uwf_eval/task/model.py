@@ -62,6 +62,7 @@ class Limits:
     max_tokens: Annotated[int | None, "Input and output tokens.", _Positive] = None
     max_cost_usd: Annotated[float | None, "US dollars.", _Positive] = None
     max_minutes: Annotated[float | None, "Minutes spent running.", _Positive] = None
+    max_elapsed: Annotated[_Seconds | None, "Time, waiting included."] = None
 
 
 @dataclass(frozen=True, kw_only=True)
