@@ -24,6 +24,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--cut", type=float, default=0.02, help="part of the answers")
     parser.add_argument("--silent", type=float, default=0.01, help="part of the answers")
     parser.add_argument("--killed", type=float, default=0.02, help="runs for each step")
+    parser.add_argument("--ticks-killed", type=float, default=0.1, help="part of the passes")
     parser.add_argument("--minutes", type=float, default=60, help="the longest time")
     plan = Plan(**vars(parser.parse_args(words)))
     with tempfile.TemporaryDirectory(prefix="uwf-night-", ignore_cleanup_errors=True) as folder:

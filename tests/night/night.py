@@ -27,7 +27,7 @@ _CRON = {"PATH": "/usr/bin:/bin", "SHELL": "/bin/sh", "LOGNAME": "night"}
 _WORKFLOW = """
 version: 1
 name: night
-description: a builder whom a reviewer sends back
+description: a builder whom a reviewer sends back, and a person who sleeps
 roles:
   builder:
     goal: Build it.
@@ -43,18 +43,29 @@ roles:
         - properties: {$status: {const: approved}}
           required: [$status]
     limits: {maxUnchanged: 0}
+  person:
+    human: true
+    goal: Decide.
+    within: 10s
+    expired: {role: closer, prompt: Close it.}
+    frontmatter: {properties: {$status: {const: decided}}, required: [$status]}
+  closer:
+    goal: Close it.
+    frontmatter: {properties: {$status: {const: closed}}, required: [$status]}
 graph:
   $START: {new: {role: builder, prompt: Build it.}, resume: {role: builder, prompt: Go on.}}
   builder: {built: {role: reviewer, prompt: "Review round {{round}}."}}
   reviewer:
     rejected: {role: builder, prompt: "Improve it: {{comment}}."}
-    approved: {role: $END, prompt: Done.}
+    approved: {role: person, prompt: What now?}
+  person: {decided: {role: $END, prompt: Done.}}
+  closer: {closed: {role: $END, prompt: Done.}}
 """
 
 
 class Plan(NamedTuple):
     """How many threads of how many steps, and which part of the answers fails and how; `killed`:
-    runs that are killed, for each step of the plan.
+    runs that are killed, for each answer; `ticks_killed`: part of the passes.
     """
 
     threads: int
@@ -64,6 +75,7 @@ class Plan(NamedTuple):
     cut: float
     silent: float
     killed: float
+    ticks_killed: float
     minutes: float
 
 
@@ -75,7 +87,7 @@ class Night:
         self._random = random.Random(plan.seed)
         self._given, self._rounds = Counter[str](), Counter[str]()
         self._threads: list[str] = []
-        self._passes = self._kills = 0
+        self._passes = self._kills = self._ticks_killed = 0
         self._seconds = 0.0
         self._home, self._project, user = (folder / name for name in ("home", "project", "user"))
         for each in (self._project, user):
@@ -96,8 +108,10 @@ class Night:
             tell(f"{len(self._threads)} threads started, and their runs killed")
             line = self._line_for_cron()
             while time.monotonic() - started < self._plan.minutes * 60:
-                document = self._tick(line)
                 self._passes += 1
+                if self._random.random() < self._plan.ticks_killed:
+                    self._kill_a_tick(line)
+                document = self._tick(line)
                 if self._passes % 20 == 0:
                     tell(f"pass {self._passes}: {self._rounds.total()} answers, {document}")
                 if not (document["running"] or document["due"] or document["nextAtMs"]):
@@ -121,7 +135,10 @@ class Night:
                 attempts["steps"] += shown["steps"]
         for each in (self._plan._asdict(), dict(ends), dict(attempts), dict(self._given)):
             yield json.dumps(each)
-        yield f"{self._passes} passes, {self._kills} runs killed, {self._seconds:.0f} s"
+        yield (
+            f"{self._passes} passes, {self._kills} runs and {self._ticks_killed} passes killed, "
+            f"{self._seconds:.0f} s"
+        )
         yield from faults
 
     def _answer(self, request: ModelRequest) -> ModelTurn:
@@ -142,6 +159,8 @@ class Night:
         self._given["answers"] += 1
         self._rounds[found[1]] += 1
         count = self._rounds[found[1]]
+        if "Close it." in str(request.messages[-1]):
+            return ModelTurn(text="---\n$status: closed\n---\nClosed.")
         if "Review round" not in str(request.messages[-1]):
             return ModelTurn(text=f"---\n$status: built\nround: {count}\n---\nBuilt.")
         if count >= plan.steps:
@@ -173,11 +192,25 @@ class Night:
         [line] = [each for each in lines.splitlines() if not each.startswith("#")]
         return str(line.split(" ", 5)[5].removesuffix(">/dev/null"))
 
-    def _tick(self, line: str) -> dict[str, Any]:
+    def _as_cron(self, line: str) -> list[str]:
         env = [f"{name}={value}" for name, value in _CRON.items()]
-        done = subprocess.run(
-            ["env", "-i", *env, "/bin/sh", "-c", line], cwd="/", capture_output=True, check=True
+        return ["env", "-i", *env, "/bin/sh", "-c", line]
+
+    def _kill_a_tick(self, line: str) -> None:
+        """Kill a pass at any moment."""
+        begun = subprocess.Popen(
+            self._as_cron(f"exec env {line}"),
+            cwd="/",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
+        time.sleep(self._random.uniform(0, 0.8))
+        begun.kill()
+        begun.communicate()
+        self._ticks_killed += 1
+
+    def _tick(self, line: str) -> dict[str, Any]:
+        done = subprocess.run(self._as_cron(line), cwd="/", capture_output=True, check=True)
         document: dict[str, Any] = json.loads(done.stdout)
         return document
 
@@ -217,6 +250,8 @@ class Night:
         numbers = [each["number"] for each in rows]
         if numbers != list(range(1, len(rows) + 1)):
             yield f"{thread}: its steps have the numbers {numbers}"
+        if "person" in (each["role"] for each in rows):
+            yield f"{thread}: time has answered the question"
         try:
             problems = uwf.verify(thread)["problems"]
             replayed = uwf.replay(thread)
