@@ -152,7 +152,7 @@ class Store(VariableStore):
         ref, now = record.ref, self._now_ms()
         if not verified:
             verify_record(record, ref)
-        with self._lock, self._writing():
+        with self._lock, self.writing():
             self._buffer.add(record._replace(touched_ms=now))
 
     # -- reading nodes ---------------------------------------------------------------------------

@@ -237,7 +237,7 @@ class VariableStore:
         queued, self._queued = [*self._queued.values()], {}
         return () if self._dispatch is None else self._dispatch(queued)
 
-    def _writing(self) -> AbstractContextManager[Any]:
+    def writing(self) -> AbstractContextManager[Any]:
         """The current transaction or batch, or a new durable batch. The lock is held: held once
         more, it is the context of a write that joins.
         """
@@ -323,7 +323,7 @@ class VariableStore:
         now = self._now_ms()
         new = following(name, value, tags, expected, now)
         is_kept = expected is not None and expected.value == value  # its name keeps it from gc
-        with self._lock, self._writing():
+        with self._lock, self.writing():
             if not (is_kept or self._buffer.is_fresh(value, now) or self.has(value)):
                 raise MissingNodeError(f"{name} cannot refer to the unknown node {value}")
             checksum = expected.checksum if expected else None
@@ -343,7 +343,7 @@ class VariableStore:
         Raises:
             BusyError: another process moved or removed it; nothing has changed.
         """
-        with self._lock, self._writing():
+        with self._lock, self.writing():
             if self._batch is not None:
                 is_gone = self._batch.write(variable.name, None, variable.checksum)
             else:

@@ -5,25 +5,31 @@ It acts on unattended threads alone (`thread.head.UNATTENDED`); a schedule makes
 passes at once are harmless: the lock of a thread decides which of their runs has it.
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypedDict
 
 from uwf_core.engine.locking import locked_head
 from uwf_core.engine.retry import after_kill
-from uwf_core.errors import UwfError
+from uwf_core.errors import BusyError, UnknownIdError, UwfError
+from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import shown_state, waiting_below
-from uwf_core.thread.head import UNATTENDED, Head, head_of
+from uwf_core.thread.due import due_until
+from uwf_core.thread.head import UNATTENDED, Head, read_head
 from uwf_core.thread.lifecycle import continues_alone, effective
-from uwf_core.thread.names import HEADS
+from uwf_core.thread.lock import running_threads
+from uwf_core.thread.names import head_name
 from uwf_core.threads.background import run_unattended
 from uwf_core.threads.clock import check_clock
 from uwf_core.threads.control import is_run
 from uwf_core.threads.schedules.stored import SCHEDULES
 
 if TYPE_CHECKING:
+    from uwf_core.api.store import Variable
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.watch import Watch
-    from uwf_core.thread.calls import Waiting
+    from uwf_core.ids import ThreadId
+from uwf_core.thread.calls import Waiting
 
 
 class TickProblem(TypedDict):
@@ -84,10 +90,13 @@ def tick(
     found: TickDocument = {
         "fired": [], "started": [], "running": [], "due": [], "problems": [], "nextAtMs": None,
     }  # fmt: skip
-    later = _expire_questions(engine) + _fire_schedules(engine, watch, found)
-    times, now_ms = _times(engine, found), engine.now_ms()
+    later = _fire_schedules(engine, watch, found)
+    now_ms = engine.now_ms()
+    rows, next_ms = due_until(engine.store, now_ms)
+    found["running"] += _running(engine)
+    times = _times(engine, found, rows)
     later += [at_ms for at_ms, _ in times if at_ms > now_ms]
-    found["nextAtMs"] = min(later, default=None)
+    found["nextAtMs"] = min((*later, *([] if next_ms is None else [next_ms])), default=None)
     for at_ms, head in times:
         if at_ms > now_ms:
             break
@@ -115,38 +124,49 @@ def _fire_schedules(engine: "Engine", watch: "Watch", found: TickDocument) -> li
     return later
 
 
-def _times(engine: "Engine", found: TickDocument) -> list[tuple[int, Head]]:
-    """The unattended threads that nobody runs, each with the time of its next step, the first of
-    them first; `found` gets the others.
+def _running(engine: "Engine") -> list[str]:
+    """The unattended threads that a process runs."""
+    found = []
+    for thread in sorted(running_threads(engine.store)):
+        variable = engine.store.rows(head_name(ThreadId(thread)), limit=1)
+        found += [thread] if variable and UNATTENDED in variable[0].tags else []
+    return found
+
+
+def _times(
+    engine: "Engine", found: TickDocument, rows: "Sequence[tuple[ThreadId, Variable]]"
+) -> list[tuple[int, Head]]:
+    """The unattended threads of these rows that nobody runs, each with the time of its next step,
+    the first of them first; `found` gets the others. Questions expire before.
     """
     times = list[tuple[int, Head]]()
-    for variable in engine.store.variables(HEADS, tags={UNATTENDED: ["1"]}):
+    for thread, row in rows:
         try:
-            head = head_of(variable)
-            if is_run(engine, head.thread):
-                found["running"].append(head.thread)
+            head = _expired(engine, thread, row)
+            if head is None or UNATTENDED not in head.variable.tags or thread in found["running"]:
+                continue
+            if is_run(engine, thread):
+                found["running"].append(thread)
             elif (at_ms := _due_ms(engine, head)) is not None:
                 times.append((at_ms, head))
         except UwfError as error:  # one that is damaged holds up no other
-            found["problems"].append(_problem(engine, variable.name.removeprefix(HEADS), error))
+            found["problems"].append(_problem(engine, thread, error))
     return sorted(times, key=lambda each: each[0])
 
 
-def _expire_questions(engine: "Engine") -> list[int]:
-    """Expire the questions of all threads whose time has passed; the deadlines of the others."""
-    later = []
-    for variable in engine.store.variables(HEADS, tags={"status": ["suspended"]}):
-        with suppress(UwfError):  # damaged: `cas verify` reports it; busy: the next pass
-            head = head_of(variable)
-            asked = head.state.suspension
-            if asked is None or asked.expires is None:
-                continue
-            if asked.expires["deadline"] > engine.now_ms():
-                later.append(asked.expires["deadline"])
-            else:
-                with locked_head(engine, head.thread, lambda _: None):
-                    pass  # the question expires as the lock is acquired
-    return later
+def _expired(engine: "Engine", thread: ThreadId, row: "Variable") -> Head | None:
+    """The head of a thread, after its question has expired if it was due; None: it is gone."""
+    try:
+        head = read_head(engine.store, thread)
+    except UnknownIdError:  # a damaged one was deleted
+        engine.store.delete_variable(row)
+        return None
+    waits = head.state.suspension
+    if head.state.attempt is not None or waits is None or waits.expires is None:
+        return head
+    with suppress(BusyError), locked_head(engine, thread, lambda _: None) as now:
+        return now  # the question expires as the lock is acquired
+    return None
 
 
 def _start(engine: "Engine", head: Head, found: TickDocument) -> None:

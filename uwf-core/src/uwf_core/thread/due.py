@@ -1,0 +1,68 @@
+"""When `tick` has to look at a thread: an index that is ordered by time, one variable for each.
+
+The times follow from the state and the mark of unattended threads alone, so whoever moves a head
+also moves them, in the same transaction; most moves change none.
+"""
+
+from typing import TYPE_CHECKING
+
+from uwf_core.ids import ThreadId
+
+if TYPE_CHECKING:
+    from uwf_core.api.store import Variable
+    from uwf_core.cas.variables import VariableStore
+    from uwf_core.thread.state import ThreadState
+
+DUE = "@uwf/due/"
+_DIGITS = 15
+_ALWAYS = frozenset((0,))
+_NEVER = frozenset[int]()
+_PAGE = 200
+
+
+def due_times(state: "ThreadState", *, is_unattended: bool) -> frozenset[int]:
+    """When to look at a thread, in ms since 1970: 0 at each pass, since only the lock tells whether
+    an unattended thread still runs; at the deadline of its question; none if a person has to act.
+    """
+    alone = _ALWAYS if is_unattended else _NEVER
+    waits = state.suspension
+    if state.attempt is not None or (waits is not None and waits.reason == "interrupted"):
+        return alone
+    if waits is not None:
+        return _NEVER if waits.expires is None else frozenset((waits.expires["deadline"],))
+    if state.status != "idle":
+        return _NEVER
+    return frozenset((state.wait.until_ms,)) if state.wait and is_unattended else alone
+
+
+def move_due(
+    store: "VariableStore", state: "ThreadState", before: frozenset[int], after: frozenset[int]
+) -> None:
+    """Replace the times of a thread. Within a transaction or batch."""
+    for at_ms in before - after:
+        variable = store.variable(_name(at_ms, state.thread))
+        if variable is not None:
+            store.delete_variable(variable)
+    for at_ms in after - before:
+        name = _name(at_ms, state.thread)
+        store.set_variable(name, state.start, {}, store.variable(name))
+
+
+def due_until(
+    store: "VariableStore", now_ms: int
+) -> "tuple[list[tuple[ThreadId, Variable]], int | None]":
+    """The threads to look at now, those that are due for longest first; and the next time."""
+    found: list[tuple[ThreadId, Variable]] = []
+    after = None
+    while page := store.rows(DUE, after=after, limit=_PAGE):
+        for variable in page:
+            at, _, thread = variable.name.removeprefix(DUE).partition("/")
+            if int(at) > now_ms:
+                return found, int(at)
+            found.append((ThreadId(thread), variable))
+        after = page[-1].name
+    return found, None
+
+
+def _name(at_ms: int, thread: str) -> str:
+    return f"{DUE}{at_ms:0{_DIGITS}}/{thread}"
