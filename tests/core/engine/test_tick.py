@@ -13,7 +13,8 @@ from tests.core.engine.test_retries import DONE, FAILED, RETRY, developer, timed
 from uwf_core.client import Client
 from uwf_core.errors import WrongStateError
 from uwf_core.testing.project import Project
-from uwf_core.thread.head import UNATTENDED
+from uwf_core.thread.due import DUE
+from uwf_core.thread.head import UNATTENDED, read_head
 
 
 def until(holds: Callable[[], object], seconds: float = 20) -> None:
@@ -161,3 +162,58 @@ def test_tick_does_not_continue_a_run_that_ended_at_its_most_steps(
     thread = uwf.start("loop", "The task.")["thread"]
     assert uwf.exec(thread, until_done=True).exit_code == 5
     assert not is_unattended(uwf, thread)
+
+
+def test_a_pass_reads_only_the_threads_that_are_due(
+    project: Project, uwf: Client, monkeypatch: pytest.MonkeyPatch
+):
+    """However many wait, or are run step by step."""
+    waiting = waiting_for_a_minute(project, uwf, 3)
+    project.script([developer(DONE)])
+    for _ in range(3):
+        uwf.exec(uwf.start("loop", "The task.")["thread"])
+    read = list[str]()
+
+    def counted(store: object, thread: str) -> object:
+        read.append(thread)
+        return read_head(store, thread)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("uwf_core.threads.tick.read_head", counted)
+    found = uwf.tick()
+    times = [uwf.show(each)["waitingUntil"] for each in waiting]
+    assert (found["started"], found["nextAtMs"], read) == ([], min(times), [])
+
+
+def test_the_index_of_what_is_due_follows_each_move_of_a_thread(project: Project, uwf: Client):
+    def due() -> list[str]:
+        return [each.name.split("/")[-1] for each in uwf._engine.store.variables(DUE)]
+
+    [thread] = waiting_for_a_minute(project, uwf)
+    assert due() == [thread]
+    uwf.stop(thread)
+    assert due() == []
+    uwf.exec(thread, until_done=True, now=True)
+    assert uwf.show(thread)["status"] == "completed" and due() == []
+
+
+def test_doctor_checks_what_tick_finds_in_the_environment_of_its_lines(project: Project):
+    """The key of a model is in the terminal, and not there; a variable of uwf is."""
+    project.config(
+        "providers: {own: {baseUrl: 'http://127.0.0.1:9/v1', apiKeyEnv: OWN_KEY}}\n"
+        "models: {own: {provider: own, name: x}}\n"
+    )
+    key = {"OWN_KEY": "sk-000000000000000000000000"}
+    assert project.uwf("doctor", env=key).exit_code == 0
+    found = project.uwf("doctor", "--as", "tick", env=key)
+    first = found.document["checks"][0]
+    assert (found.exit_code, found.document["healthy"]) == (1, False)
+    assert (first["state"], first["message"]) == ("error", "OWN_KEY is not set")
+    printed = project.uwf("tick", "--print", "cron", "--format", "text", env=key).stdout
+    assert "UWF_DEFAULT_AGENT=mock" in printed and "sk-0000" not in printed
+    assert printed.startswith("# its environment also needs OWN_KEY")
+    secrets = project.home / ".env"
+    secrets.write_text("OWN_KEY=sk-000000000000000000000000\n")
+    secrets.chmod(0o600)
+    found = project.uwf("doctor", "--as", "tick")
+    assert found.exit_code == 0, found.stdout
+    assert found.document["checks"][0]["message"] == "PATH, HOME, UWF_DEFAULT_AGENT, UWF_HOME"

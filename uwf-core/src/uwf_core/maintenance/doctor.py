@@ -1,7 +1,8 @@
 """Check the installation and suggest repairs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypedDict
+from contextlib import closing
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from uwf_core import __version__
 from uwf_core.agents.choose import resolve_agent
@@ -35,6 +36,26 @@ class DoctorDocument(TypedDict):
 
     healthy: bool
     checks: list[CheckDocument]
+
+
+def diagnose(engine: "Engine", as_: Literal["tick"] | None = None) -> DoctorDocument:
+    """Run all checks, also as `tick` runs by the lines of `uwf tick --print`: in its environment,
+    outside of any project.
+    """
+    if as_ is None:
+        return examine(engine)
+    from uwf_core.engine.open_engine import open_engine
+    from uwf_core.threads.tick_lines import needed_names, tick_env
+
+    env = tick_env(engine)
+    with closing(open_engine(env=env, cwd="/", on_fault=engine.on_fault)) as other:
+        found = examine(other)
+        known = other.settings.environment
+    missing = [name for name in needed_names(engine) if not known.get(name)]
+    hint = f"write it into {engine.home}/.env, or into the environment of the scheduler"
+    checks = [_check("environment", "error", f"{name} is not set", hint) for name in missing]
+    checks = checks or [_check("environment", "ok", ", ".join(env))]
+    return {"healthy": found["healthy"] and not missing, "checks": [*checks, *found["checks"]]}
 
 
 def examine(engine: "Engine") -> DoctorDocument:

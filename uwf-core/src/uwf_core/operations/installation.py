@@ -178,14 +178,21 @@ def log_show(entry: Annotated[str, Kind("", "ENTRY")]) -> Any:
     """
 
 
-@operation("doctor", "maintenance.doctor:examine", text="render.findings:checks_text",
+@operation("doctor", "maintenance.doctor:diagnose", text="render.findings:checks_text",
            exit=("healthy", 1))  # fmt: skip
-def doctor() -> Any:
+def doctor(
+    *,
+    as_: Annotated[
+        Literal["tick"] | None, Kind(options=("--as",)),
+        "Check as `tick` runs: in the environment of the lines of `uwf tick --print`.",
+    ] = None,
+) -> Any:  # fmt: skip
     """Check this installation and suggest repairs: Python, home, configuration, store, plugins.
 
     Loads the plugins in separate processes. Exit code 1 if something is broken.
 
     $ uwf doctor
+    $ uwf doctor --as tick
     $ uwf doctor --format json
     """
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape
 
+from uwf_core.config.keys import ENVIRONMENT
 from uwf_core.errors import UsageError
 from uwf_core.process.own_python import own_python
 
@@ -24,13 +25,27 @@ def lines_for(engine: "Engine", scheduler: str) -> str:
     """
     if scheduler not in _WRITERS:
         raise UsageError(f"unknown scheduler {scheduler!r}", hint=f"known: {', '.join(_WRITERS)}")
-    names = ("PATH", "HOME")
-    env = {name: engine.env[name] for name in names if name in engine.env}
-    env["UWF_HOME"] = engine.home
+    names = needed_names(engine)
+    remark = f"its environment also needs {', '.join(names)}" if names else ""
+    return _WRITERS[scheduler](tick_env(engine), own_python("uwf_core", "tick"), remark)
+
+
+def tick_env(engine: "Engine") -> dict[str, str]:
+    """The environment that the lines give: of the variables of uwf those without a secret."""
+    given = ("PATH", "HOME", *ENVIRONMENT)
+    env = {name: engine.env[name] for name in given if name in engine.env}
+    clean = {name: text for name, text in env.items() if engine.redactor.text(text) == text}
+    return {**clean, "UWF_HOME": engine.home}
+
+
+def needed_names(engine: "Engine") -> list[str]:
+    """The variables that the configuration needs and that no line may give, since they are secret:
+    the keys of model services.
+    """
     providers = engine.settings.providers.values()
-    keys = sorted({each.api_key_env for each in providers if each.api_key_env is not None})
-    remark = f"its environment also needs {', '.join(keys)}" if keys else ""
-    return _WRITERS[scheduler](env, own_python("uwf_core", "tick"), remark)
+    keys = {each.api_key_env for each in providers if each.api_key_env is not None}
+    secret = {name for name in ENVIRONMENT if name in engine.env} - {*tick_env(engine)}
+    return sorted(keys | secret)
 
 
 def _cron(env: Mapping[str, str], words: tuple[str, ...], remark: str) -> str:
