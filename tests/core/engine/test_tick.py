@@ -8,7 +8,15 @@ from collections.abc import Callable
 
 import pytest
 from tests.core.engine.conftest import APPROVED
-from tests.core.engine.test_retries import DONE, FAILED, RETRY, developer, timed, with_retry
+from tests.core.engine.test_retries import (
+    DONE,
+    FAILED,
+    RETRY,
+    developer,
+    fan_out,
+    timed,
+    with_retry,
+)
 
 from uwf_core.client import Client
 from uwf_core.errors import WrongStateError
@@ -149,9 +157,12 @@ def test_a_damaged_thread_holds_up_no_other(project: Project, uwf: Client):
     assert head is not None
     tags = {key: tag for key, tag in head.tags.items() if key != "cwd"}
     store.set_variable(head.name, head.value, tags, head)
-    found = uwf.tick()
+    now_ms = uwf._engine.now_ms()
+    uwf._engine.now_ms = lambda: now_ms + 62_000  # type: ignore[method-assign]
+    found = uwf.tick(accept_clock=True)
     assert [each["thread"] for each in found["problems"]] == [first]
-    assert found["nextAtMs"] == uwf.show(second)["waitingUntil"]
+    assert found["started"] == [second]
+    uwf.stop(second)
 
 
 def test_tick_does_not_continue_a_run_that_ended_at_its_most_steps(
@@ -217,3 +228,57 @@ def test_doctor_checks_what_tick_finds_in_the_environment_of_its_lines(project: 
     found = project.uwf("doctor", "--as", "tick")
     assert found.exit_code == 0, found.stdout
     assert found.document["checks"][0]["message"] == "PATH, HOME, UWF_DEFAULT_AGENT, UWF_HOME"
+
+
+CALLING = """
+version: 1
+name: calling
+roles:
+  part: {workflow: loop}
+graph:
+  $START: {new: {role: part, prompt: Do it.}, resume: {role: part, prompt: More.}}
+  part: {approved: {role: $END, prompt: Done.}}
+"""
+
+
+@pytest.mark.parametrize("kind", ["call", "fan-out"])
+def test_a_call_in_the_background_that_waits_long_ends_and_tick_continues_it(
+    project: Project, uwf: Client, kind: str
+):
+    """It does not keep the locks of the threads; the earliest time below is that of the caller."""
+    retry = RETRY.replace("0.2", "99s").replace("2s", "99s")
+    if kind == "call":
+        project.workflow("loop", with_retry(retry))
+        project.workflow("calling", CALLING)
+        thread = uwf.start("calling", "Go.")["thread"]
+        project.script([developer(FAILED)])
+    else:
+        fan_out(project, retry)
+        project.script([developer(DONE)])
+        thread = uwf.start("fan", "Go.")["thread"]
+        uwf.exec(thread)
+        project.script([{"role": "reviewer", **FAILED}])
+    uwf.exec(thread, until_done=True, background=True)
+    until(lambda: uwf.show(thread)["waitingFor"] == "retry" and not uwf.show(thread)["running"])
+    shown = uwf.show(thread)
+    assert (shown["status"], is_unattended(uwf, thread)) == ("idle", True)
+    found = uwf.tick()
+    assert (found["started"], found["running"]) == ([], [])
+    assert found["nextAtMs"] == shown["waitingUntil"]
+
+
+def test_a_run_that_waits_with_the_lock_is_shown_with_its_time(project: Project, uwf: Client):
+    """In show and list, idle; it can be stopped."""
+    project.workflow("loop", timed("30s"))
+    project.script([developer(DONE), APPROVED])
+    thread = uwf.start("loop", "The task.")["thread"]
+    process = project.start_uwf("thread", "exec", thread, "--until-done")
+    until(lambda: uwf.show(thread)["waitingFor"] == "timer")
+    shown, [row] = uwf.show(thread), uwf.list()
+    assert (shown["status"], row["status"]) == ("idle", "idle")
+    assert shown["running"] is not None and process.poll() is None
+    assert shown["waitingUntil"] == row["waitingUntil"]
+    assert uwf.tick()["running"] == [thread]
+    uwf.stop(thread)
+    process.communicate(timeout=60)
+    assert uwf.show(thread)["running"] is None

@@ -174,16 +174,15 @@ class _Children:
                 continue
 
     def _wait_for_first(self) -> bool:
-        """Wait until the first of the threads may run that wait for a time; False if none does, or
-        the run does not wait or takes no further step.
-        """
-        run, waits = self._run, [at for call in self._calls if (at := self._wait_of(call.child))]
+        """Wait until the first thread may run that waits for a time; False if the run does not."""
+        run, waits = self._run, (self._wait_of(call.child) for call in self._calls)
         ends = self._left <= 0 or self._error is not None or run.cancel.is_set()
-        if ends or not waits or not run.options.waits:
+        first = min(filter(None, waits), key=lambda each: each.until_ms, default=None)
+        if ends or first is None or not run.may_wait(first):
             return False
         from uwf_core.engine.waiting import wait_to
 
-        wait_to(run, min(each.until_ms for each in waits), f"{self._role.name} waits")
+        wait_to(run, first.until_ms, f"{self._role.name} waits")
         return not run.cancel.is_set()
 
     def _wait_of(self, thread: ThreadId) -> "Wait | None":
@@ -249,7 +248,7 @@ class _Children:
         if self._stopped_with is not None:
             return Outcome(exec_document(head, self._results), self._stopped_with)
         if state.wait is not None and run.options.worker is None:
-            if not self._results:
+            if not self._results and not run.options.waits:
                 check_due(head.thread, state, run.engine.now_ms())
             return Outcome(exec_document(head, self._results), exit_code(state))
         if state.status != "running" or self._has_all_steps():

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from uwf_core.ids import Ref
     from uwf_core.process.cancel import Cancel
     from uwf_core.process.identity import ProcessId
-    from uwf_core.thread.decisions import Event
+    from uwf_core.thread.decisions import Event, Wait
     from uwf_core.thread.head import Head
     from uwf_core.thread.history import Guidance
     from uwf_core.thread.state import RoleSession
@@ -92,7 +92,8 @@ class RunOptions(NamedTuple):
         player: an agent that also replaces a person. call: in place of that of the thread.
         in_copy: the folder is a copy already, so it needs no worktree.
         head: the reference that the head must have, None: any.
-        now: whether a step is taken before its time. waits: whether the run waits for such a time.
+        now: whether a step is taken before its time. waits: the most seconds for which the run
+            waits for such a time, with the locks of its threads.
         unattended: whether nobody watches it; `tick` has started it.
         background, queue: let a detached process run it, or workers.
         worker: of a worker: whether to take another step from this head. Then threads below are
@@ -111,7 +112,7 @@ class RunOptions(NamedTuple):
     in_copy: bool = False
     head: str | None = None
     now: bool = False
-    waits: bool = False
+    waits: float = 0
     unattended: bool = False
     background: bool = False
     queue: bool = False
@@ -152,6 +153,11 @@ class Run(NamedTuple):
     def folder(self) -> str:
         """The folder of the thread in this run."""
         return self.cwd or self.head.state.cwd
+
+    def may_wait(self, wait: "Wait") -> bool:
+        """Whether the run waits so long; `tick` continues a thread whose run does not."""
+        seconds = (wait.until_ms - self.engine.now_ms()) / 1000
+        return self.options.waits > 0 and seconds <= self.options.waits
 
 
 class CallProgress(TurnSink, Protocol):

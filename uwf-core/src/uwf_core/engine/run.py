@@ -1,6 +1,7 @@
 """`exec`: step after step, until the thread is done or waits, a limit, or a signal."""
 
 import os
+from math import inf
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.advance import save_unrouted, step_result
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from uwf_core.engine.documents import StepResult
     from uwf_core.engine.engine import Engine
     from uwf_core.process.cancel import Cancel
-    from uwf_core.thread.decisions import Wait
     from uwf_core.workflow.definition import Role
 
 UNTIL_DONE_STEPS = 100
@@ -84,8 +84,9 @@ def run_steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
     """
     is_part = run.head.state.caller is not None  # perhaps a branch, for which its caller waits
     several = (options.count or 1) > 1 and not is_part
-    waits = options.until_done or several or intent.kind == "resume"
-    options = options._replace(waits=waits)
+    is_waiting = options.until_done or several or intent.kind == "resume"
+    longest = inf if options.announce is None else LONGEST_HELD_SECONDS
+    options = options._replace(waits=longest if is_waiting else 0)
     if not is_part and options.worker is None:
         goes_on = options.until_done or options.announce is not None
         head = mark_unattended(run.engine.store, run.head, is_unattended=goes_on)
@@ -156,15 +157,6 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
     return Outcome(exec_document(run.head, results), code)
 
 
-def may_wait(run: Run, wait: "Wait") -> bool:
-    """Whether the run waits with the lock of the thread: in the background only for a minute, since
-    `tick` continues it.
-    """
-    seconds = (wait.until_ms - run.engine.now_ms()) / 1000
-    is_short = run.options.announce is None or seconds <= LONGEST_HELD_SECONDS
-    return run.options.waits and is_short
-
-
 def _goes_on(run: Run, intent: Intent) -> bool:
     worker = run.options.worker
     return worker is None or intent is not GO_ON or worker(run.head)
@@ -202,7 +194,7 @@ def _after_wait(run: Run) -> Run | None:
     """
     suspension, wait = run.head.state.suspension, run.head.state.wait
     if suspension is None and wait is not None:
-        return run if may_wait(run, wait) else None
+        return run if run.may_wait(wait) else None
     if suspension is None or suspension.until_ms is None:
         return None
     from uwf_core.engine.waiting import wait_for_service

@@ -26,7 +26,7 @@ def wait_until_due(run: "Run") -> None:
     wait, options = state.wait, run.options
     if wait is None or wait.until_ms <= now_ms or options.now or options.worker is not None:
         return
-    if not options.waits:
+    if not run.may_wait(wait):
         check_due(run.head.thread, state, now_ms)
     wait_to(run, wait.until_ms, wait_words(state))
 

@@ -1,7 +1,7 @@
 """When `tick` has to look at a thread: an index that is ordered by time, one variable for each.
 
-The times follow from the state and the mark of unattended threads alone, so whoever moves a head
-also moves them, in the same transaction; most moves change none.
+The times follow from the state and the mark of unattended threads alone. A move of the head moves
+them as well, in the same transaction; most moves change none.
 """
 
 from typing import TYPE_CHECKING
@@ -36,16 +36,24 @@ def due_times(state: "ThreadState", *, is_unattended: bool) -> frozenset[int]:
 
 
 def move_due(
-    store: "VariableStore", state: "ThreadState", before: frozenset[int], after: frozenset[int]
+    store: "VariableStore", old: "ThreadState | None", new: "ThreadState", marks: tuple[bool, bool]
 ) -> None:
-    """Replace the times of a thread. Within a transaction or batch."""
+    """Replace the times of a thread. Within a transaction or batch.
+
+    Args:
+        store: the store.
+        old, new: its states, None: it comes from elsewhere.
+        marks: whether it was unattended, and whether it is.
+    """
+    before = _NEVER if old is None else due_times(old, is_unattended=marks[0])
+    after = due_times(new, is_unattended=marks[1])
     for at_ms in before - after:
-        variable = store.variable(_name(at_ms, state.thread))
+        variable = store.variable(_name(at_ms, new.thread))
         if variable is not None:
             store.delete_variable(variable)
     for at_ms in after - before:
-        name = _name(at_ms, state.thread)
-        store.set_variable(name, state.start, {}, store.variable(name))
+        name = _name(at_ms, new.thread)
+        store.set_variable(name, new.start, {}, store.variable(name))
 
 
 def due_until(

@@ -17,7 +17,6 @@ from uwf_core.thread.decisions import (
     Worktree,
     session_of,
 )
-from uwf_core.thread.due import due_times, move_due
 from uwf_core.thread.names import FINISHED, HEADS, TASK, Status, head_name
 from uwf_core.thread.state import FOLD_VERSION, RoleSession, RoleState, ThreadState
 from uwf_core.thread.used import totals_in, used_in, used_text
@@ -193,27 +192,21 @@ def move_head(
         tags.pop(SESSION_HOSTS, None)
         if hosts := hosts_after(head.session_hosts, head.state, state):
             tags[SESSION_HOSTS] = _dump(hosts)
-    before, after = _due(head.variable.tags, head.state), _due(tags, state)
-    if before == after:
+    with store.writing():
         variable = store.set_variable(head.variable.name, ref, tags, head.variable)
-    else:
-        with store.writing():
-            variable = store.set_variable(head.variable.name, ref, tags, head.variable)
-            move_due(store, state, before, after)
+        if _has_times(head.variable.tags, head.state) or _has_times(tags, state):
+            from uwf_core.thread.due import move_due  # not for a thread that a person runs
+
+            was, is_now = UNATTENDED in head.variable.tags, UNATTENDED in tags
+            move_due(store, head.state, state, (was, is_now))
     moved = Head(head.thread, ref, state, variable)
     if QUEUED in tags:
         store.tell_workers(variable.name, moved)
     return moved
 
 
-def index_due(store: "Store", variable: "Variable") -> None:
-    """Store when `tick` has to look at a thread whose head came from elsewhere."""
-    state = head_of(variable).state
-    move_due(store, state, frozenset(), _due(variable.tags, state))
-
-
-def _due(tags: Mapping[str, str], state: ThreadState) -> frozenset[int]:
-    return due_times(state, is_unattended=UNATTENDED in tags)
+def _has_times(tags: Mapping[str, str], state: ThreadState) -> bool:
+    return UNATTENDED in tags or bool(state.suspension and state.suspension.expires)
 
 
 def session_rests(store: "Store", step: "Step") -> bool:

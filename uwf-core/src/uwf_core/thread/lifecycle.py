@@ -97,13 +97,14 @@ def effective(state: Shown, *, is_running: bool, is_sound: bool = True) -> Shown
 
     Args:
         state: the stored state.
-        is_running: a process holds the thread's lock now.
+        is_running: a process holds the thread's lock now; perhaps it waits for the time of the next
+            step.
         is_sound: the head and workflow nodes are present, and `cas verify` has found no damage.
     """
     if not is_sound:
         return state._replace(status="corrupt", current_role=None, wait=None)
     role = state.attempt.role if state.attempt else state.current_role
-    if is_running:
+    if is_running and (state.wait is None or state.attempt is not None):
         return state._replace(status="running", current_role=role, suspension=None, wait=None)
     if state.attempt is None:
         return state
