@@ -279,20 +279,85 @@ def test_a_workflow_says_how_many_agent_calls_it_makes_at_most(
     files = [f".workflow/{name}.yaml" for name in ("child", "parent")]
     checked = project.uwf("workflow", "check", "--bound", *files).document
     cycle = ["checker", "worker"]
+    factor = {"maxAttempts": 5, "origin": "default", "agents": 1}
+    own = [{"role": name, **factor} for name in ("worker", "checker")]
+    below = [{"role": name, **factor} for name in ("planner", "sub/worker", "sub/checker")]
     endless = {"agentCalls": None, "steps": None, "cycle": cycle, "openList": None}
+    endless |= {"attempts": None, "factors": own}
     eight = {"agentCalls": 8, "steps": 8, "cycle": [], "openList": None}
+    eight |= {"attempts": 40, "factors": below}
     assert {row["name"]: row["bound"] for row in checked["bounds"]} == {
         "child": endless,
         "parent": eight,
     }
     text = project.uwf("workflow", "check", "--bound", *files, "--format", "text").stdout
-    assert "child: unbounded: checker -> worker\nparent: at most 8 agent calls\nvalid" in text
+    of_child = "child: unbounded: checker -> worker\n  attempts: no bound: worker, checker x 5 "
+    assert f"{of_child}(usual of workers and tick)\nparent: at most 8 agent calls\n" in text
     published = uwf.show(thread)["workflow"]
     assert project.uwf("workflow", "show", published).document["bound"] == eight
     shown = project.uwf("workflow", "show", published, "--format", "text").stdout
     assert "\nbound: at most 8 agent calls\n" in shown
+    assert "at most 40: planner, sub/worker, sub/checker x 5 (usual of workers and tick)" in shown
     assert uwf.exec(thread, until_done=True).exit_code == 5
     assert len(uwf.steps(child_of(uwf, thread))) - 1 == 7
+
+
+RETRIED = """\
+version: 1
+name: retried
+roles:
+  planner:
+    goal: Plan.
+    retry: {maxAttempts: 2, interval: 0.001}
+    frontmatter: {properties: {$status: {const: planned}}, required: [$status]}
+  writer:
+    goal: Write.
+    frontmatter: {properties: {$status: {const: written}}, required: [$status]}
+graph:
+  $START:
+    new: {role: planner, prompt: Plan.}
+    resume: {role: planner, prompt: Again.}
+  planner: {planned: {role: writer, prompt: Write.}}
+  writer: {written: {role: $END, prompt: Done.}}
+"""
+
+
+DOWN = {"fail": {"kind": "unavailable", "message": "down"}}
+
+
+def test_a_run_without_a_person_takes_as_many_attempts_as_the_bound(project: Project) -> None:
+    """Each agent fails as often as it may before it delivers."""
+    project.workflow("retried", RETRIED)
+    project.config("retry: {maxAttempts: 3, interval: 0.001}\n")
+    [row] = project.uwf("workflow", "check", "retried", "--bound").document["bounds"]
+    planner = {"role": "planner", "maxAttempts": 2, "origin": "role", "agents": 1}
+    writer = {"role": "writer", "maxAttempts": 3, "origin": "config", "agents": 1}
+    assert (row["bound"]["agentCalls"], row["bound"]["attempts"]) == (2, 5)
+    assert row["bound"]["factors"] == [planner, writer]
+    project.script(
+        [
+            {"role": "planner", "outputs": [DOWN, {"$status": "planned"}]},
+            {"role": "writer", "outputs": [DOWN, DOWN, {"$status": "written"}]},
+        ],
+        by_role=True,
+    )
+    ran = project.uwf("run", "retried", "-p", "Write.").document
+    assert ran["status"] == "completed", ran["suspendMessage"]
+    assert len(ran["steps"]) == row["bound"]["attempts"]
+
+
+def test_each_agent_of_any_of_takes_the_attempts_of_the_bound(project: Project) -> None:
+    project.workflow("retried", RETRIED)
+    project.config("agents: {one: {use: mock}, two: {use: mock}, both: {anyOf: [one, two]}}\n")
+    [row] = project.uwf("workflow", "check", "retried", "--bound").document["bounds"]
+    planner, writer = row["bound"]["factors"]
+    assert (planner["maxAttempts"], planner["agents"]) == (2, 2)
+    assert (writer["maxAttempts"], writer["agents"], writer["origin"]) == (5, 2, "default")
+    assert row["bound"]["attempts"] == 2 * 2 + 5 * 2
+    project.script([{"role": "planner", **DOWN}])
+    ran = project.uwf("run", "retried", "-p", "Write.", "--agent", "both").document
+    assert ran["status"] == "suspended"
+    assert len(ran["steps"]) == 2 * 2
 
 
 def test_usage_is_grouped_and_filtered(

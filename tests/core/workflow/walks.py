@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from uwf_core.ids import Ref
-from uwf_core.workflow.bound import Bound, bound_of
+from uwf_core.workflow.bound import Bound, Factor, bound_of
 from uwf_core.workflow.definition import (
     Branch,
     Definition,
@@ -56,13 +56,14 @@ class Call:
 
 
 class Walk:
-    """One run: `steps` and `agent_calls` are its leaf steps."""
+    """One run: `steps` and `agent_calls` are its leaf steps, `attempts` those that these take."""
 
     def __init__(self, choose: Choose, enough: int) -> None:
         self.choose = choose
         self.enough = enough
         self.steps = 0
         self.agent_calls = 0
+        self.attempts = 0
 
     def run(self, workflow: dict[str, Any]) -> "Walk":
         with suppress(Stopped):
@@ -152,6 +153,12 @@ class Walk:
         self.steps += 1
         played = thread.workflow["roles"][name]
         self.agent_calls += not played["human"] and played["program"] is None
+        self.attempts += 1 if played["human"] else most_attempts(name)
+
+
+def most_attempts(role: str) -> int:
+    """How many attempts a step of a role takes."""
+    return 1 + sum(role.encode()) % 3
 
 
 def _levels(thread: Thread, name: str) -> Iterator[tuple[Thread, str, Call | None]]:
@@ -342,7 +349,8 @@ def bound(workflow: dict[str, Any], depth: int = DEPTH) -> Bound:
         return Definition(ref, "example", "", roles, graph, top, str, empty)
 
     first = Ref(str(called(workflow)))
-    return bound_of(made[first], made.__getitem__, depth)
+    factor = lambda path, role: Factor(path, most_attempts(role.name), "role")  # noqa: E731
+    return bound_of(made[first], made.__getitem__, depth, factor)
 
 
 def limits(edge: dict[str, Any]) -> Limits | None:

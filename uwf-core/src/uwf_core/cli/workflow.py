@@ -9,7 +9,7 @@ from uwf_core.cli.render.lines import changed_lines
 from uwf_core.cli.render.table import Column, table
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, UsageError
-from uwf_core.fields.records import write_record
+from uwf_core.fields.records import read_record, write_record
 
 if TYPE_CHECKING:
     from uwf_core.workflow.bound import Bound
@@ -40,8 +40,9 @@ def definition_text(document: Mapping[str, Any], _screen: Screen) -> str:
     from uwf_core.workflow.bound import Bound
     from uwf_core.yaml.text import yaml_text
 
-    bound = Bound(*document["bound"].values())
-    return yaml_text({**document, "bound": bound.words()}).rstrip()
+    bound = read_record(Bound, document["bound"])
+    words = {"bound": bound.words(), "attempts": bound.attempt_words()}
+    return yaml_text({**document, **words}).rstrip()
 
 
 def new_text(document: Mapping[str, Any], screen: Screen) -> str:
@@ -78,7 +79,8 @@ def check(session: Session, files: tuple[str, ...], bound: bool, fix: bool) -> i
             for each, found in bounds
         ]
     lines = [f"fixed {each.place}: {each.message}" for each in fixes]
-    lines += [f"{each.name}: {found.words()}" for each, found in bounds]
+    for each, found in bounds:
+        lines += [f"{each.name}: {found.words()}", f"  attempts: {found.attempt_words()}"]
     if session.format in _FOR_TOOLS:
         _for_tools(session, document["problems"], unread)
     elif checked:

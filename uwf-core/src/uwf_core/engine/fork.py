@@ -184,7 +184,7 @@ def _inherited(
         if found is None:
             return "" in statuses
         is_valid = not violations(
-            definition.roles[role].schema, store.payload(found.payload["output"])
+            definition.roles[role].schema, store.payload(str(found.payload["output"]))
         )
         return is_valid and found.payload["status"] in statuses
 

@@ -7,9 +7,12 @@ from uwf_core.engine.waiting import allowed_wait
 from uwf_core.errors import AgentFailure, FailureKind
 
 if TYPE_CHECKING:
+    from uwf_core.config.settings import Settings
     from uwf_core.engine.context import Attempt, Run
     from uwf_core.thread.state import ThreadState
     from uwf_core.thread.types import RetryPayload
+    from uwf_core.workflow.bound import Factor
+    from uwf_core.workflow.definition import Role
 
 ONCE: Final = Retry(max_attempts=1)
 """The usual policy of commands: a person sees the failure and decides."""
@@ -55,6 +58,19 @@ def policy_of(run: "Run", attempt: "Attempt", failure: AgentFailure) -> "RetryPa
         "origin": origin,
         "fallback": list(others),
     }
+
+
+def most_attempts(settings: "Settings", path: str, role: "Role") -> "Factor":
+    """How many attempts a step of a role takes at most; `path` names the role."""
+    from uwf_core.workflow.bound import Factor  # for bounds alone
+
+    longest = max([1, *(len(each.any_of) for each in settings.agents.values())])
+    agents = 1 if role.program is not None else longest
+    if role.retry is not None:
+        return Factor(path, role.retry.max_attempts, "role", agents)
+    if settings.retry is not None:
+        return Factor(path, settings.retry.max_attempts, "config", agents)
+    return Factor(path, UNWATCHED.max_attempts, "default", agents)
 
 
 def _may_wait(run: "Run", attempt: "Attempt", failure: AgentFailure) -> bool:

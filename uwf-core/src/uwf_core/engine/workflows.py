@@ -5,6 +5,7 @@
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.watch import Watch
@@ -157,14 +158,17 @@ def _in_order_of(workflow: "dict[str, Any]", found: "Definition") -> "Definition
 
 
 def bound_of_workflow(engine: "Engine", workflow: "Ref | dict[str, Any]") -> "Bound":
-    """How many agent calls a checked or published workflow makes at most, with all that it calls.
+    """How many agent calls a checked or published workflow makes at most, with all that it calls,
+    and how many attempts.
 
     Raises:
         StoreError: a workflow that it calls is missing or damaged.
     """
+    from uwf_core.engine.retry import most_attempts
     from uwf_core.workflow.bound import bound_of
 
-    return bound_of(*drafted(engine, workflow), engine.settings.limits.depth)
+    factor = partial(most_attempts, engine.settings)
+    return bound_of(*drafted(engine, workflow), engine.settings.limits.depth, factor)
 
 
 def trusting(engine: "Engine") -> Callable[[str], bool]:

@@ -1,8 +1,9 @@
 """How many agent calls and leaf steps a workflow takes at most, with all that it calls. Pure.
 
-Counted are the leaf steps from the start to an end or a suspension, without failed attempts and
-corrections. Every status is taken to be possible. On a graph without cycles, branches and limits of
-calls the bound is exact; elsewhere it may be too high, but never too low.
+Counted are the leaf steps from the start to an end or a suspension, and the attempts at them that
+follow without a person; corrections do not count. Every status is taken to be possible. On a
+graph without cycles, branches and limits of calls the bound is exact; elsewhere it may be too high,
+but never too low.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -10,7 +11,16 @@ from functools import cache, reduce
 from typing import Literal, NamedTuple
 
 from uwf_core.ids import Ref
-from uwf_core.workflow.definition import END, SELF, START, Definition, Edge, Role
+from uwf_core.workflow.definition import (
+    END,
+    SELF,
+    START,
+    Definition,
+    Edge,
+    Limits,
+    Role,
+    RoleLimits,
+)
 from uwf_core.workflow.variants import JOINED
 from uwf_core.workflow.walk_graph import (
     RESUMED,
@@ -33,6 +43,27 @@ from uwf_core.workflow.walk_graph import (
 MIXED, EMPTY = JOINED
 
 
+class Factor(NamedTuple):
+    """How many attempts a visit of a role takes at most, without a person and without kills.
+
+    Attributes:
+        role: its path from the root.
+        max_attempts: the attempts of each agent, and the origin of the number: `role`, `config`, or
+            the usual one of workers and `uwf tick` (`default`).
+        agents: how many agents take over from each other: the longest `anyOf`.
+    """
+
+    role: str
+    max_attempts: int
+    origin: Literal["role", "config", "default"]
+    agents: int = 1
+
+    @property
+    def attempts(self) -> int:
+        """The attempts of one visit."""
+        return self.max_attempts * self.agents
+
+
 class Bound(NamedTuple):
     """The bound of a workflow.
 
@@ -41,12 +72,27 @@ class Bound(NamedTuple):
         steps: these with the steps of persons and programs.
         cycle: the roles that can repeat without a bound, as paths from the root; empty if bounded.
         open_list: in place of a cycle, the path of a `forEach` whose list has no `maxItems`.
+        attempts: at all steps, the first at each included; None if there is no bound.
+        factors: how many at one step of each role that these threads run.
     """
 
     agent_calls: int | None
     steps: int | None
     cycle: tuple[str, ...]
     open_list: str | None = None
+    attempts: int | None = None
+    factors: tuple[Factor, ...] = ()
+
+    def attempt_words(self) -> str:
+        """The bound of the attempts with the origin of its factors, for people."""
+        alike: dict[str, list[str]] = {}
+        for each in self.factors:
+            agents = f" x {each.agents} agents (anyOf)" if each.agents > 1 else ""
+            text = f"{each.max_attempts} ({_ORIGINS[each.origin]}){agents}"
+            alike.setdefault(text, []).append(each.role)
+        most = "no bound" if self.attempts is None else f"at most {self.attempts}"
+        factors = "; ".join(f"{', '.join(roles)} x {text}" for text, roles in alike.items())
+        return f"{most}: {factors}"
 
     def words(self) -> str:
         """The bound, for people."""
@@ -64,22 +110,52 @@ class Bound(NamedTuple):
         return f"{calls} ({self.steps} step{'' if self.steps == 1 else 's'})"
 
 
-def bound_of(workflow: Definition, read: Callable[[Ref], Definition], depth: int) -> Bound:
+_ORIGINS = {"role": "its retry", "config": "configuration", "default": "usual of workers and tick"}
+
+
+def bound_of(
+    workflow: Definition,
+    read: Callable[[Ref], Definition],
+    depth: int,
+    factor: Callable[[str, Role], Factor],
+) -> Bound:
     """The bound of a workflow.
 
     Args:
         workflow: it. read: reads a called one.
         depth: how deep calls may go; a deeper one suspends the thread.
+        factor: that of a leaf role with a path.
     """
     once = cache(read)
-    steps = _Counter(once, lambda _: True, None)
+    steps = _Counter(once, lambda _: 1, None)
     agents = _Counter(once, lambda role: role.program is None and not role.human, steps)
     run = _Entered(workflow, depth)
+    factors = (*_factors(steps, run, factor),)
+    largest = max((each.attempts for each in factors), default=1)
+    attempts = _Counter(
+        once, lambda role: 1 if role.human else factor("", role).attempts, steps, largest
+    )
     most = steps.walks(run).most
     calls = agents.walks(run).most
     unlimited = agents if calls == UNLIMITED else steps if most == UNLIMITED else None
     endless = _Endless(()) if unlimited is None else unlimited.endless(run)
-    return Bound(_whole(calls), _whole(most), endless.cycle, endless.open_list)
+    tries = _whole(attempts.walks(run).most)
+    return Bound(_whole(calls), _whole(most), *endless, tries, factors)
+
+
+def _factors(
+    steps: "_Counter", run: "_Entered", factor: Callable[[str, Role], Factor]
+) -> Iterator[Factor]:
+    """The factor of each agent and program that a thread can run, each workflow once."""
+    seen, waiting = {run.workflow.ref}, [("", run)]
+    for path, entered in waiting:  # grows: breadth first
+        for name, role in entered.workflow.roles.items():
+            if not role.calls and not role.human:
+                yield factor(path + name, role)
+            for plays, thread in steps.calls(entered, name) if entered.depth else ():
+                if thread.workflow.ref not in seen:
+                    seen.add(thread.workflow.ref)
+                    waiting.append((f"{path}{plays}/", thread))
 
 
 def _whole(count: Count) -> int | None:
@@ -124,16 +200,20 @@ class _Called(NamedTuple):
 
 
 class _Counter:
-    """Counts the roles that `counts` selects. `steps` counts all, None in that one itself."""
+    """Counts each step of a role as `counts` says, at most `largest`. `steps` counts each once,
+    None in that one itself.
+    """
 
     def __init__(
         self,
         read: Callable[[Ref], Definition],
-        counts: Callable[[Role], bool],
+        counts: Callable[[Role], int],
         steps: "_Counter | None",
+        largest: int = 1,
     ) -> None:
         self._read = read
         self._counts = counts
+        self._largest = largest
         self._steps = steps or self
         self._known: dict[tuple[Ref, int, str, Count], _Walks] = {}
 
@@ -151,7 +231,7 @@ class _Counter:
         for name in names:
             often = bool(shortest_cycle(name, graph.after))
             if self._visit(run, name, often=often).most == UNLIMITED:
-                for role, called in self._calls(run, name):
+                for role, called in self.calls(run, name):
                     if self.walks(called).most == UNLIMITED:
                         return self.endless(called).below(role)
                 return _Endless((), name)
@@ -176,7 +256,7 @@ class _Counter:
                 if target == END:
                     ending[status] = max(ending.get(status, 0), count)
                 arrived[target] = max(arrived.get(target, 0), count)
-        ceiling = max_steps(run.workflow.limits)
+        ceiling = self._ceiling(run.workflow.limits)
         return _Walks(min(most, ceiling), {key: min(each, ceiling) for key, each in ending.items()})
 
     def _through(
@@ -223,12 +303,13 @@ class _Counter:
         steps = max_steps(role.limits)
         runs = min(steps, max_visits(role.limits))
         if role.workflow is None:
-            each: Count = 1 if self._counts(role) else 0
+            each: Count = self._counts(role)
             statuses = run.workflow.graph.get(name, ())
             return Visit(each, dict.fromkeys(statuses, each), runs, multiply(runs, each))
         if run.depth == 0:  # the call suspends the thread
             return Visit(0, {}, 1, 0)
-        calls = [each.thread for each in self._calls(run, name)]
+        steps = self._ceiling(role.limits)
+        calls = [each.thread for each in self.calls(run, name)]
         walks = [self.walks(call) for call in calls[: 2 if often else 1]]
         ceiling = min(steps, self._limit_of_calls(run, name))
         ending: dict[str, Count] = {}
@@ -248,7 +329,7 @@ class _Counter:
         for called in called_by(edge, fan_out.schema):
             walks = self._branch(run, called, often=often and called.again)
             played.setdefault(called.branch.role, []).append(walks)
-        ceilings = {role: max_steps(run.workflow.roles[role].limits) for role in played}
+        ceilings = {role: self._ceiling(run.workflow.roles[role].limits) for role in played}
 
         def together(count: Callable[[_Walks], Count]) -> Count:
             """Of all branches; the steps of a role have a limit for all its branches."""
@@ -274,7 +355,7 @@ class _Counter:
     def _branch(self, run: _Entered, called: CalledBranch, *, often: bool) -> _Walks:
         """The longest walks of a branch, for a list of all its items."""
         branch, times = called.branch, called.times
-        ceiling = max_steps(branch.limits)
+        ceiling = self._ceiling(branch.limits)
         calls = [*_called_again(self._called(run, str(branch.workflow), branch.role))]
         walks = [self.walks(each.thread) for each in calls[: 2 if often else 1]]
         ending: dict[str, Count] = {}
@@ -283,7 +364,7 @@ class _Counter:
             ending[status] = max(ending.get(status, 0), one)
         return _Walks(multiply(times, min(ceiling, max(each.most for each in walks))), ending)
 
-    def _calls(self, run: _Entered, name: str) -> Iterator[_Called]:
+    def calls(self, run: _Entered, name: str) -> Iterator[_Called]:
         """The first call of a role that a workflow plays, and a later one; those of the branches of
         a fan-out.
         """
@@ -295,6 +376,10 @@ class _Counter:
         elif role.workflow is not None:
             yield from _called_again(self._called(run, role.workflow, name))
 
+    def _ceiling(self, limits: Limits | RoleLimits | None) -> Count:
+        """How much the steps that a limit allows count at most."""
+        return multiply(max_steps(limits), self._largest)
+
     def _called(self, run: _Entered, word: str, role: str) -> _Called:
         called = run.workflow if word == SELF else self._read(Ref(word))
         return _Called(role, _Entered(called, run.depth - 1))
@@ -305,7 +390,7 @@ class _Counter:
         entries = {run.entry, "resume"} if run.again else {run.entry}
         edges = [edge for name in graph if name != START for edge in graph[name].values()]
         edges += [graph[START][entry] for entry in entries]
-        limits = (max_steps(edge.limits) for edge in edges if edge.role == role)
+        limits = (self._ceiling(edge.limits) for edge in edges if edge.role == role)
         return max(limits, default=UNLIMITED)
 
 
