@@ -204,7 +204,7 @@ class Attempt:
         found = output_of(step) if step else {}
         if re.search(r"\{\{[{&#^]?\s*steps\.", dumped(self.workflow)):  # the newest output of each role
             chain = *map(NODES.get, self.chain), *[step] * (step is self.step)
-            found["steps"] = {n["role"]: output_of(n) for n in chain if not n["status"].startswith("$")}
+            found["steps"] = {n["role"]: output_of(n) for n in chain if n["agent"] and n["status"][0] != "$"}
         return {**found, "input": self.input} if self.workflow["input"] is not None else found
 
     def follow(self, edge, step=None):
@@ -220,7 +220,10 @@ class Attempt:
         if status == "$SUSPEND":
             return "suspended", step["role"], str(NODES[step["output"]].get("reason")).strip()
         graph = self.workflow["graph"]
-        return self.follow((graph[source][taken]["then"] if source else graph[step["role"]])[status], step)
+        if step["agent"] is None and status != "$failed":  # a failure that ends the workflow
+            return self.follow({"role": "$END", "prompt": ""})
+        edges = graph[source][taken]["then"] if source else {**graph.get("$any", {}), **graph[step["role"]]}
+        return self.follow(edges[status], step)
 
     def derived(self):
         """The role that had to run, and the moderator's instruction."""
@@ -288,7 +291,8 @@ class Attempt:
     def deliverable(self, role, parts, form):
         """The form of the reply, which the workflow holds; the role, the task, the input."""
         name, given = self.step["role"], self.input and fenced(dumped(self.input, indent=2))
-        need(all(f"`$status: {s}`" in form for s in self.workflow["graph"].get(name, ())), parts.what, "a status lacks")
+        own = {*self.workflow["graph"].get(name, ())} - {"$failed"}
+        need(all(f"`$status: {s}`" in form for s in own), parts.what, "a status lacks")
         parts.own = bool(parts.may(OWN_SESSION % name))
         need(self.step["ownSession"] or not parts.own, parts.what, "it has no session")
         texts = {"Goal": role["goal"], "Capabilities": "\n".join(f"- {each}" for each in role["capabilities"]),
@@ -335,8 +339,9 @@ class Attempt:
 
     def verify(self, what):
         recorded = self.step["role"], NODES[self.step["edgePrompt"]]
-        need(recorded == self.derived(), what, "the role and instruction had to be", *self.derived())
-        self.prompt(recorded[1], what)
+        if self.step["agent"] is not None:  # else uwf made it after the attempts that failed
+            need(recorded == self.derived(), what, "the role and instruction had to be", *self.derived())
+            self.prompt(recorded[1], what)
         if "next" in self.step and not self.step["failure"]:
             decided, (status, role, text) = self.step["next"], self.route(self.step)
             found = decided["status"], decided["role"], decided["message"] if status == "suspended" and text else text

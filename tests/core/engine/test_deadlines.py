@@ -126,6 +126,30 @@ def test_replay_verify_and_bundles_derive_it(project: Project, uwf: Client):
     assert project.uwf("cas", "verify").exit_code == 0
 
 
+@pytest.mark.parametrize(("text", "role"), [(HUMAN, "approver"), (EDGE, "developer")])
+def test_a_deadline_can_end_the_workflow_with_a_status(
+    project: Project, uwf: Client, text: str, role: str
+):
+    for other in ("rescuer", "guesser"):
+        text = text.replace(f"expired: {{role: {other},", "expired: {role: $END, as: gave-up,")
+    text = text.replace("approved: {role: $END", "approved: {role: rescuer")
+    text = text.replace(
+        "  done: {role: $END, prompt: Done.}\n    unclear",
+        "  done: {role: guesser, prompt: x}\n    unclear",
+    )
+    thread = asked(project, uwf, text, "release" if role == "approver" else "asking")
+    time.sleep(WITHIN)
+    assert uwf.exec(thread).document["status"] == "completed"
+    last = uwf.step(uwf.steps(thread)[-1]["step"])
+    assert (last["role"], last["status"]) == (role, "gave-up")
+    assert last["output"]["kind"] == "timeout"
+    assert {each["verdict"] for each in uwf.replay(thread)["steps"]} == {"same"}
+    bundle = project.folder / "asked.uwfb"
+    uwf.export_thread(thread, bundle)
+    Client.verify_bundle(bundle)
+    assert project.uwf("cas", "verify").exit_code == 0
+
+
 def test_an_answer_in_time_is_used_and_nothing_expires_afterwards(project: Project, uwf: Client):
     thread = asked(project, uwf)
     assert uwf.resume(thread, answer=ANSWER).document["status"] == "completed"
@@ -248,7 +272,7 @@ def test_a_fork_of_a_question_has_no_deadline(project: Project, uwf: Client):
         ("    within: 0.3\n", "", "missing key 'within' in roles.approver"),
         ("    expired: {role: rescuer, prompt: Nobody approved it. Undo it.}\n", "",
          "missing key 'expired' in roles.approver"),
-        ("expired: {role: rescuer,", "expired: {role: $END,", "cannot follow a question"),
+        ("expired: {role: rescuer,", "expired: {role: $END,", "missing key 'as' in roles"),
         ("expired: {role: rescuer,", "expired: {role: recsuer,", "unknown role 'recsuer' at r"),
         ("prompt: Nobody", 'prompt: "{{{words}}} Nobody', "words"),
         ("    human: true\n", "", "roles.approver.within has no effect"),

@@ -273,6 +273,18 @@ def reversed_branches(new: dict[str, Any]) -> None:
     edge["parallel"] = dict(reversed(edge["parallel"].items()))
 
 
+FAILS = {"role": "planner", "fail": {"kind": "crashed", "message": "as scripted"}}
+
+
+def failing(role: str, **more: str) -> Callable[[dict[str, Any]], Any]:
+    """The planner with an edge after its failures."""
+
+    def edit(new: dict[str, Any]) -> None:
+        new["graph"]["planner"]["$failed"] = {"role": role, "prompt": "It failed.", **more}
+
+    return edit
+
+
 def other_worker(new: dict[str, Any]) -> None:
     new["roles"]["walker"] = {**new["roles"]["worker"], "goal": "Walk."}
     new["graph"]["planner"]["planned"]["parallel"]["far"]["role"] = "walker"
@@ -316,6 +328,10 @@ EXAMPLES = [
             place="roles.planner.retry.maxAttempts"),
     Example("deadline-changed", OK, OK, role("planner", human=True, within=60,
             expired={"role": "booker", "prompt": "Decide."}), place="roles.planner.within"),
+    Example("failure-changed", OK, OK, failing("booker"), place="graph.planner.$failed"),
+    Example("failure-changed", BAD, OK, lambda new: new["graph"]["planner"].pop("$failed"),
+            [FAILS], before=failing("booker")),
+    Example("failure-changed", OK, BAD, failing("$END", **{"as": "gave-up"}), place="graph.as"),
     Example("reserve-changed", OK, OK, role("planner", reserve={"tokens": 900}),
             place="roles.planner.reserve.tokens"),
     Example("player-changed", OK, OK, role("planner", human=True)),

@@ -105,7 +105,7 @@ class _Trajectory:
             self._calls(step.calls, step, own)
         elif node["agent"] == "program":
             self._program(step, own)
-        else:
+        elif node["agent"] is not None:  # else its failed attempts are shown
             begun |= {
                 "role": step.role,
                 "agent": node["agent"],

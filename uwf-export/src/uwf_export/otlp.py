@@ -90,7 +90,7 @@ class _Walk:
                 about = _about(step)
                 for each in step.calls:
                     yield from self._called(thread, each, span, about)
-            else:
+            elif step.node["agent"] is not None:  # the failed attempts have their spans
                 yield from self._attempt(step, span)
         if call is None or call.end is None:
             for each in thread.open_calls:
@@ -131,7 +131,7 @@ class _Walk:
             attributes = program_attributes(step.prompt)
             return f"execute_tool {attributes['gen_ai.tool.name']}", attributes
         session = node["session"]
-        attributes = agent_attributes(step.role, node["agent"], session and session["id"])
+        attributes = agent_attributes(step.role, node["agent"] or "", session and session["id"])
         models = {"gen_ai.request.model": node["model"], "gen_ai.response.model": node["model"]}
         attributes |= {**models, "gen_ai.agent.version": node["agentVersion"]}
         return f"invoke_agent {step.role}", attributes

@@ -37,7 +37,7 @@ def _said(step: "StepDocument") -> str:
 
 
 def _step(shown: RunUpdates, key: tuple[str, int], step: "StepDocument") -> Iterator[Update]:
-    title = step_title(step["role"], str(step["number"]), step["alias"] or step["agent"])
+    title = step_title(step["role"], str(step["number"]), step["alias"] or step["agent"] or "")
     yield shown.begin(key, f"{key[0]}/{step['step']}", title)
     for turn in step["turns"]:
         calls: list[Mapping[str, Any]] = list(turn["toolCalls"])

@@ -62,7 +62,9 @@ def _keep_files(engine: "Engine", attempt: Attempt, state: "ThreadState") -> Non
 
 
 def save_failure(run: "Run", attempt: Attempt, failure: AgentFailure) -> Attempt:
-    """Store a failed attempt; the head stays where it is, and the thread is suspended."""
+    """Store a failed attempt; the head stays where it is, and the thread is suspended, or the step
+    of the engine leads on.
+    """
     from uwf_core.engine.retry import policy_of  # not for every step
 
     engine = run.engine
@@ -75,13 +77,23 @@ def save_failure(run: "Run", attempt: Attempt, failure: AgentFailure) -> Attempt
             step = _save_failed(engine, attempt, failure)
             crash_points.reach("fail")
             state = fold(attempt.head.state, step)
-            _keep_files(engine, attempt, state)
-            attempt.head = move_head(engine.store, attempt.head, attempt.head.ref, state)
+            failed = move_head(engine.store, attempt.head, attempt.head.ref, state)
+            attempt.head = _followed(engine, failed, attempt.ended_ms)
+            _keep_files(engine, attempt, attempt.head.state)
     except LeaseLostError as error:
         save_refused(run, attempt, error)
         raise
     run.watch.event(failed_event(engine, attempt, failure))
     return attempt
+
+
+def _followed(engine: "Engine", head: Head, at_ms: int) -> Head:
+    """The head after the edge of a failure, if it has one."""
+    if head.state.suspension is None:
+        return head
+    from uwf_core.engine.failed_step import follow_failure  # not for every step
+
+    return follow_failure(engine, head, at_ms)
 
 
 def _check_until(run: "Run", attempt: Attempt, failure: AgentFailure) -> None:
@@ -172,13 +184,19 @@ def save_question(run: "Run", attempt: Attempt, question: NeedsAnswer) -> Attemp
     return attempt
 
 
-def save_unrouted(run: "Run", failure: RoutingFailed, role: str) -> Attempt:
-    """Suspend a thread in which nothing can be run. There is no attempt but its failure."""
+def save_unrouted(
+    run: "Run", failure: RoutingFailed, role: str, *, leads_on: bool = False
+) -> Attempt:
+    """Suspend a thread in which nothing can be run. There is no attempt but its failure.
+    `leads_on`: whether it belongs to the role, whose edge of a failure is taken.
+    """
     attempt = Attempt(run.head)
     attempt.failure = failure
     with run.engine.store.batch():
         to = unrouted(run.engine, failure, role)
         attempt.head = save_event(run.engine, run.head, "unrouted", next=to)
+        if leads_on:
+            attempt.head = _followed(run.engine, attempt.head, run.engine.now_ms())
     return attempt
 
 

@@ -9,6 +9,7 @@ from uwf_core.errors import WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import expired_of_role, expiry
 from uwf_core.thread.names import event_kind, events_prefix
+from uwf_core.workflow.definition import FAILED
 
 if TYPE_CHECKING:
     from uwf_core.engine.context import Attempt, Run
@@ -49,11 +50,14 @@ def expire_if_due(engine: "Engine", head: "Head", now_ms: int | None = None) -> 
         return head
     if head.is_queued and _has_answer(engine, head):
         return head
-    from uwf_core.thread.expiry import after_expiry  # few questions expire
+    from uwf_core.engine.failed_step import follow_failure  # few questions expire
+    from uwf_core.thread.expiry import after_expiry
 
     fields = {"question": asked.question, "role": asked.role, "deadline": expires["deadline"]}
     with engine.store.batch():
-        return save_event(engine, head, "expired", **fields, atMs=now_ms, next=after_expiry(asked))
+        to = after_expiry(asked)
+        head = save_event(engine, head, "expired", **fields, atMs=now_ms, next=to)
+        return follow_failure(engine, head, now_ms, expires["status"] or FAILED)
 
 
 def _has_answer(engine: "Engine", head: "Head") -> bool:

@@ -171,12 +171,12 @@ def _inherited(
 ) -> "Mapping[str, Any]":
     """The steps that the templates of the workflow can name, which must be as it declares them."""
     from uwf_core.cas.schemas import violations  # few workflows name steps
-    from uwf_core.thread.earlier import EarlierSteps, has_own_status
+    from uwf_core.thread.earlier import EarlierSteps, is_delivered
     from uwf_core.workflow.inherited import lost_reference
 
     newest: dict[str, Step] = {}
     for each in oldest_first(store, step.ref, Ref(step.payload["start"])):
-        if has_own_status(each.payload["status"]):
+        if is_delivered(each.payload):
             newest[each.payload["role"]] = each
 
     def has(role: str, statuses: list[str]) -> bool:

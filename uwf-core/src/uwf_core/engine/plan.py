@@ -1,7 +1,7 @@
 """Stage 5: the head and what a person asks for -> the task of the next step."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from uwf_core.engine.context import GO_ON, Intent, Task
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from uwf_core.thread.earlier import Delivered, EarlierSteps
     from uwf_core.thread.head import Head
     from uwf_core.thread.state import ThreadState
-    from uwf_core.thread.types import AttemptPayload, StepPayload
+    from uwf_core.thread.types import AttemptPayload
     from uwf_core.workflow.definition import Definition
 
 
@@ -139,7 +139,7 @@ class HeadPosition(Position):
 
     def last(self) -> Task:
         """The task of the head step; its instruction is not needed again."""
-        return _recorded_task(self.store, read_step(self.store, self._head.ref).payload)
+        return recorded_task(self.store, read_step(self.store, self._head.ref).payload)
 
     def route(self) -> Transition:
         """Where the head step leads."""
@@ -163,7 +163,7 @@ class HeadPosition(Position):
             return None
         question, asked = attempt["question"], attempt["attempt"]
         given = text_at(store, asked["answer"])
-        return _recorded_task(store, attempt)._replace(
+        return recorded_task(store, attempt)._replace(
             instruction=store.text(Ref(asked["instruction"])),
             alias=variable.tags.get(ALIAS_TAG),
             said=text_at(store, asked["said"]),
@@ -216,7 +216,7 @@ def earlier_steps(
     return EarlierSteps(store, definition.steps, newest_in(store, state, before), delivered)
 
 
-def _recorded_task(store: "Store", node: "StepPayload | AttemptPayload") -> Task:
+def recorded_task(store: "Store", node: "Mapping[str, Any]") -> Task:
     """The task of a step or an attempt, without what a person said."""
     asked = node["attempt"]
     base = store.text(Ref(asked["edgePrompt"]))

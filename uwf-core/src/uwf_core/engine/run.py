@@ -231,7 +231,7 @@ def _step_or_calls(
             return run_children(run, role, intent, left, results, _steps)
         attempt = run_step(run, intent)
     except RoutingFailed as failure:
-        attempt = _unrouted(run, intent, failure)
+        attempt = _unrouted(run, intent, failure, leads_on=run.head.state.status == "idle")
     results.append(step_result(run.engine, attempt))
     if attempt.variable is not None and attempt.payload["reserved"] is not None:
         _notice_unknown(run._replace(head=attempt.head), noticed)
@@ -258,13 +258,16 @@ def _resolved(run: Run, options: RunOptions) -> Run:
     return run
 
 
-def _unrouted(run: Run, intent: Intent, failure: RoutingFailed) -> Attempt:
+def _unrouted(
+    run: Run, intent: Intent, failure: RoutingFailed, *, leads_on: bool = False
+) -> Attempt:
     """Suspend the thread, unless a person asked for the step: then it stays as it was."""
     if intent.kind != "go":
         raise failure
     state = run.head.state
     waiting = state.suspension
-    return save_unrouted(run, failure, state.current_role or (waiting.role if waiting else ""))
+    role = state.current_role or (waiting.role if waiting else "")
+    return save_unrouted(run, failure, role, leads_on=leads_on)
 
 
 def _notice_unknown(run: Run, noticed: set[str]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import UsageError
 from uwf_core.ids import Ref
-from uwf_core.workflow.definition import Edge, is_workflow, read_definition
+from uwf_core.workflow.definition import ANY, Edge, is_workflow, read_definition
 from uwf_core.workflow.discover import (
     ResolveContext,
     Resolved,
@@ -146,7 +146,10 @@ def _in_order_of(workflow: "dict[str, Any]", found: "Definition") -> "Definition
     roles = {name: found.roles[name] for name in workflow["roles"]}
     graph = dict[str, dict[str, Edge]]()
     for source, edges in workflow["graph"].items():
-        graph[source] = {status: found.graph[source][status] for status in edges}
+        if source == ANY:
+            continue
+        every = found.graph[source]  # with the edges of failures
+        graph[source] = {status: every[status] for status in (*edges, *every)}
         for status, edge in edges.items():
             if edge["then"] is not None:
                 name = graph[source][status].role

@@ -15,7 +15,7 @@ from uwf_core.errors import BundleError, RoutingFailed, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.maintenance.recorded_trees import wrong_git_name
 from uwf_core.moderator.next import apply_edge
-from uwf_core.thread.earlier import EarlierSteps, has_own_status
+from uwf_core.thread.earlier import EarlierSteps, is_delivered
 from uwf_core.thread.head import Head, head_of
 from uwf_core.thread.history import (
     body_of,
@@ -220,7 +220,7 @@ class CheckedBundle:
         for step in oldest_first(self.store, head.ref, start):
             payload = step.payload
             output = output_of(self.store, step)
-            if has_own_status(payload["status"]):
+            if is_delivered(payload):
                 newest[payload["role"]] = step.ref
             try:
                 body = body_of(self.store, step)

@@ -4,7 +4,7 @@ Pure: no input, no output, no model. The same output always gives the same route
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from uwf_core.errors import RoutingFailed
 from uwf_core.thread.decisions import ends, runs, waits
@@ -65,8 +65,13 @@ def expiry(within: float | None, edge: ExpiredEdge | None, at_ms: int) -> Expiry
     """
     if within is None:
         return None
-    role, prompt = (None, None) if edge is None else edge
-    return {"deadline": at_ms + round(within * 1000), "role": role, "prompt": prompt}
+    deadline = at_ms + round(within * 1000)
+    if edge is None or edge.as_ is not None:
+        return {**_NO_ROLE, "deadline": deadline, "status": None if edge is None else edge.as_}
+    return {**_NO_ROLE, "deadline": deadline, "role": edge.role, "prompt": edge.prompt}
+
+
+_NO_ROLE: Final[ExpiryPayload] = {"deadline": 0, "role": None, "prompt": None, "status": None}
 
 
 def expired_of_role(
@@ -85,8 +90,8 @@ def expired_of_role(
 def _expired(
     definition: Definition, edge: ExpiredEdge | None, place: str, data: Mapping[str, Any]
 ) -> ExpiredEdge | None:
-    if edge is None:
-        return None
+    if edge is None or edge.as_ is not None:
+        return edge
     to = _to_role(
         definition, Edge(edge.role), rendered(edge.prompt, f"{place}.prompt", data), data, place
     )

@@ -51,6 +51,11 @@ class Recorded(NamedTuple):
         return bool(self.payload["agent"] == CALL_AGENT)
 
     @property
+    def is_failure(self) -> bool:
+        """Whether it is the step of the engine after failed attempts."""
+        return self.payload["agent"] is None
+
+    @property
     def is_fan_out(self) -> bool:
         """Whether branches are these threads."""
         return call_of(self.payload)["branches"] is not None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.engine.assemble import known_guidance, situation
 from uwf_core.engine.context import GO_ON, Intent, Task
-from uwf_core.engine.plan import next_task
+from uwf_core.engine.plan import next_task, recorded_task
 from uwf_core.engine.programs import argv_of
 from uwf_core.errors import RoutingFailed
 from uwf_core.prompt.assemble import prompt_parts, prompt_text
@@ -47,6 +47,9 @@ def prompt_again(store: "Store", position: "ReplayPosition", attempt: "Recorded"
         RoutingFailed: the graph leads nowhere.
     """
     recorded = text_at(store, attempt.payload["attempt"]["prompt"]) or ""
+    if attempt.is_failure:  # nobody got a prompt
+        task = recorded_task(store, attempt.payload)
+        return Prompted(task._replace(prev=position.prev), recorded, True)
     first: Prompted | None = None
     for intent in _intents(store, position, attempt.payload["attempt"]):
         task = next_task(position, intent)._replace(cwd=attempt.payload["attempt"]["cwd"])

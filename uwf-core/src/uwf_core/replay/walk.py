@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from uwf_core.api.extract import ExtractReply
 from uwf_core.engine.fan_out import tasks_of
 from uwf_core.engine.location import folder_of_edge
 from uwf_core.errors import RoutingFailed
@@ -247,7 +248,11 @@ class Walk:
             step = RecordedStep(self._engine, Step(Ref(attempt.ref), payload))  # type: ignore[arg-type]
             yield from self._of_corrections(step, found)
             if attempt.kind != "failed":
-                reply = extract_again(step, self._position.definition.roles[step.role].schema)
+                if attempt.is_failure:
+                    reply = ExtractReply(output=step.output)
+                else:
+                    schema = self._position.definition.roles[step.role].schema
+                    reply = extract_again(step, schema)
                 if reply.output is None:
                     now = "\n".join(map(problem_words, reply.errors))
                     yield Difference("output", frontmatter(step.output, step.body), now)

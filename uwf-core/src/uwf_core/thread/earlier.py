@@ -63,6 +63,11 @@ def has_own_status(status: Any) -> bool:
     return isinstance(status, str) and not status.startswith("$")
 
 
+def is_delivered(step: Mapping[str, Any]) -> bool:
+    """Whether a role has delivered a step, and chose its status."""
+    return step["agent"] is not None and has_own_status(step["status"])
+
+
 def newest_in(store: "Store", state: "ThreadState", before: int) -> Callable[[str], str | None]:
     """Find the newest step of a role in a thread before a number, but for `$` statuses."""
 
@@ -70,7 +75,7 @@ def newest_in(store: "Store", state: "ThreadState", before: int) -> Callable[[st
         ref = state.role(role).step
         while ref is not None:
             step = read_step(store, Ref(ref)).payload
-            is_own = step["role"] == role and has_own_status(step["status"])
+            is_own = step["role"] == role and is_delivered(step)
             if is_own and step["number"] < before:
                 return ref
             ref = step["prev"]

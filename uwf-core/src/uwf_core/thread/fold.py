@@ -70,6 +70,10 @@ def fold(state: ThreadState, event: Event) -> ThreadState:
             f"number {state.seq} of thread {state.thread} belongs",
             hint="`uwf cas verify` names what is damaged",
         )
+    if event.kind == "step" and payload["agent"] is None:
+        from uwf_core.thread.failed import check_failed_step  # few failures lead somewhere
+
+        check_failed_step(state, event)
     folded = _FOLDS[event.kind](state, event)
     # An attempt that is open has the number of the event that will end it.
     if event.kind == "attempt":
@@ -197,8 +201,9 @@ def _step(state: ThreadState, event: Event) -> ThreadState:
     call, number, replaces = call_of(payload), payload["number"], payload["attempt"]["replaces"]
     called, is_call = call["usage"], call["child"] is not None or call["children"] is not None
     is_new = payload["failure"] is None and (replaces is None or number <= state.inherited_steps)
-    # A call is not a step itself.
-    state, role = _spent(state, payload, runs=int(is_new), is_leaf=not is_call)
+    # Neither a call nor the step of the engine is a step of an agent, a person or a program.
+    is_leaf = not is_call and payload["agent"] is not None
+    state, role = _spent(state, payload, runs=int(is_new), is_leaf=is_leaf)
     if called is not None:
         state = state._replace(called_steps=state.called_steps + called["steps"])
         sums = called["steps"], called["runningMs"], called["usage"], called["largest"]
@@ -215,7 +220,7 @@ def _step(state: ThreadState, event: Event) -> ThreadState:
     state = _delivered(state, role, event)._replace(
         steps=number,
         inherited_steps=min(state.inherited_steps, number - 1),  # one may be replaced
-        called_steps=state.called_steps - (is_new and is_call),
+        called_steps=state.called_steps - (is_new and not is_leaf),
         tries=0,
         failures=0,
         kills=0,

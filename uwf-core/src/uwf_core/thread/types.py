@@ -44,12 +44,14 @@ class StartPayload(TypedDict):
 
 class ExpiryPayload(TypedDict):
     """What follows if nobody answers before `deadline`: this role runs with this prompt; without a
-    role the attempt that asked fails as `timeout`.
+    role the attempt that asked fails as `timeout`, and the workflow ends with `status` if it has
+    one.
     """
 
     deadline: int
     role: str | None
     prompt: str | None
+    status: str | None
 
 
 class NextPayload(TypedDict):
@@ -279,6 +281,7 @@ class _AttemptedPayload(TypedDict):
 
     Attributes:
         seq: the number of the event that ends the attempt. number: that of the step.
+        agent: null for the step of the engine after a failure that leads somewhere.
         prev: the step before; null in the first one.
     """
 
@@ -286,7 +289,7 @@ class _AttemptedPayload(TypedDict):
     seq: int
     number: int
     role: str
-    agent: str
+    agent: str | None
     prev: StepRef | None
     startedAtMs: int
     session: SessionPayload | None

@@ -33,7 +33,9 @@ def used_after(used: tuple[Used, ...], event: "Event") -> tuple[Used, ...]:
     payload, role = event.payload, COMPACT
     if event.kind in ("step", "asked"):
         call, role = payload.get("call"), payload["role"]
-        if call and (call["child"] is not None or call["children"] is not None):
+        if payload["agent"] is None or (
+            call and (call["child"] is not None or call["children"] is not None)
+        ):
             return used
     elif event.kind != "compacted" or payload["usage"] == NOTHING_USED:
         return used

@@ -142,7 +142,7 @@ def _choose(engine: "Engine", step: "RecordedStep", word: str | None) -> Choice:
     workflow, recorded = step.workflow, step.node["agent"]
     player = player_of(step.role, workflow.roles.get(step.role))
     choice = usual_agent(engine, known, workflow.name, player, start)
-    if recorded not in (choice.name, PROGRAM):
+    if recorded not in (choice.name, PROGRAM, None):
         choice = recorded_agent(recorded, known)
     return check_choice(engine.store, step.node["start"], choice)
 

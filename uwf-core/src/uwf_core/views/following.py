@@ -189,7 +189,7 @@ class Follower:
         node = step.node
         yield StepFailed(
             thread=record.id, number=step.number, attempt=len(node["previousAttempts"]) + 1,
-            step=step.ref, role=step.role, agent=node["agent"], kind=failure["kind"],
+            step=step.ref, role=step.role, agent=node["agent"] or "", kind=failure["kind"],
             message=failure["message"], at_ms=node["completedAtMs"],
             label=self._label(record, step.number),
         )  # fmt: skip
@@ -222,7 +222,7 @@ class Follower:
         graph = step.workflow.graph
         return StepFinished(
             thread=record.id, number=step.number, step=step.ref, role=step.role,
-            agent=node["agent"], output=step.output, usage=read_payload(Usage, node["usage"]),
+            agent=node["agent"] or "", output=step.output, usage=read_payload(Usage, node["usage"]),
             duration_ms=step.duration_ms, at_ms=node["completedAtMs"],
             denials=tuple(node["denials"]), leads_to=target,
             back=target in graph

@@ -55,6 +55,8 @@ def _agents(engine: "Engine", head: Ref, state: "ThreadState") -> set[str]:
     """The agents that took its steps, and those that it is bound to."""
     start = read_start(engine.store, Ref(state.start))
     bound = {start["agent"] or "", *(start["bindings"] or {}).values()}
-    names = {step.payload["agent"] for step in newest_first(engine.store, head, Ref(state.start))}
+    names = {
+        step.payload["agent"] or "" for step in newest_first(engine.store, head, Ref(state.start))
+    }
     aliases = {engine.alias_of(name) or "" for name in names}
     return {*names, *aliases, *bound} - {""}

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from uwf_core.fields.records import write_record
 from uwf_core.ids import Ref
-from uwf_core.workflow.definition import END, START, SUSPEND, Definition, Edge, Role, Workflow
+from uwf_core.workflow.definition import ANY, END, START, SUSPEND, Definition, Edge, Role, Workflow
 from uwf_core.workflow.fan_out import branches_of, fan_out_name
 
 
@@ -73,7 +73,7 @@ def as_in_file(definition: Definition) -> Workflow:
                 status: edge_of(source, status, edge)
                 for status, edge in written.graph[source].items()
             }
-            for source in definition.graph
+            for source in (*definition.graph, ANY)
             if source in written.graph
         },
         input=None if definition.input is None else dict(definition.input),
@@ -126,7 +126,8 @@ def _arrows(workflow: Definition) -> Iterator[_Arrow]:
         for each in branches_of(fan_out) if fan_out is not None else ():
             yield _Arrow(source, each.name or "", each.branch.role, branch=True)
         for status, edge in edges.items():
-            yield _Arrow(source, status, edge.role)
+            if edge.as_ is None:  # else the edge of that status leads there
+                yield _Arrow(source, status, edge.role)
 
 
 def _line(arrow: _Arrow, ids: Mapping[str, str]) -> str:

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from uwf_core.ids import Ref
 from uwf_core.workflow.definition import (
     END,
+    FAILED,
     SELF,
     START,
     Definition,
@@ -301,11 +302,13 @@ class _Counter:
         if role.fan_out is not None:
             return self._fan_out(run, role, role.fan_out, often=often)
         steps = max_steps(role.limits)
-        runs = min(steps, max_visits(role.limits))
+        statuses = run.workflow.graph.get(name, {})
+        # A visit that fails takes no step, so no limit of steps ends these visits.
+        runs = min(UNLIMITED if FAILED in statuses else steps, max_visits(role.limits))
         if role.workflow is None:
             each: Count = self._counts(role)
-            statuses = run.workflow.graph.get(name, ())
-            return Visit(each, dict.fromkeys(statuses, each), runs, multiply(runs, each))
+            total = min(self._ceiling(role.limits), multiply(runs, each))
+            return Visit(each, dict.fromkeys(statuses, each), runs, total)
         if run.depth == 0:  # the call suspends the thread
             return Visit(0, {}, 1, 0)
         steps = self._ceiling(role.limits)
@@ -316,6 +319,9 @@ class _Counter:
         for status, count in (item for each in walks for item in each.ending.items()):
             ending[status] = max(ending.get(status, 0), min(count, ceiling))
         most = min(ceiling, max(each.most for each in walks))
+        if FAILED in statuses:  # the next call creates a new thread
+            ending |= {FAILED: most}
+            return Visit(most, ending, runs, min(steps, multiply(runs, most)))
         whole = calls[0]._replace(again=max(0, runs - 1))
         total = min(steps, self.walks(whole).most)
         # Each call takes a step, so a thread that cannot take more of them ends the calls.

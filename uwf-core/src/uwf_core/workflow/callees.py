@@ -4,7 +4,7 @@
 # ruff: noqa: PTH100, PTH118, PTH120
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from uwf_core.cas.bounds import Budget
@@ -13,8 +13,9 @@ from uwf_core.fields.records import read_payload
 from uwf_core.ids import Ref
 from uwf_core.process.path_walk import PathOutside
 from uwf_core.workflow.check import Checked, check_loaded, rejected
-from uwf_core.workflow.definition import SELF, Definition, Edge
+from uwf_core.workflow.definition import END, FAILED, SELF, Definition, Edge
 from uwf_core.workflow.discover import SUFFIXES, ResolveContext, resolve
+from uwf_core.workflow.failed import ends_as, failed_results
 from uwf_core.workflow.fan_out import MAX_JOINT, flat_graph
 from uwf_core.workflow.fields import WorkLeft
 from uwf_core.workflow.load import Loaded, load_beside, load_file, reason
@@ -219,16 +220,23 @@ def _unpublished(workflow: dict[str, Any]) -> Callee:
         name: (role["workflow"], role["frontmatter"]) for name, role in workflow["roles"].items()
     }
     roles |= {name: (None, edge.frontmatter) for name, edge in fan_outs.items()}
-    result = _result(graph, roles)
+    expired = [role["expired"]["as"] for role in workflow["roles"].values() if role["expired"]]
+    result = _result(graph, roles, expired)
     return Callee(workflow, result, workflow["input"], workflow["workspace"] is not None)
 
 
 def _result(
-    graph: Mapping[str, Mapping[str, Edge]], roles: Mapping[str, tuple[Any, Any]]
+    graph: Mapping[str, Mapping[str, Edge]],
+    roles: Mapping[str, tuple[Any, Any]],
+    expired: Iterable[str | None] = (),
 ) -> dict[str, Any] | None:
-    """The type of the result, from the workflow that plays each role and its schema."""
+    """The type of the result, from the workflow that plays each role and its schema. `expired`:
+    how it ends where the time of a role has passed.
+    """
     outputs = {name: variants(schema) for name, (word, schema) in roles.items() if word != SELF}
-    edges = (
+    edges = [
         (name, status, edge.role) for name, each in graph.items() for status, edge in each.items()
-    )
-    return result_schema(edges, outputs)
+    ]
+    after = failed_results([*ends_as(graph), *filter(None, expired)])
+    edges += [(FAILED, each.status, END) for each in after[FAILED]]
+    return result_schema(edges, {**outputs, **after})

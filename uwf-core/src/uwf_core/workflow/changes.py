@@ -3,7 +3,7 @@ its result, by which a change breaks callers.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from typing import Any, Final, Literal, NamedTuple
 
 from uwf_core.api.retry import Retry
@@ -19,6 +19,7 @@ from uwf_core.workflow.definition import (
     RoleLimits,
     Workflow,
 )
+from uwf_core.workflow.failed import ends_as, failed_variant
 from uwf_core.workflow.fan_out import flat_graph
 from uwf_core.workflow.fields import Fields, Presence
 from uwf_core.workflow.template import TemplateName, parse
@@ -27,7 +28,7 @@ from uwf_core.workflow.variants import STATUS, Variant, variants
 EDGE_KINDS: Final = {
     name: f"{name}-changed"
     for name in JoinEdge._fields
-    if name not in ("role", "prompt", "limits", "within", "expired")  # see `key_changes`
+    if name not in ("role", "prompt", "limits", "within", "expired", "as_")  # see `key_changes`
 }
 """The kind of a change of each plain key of an edge and of a branch."""
 
@@ -38,7 +39,7 @@ KINDS: Final = (
     "status-removed", "field-added", "field-removed", "field-retyped", "field-required",
     "field-optional", "field-described", "schema-changed", "edge-retargeted", "prompt-changed",
     *EDGE_KINDS.values(), "branches-added", "branches-removed", "branches-changed",
-    "workspace-changed",
+    "workspace-changed", "failure-changed",
 )  # fmt: skip
 """Every kind of change. The guide on workflows has a row for each, a test an example."""
 
@@ -295,13 +296,14 @@ ResultType = Mapping[str, Mapping[str, ResultField]]
 
 class Result(NamedTuple):
     """A workflow with the variants of its roles, and its result type. Its graph is flat: a fan-out
-    is a node, and `fan_outs` has the edges to branches by that.
+    is a node, and `fan_outs` has the edges to branches by that. `failures`: how it ends after them.
     """
 
     workflow: Workflow
     fan_outs: Mapping[str, Edge]
     variants: Mapping[str, Mapping[str, Variant]]
     type: ResultType
+    failures: Set[str]
 
     def ends(self, role: str, status: str) -> bool:
         """Whether this status of the role is a result of the workflow."""
@@ -324,9 +326,12 @@ def result_of(workflow: Workflow) -> Result:
         for status, edge in edges.items():
             if edge.role == END and status in found.get(role, {}):
                 ending.setdefault(status, []).append(found[role][status])
-    return Result(
-        workflow, fan_outs, found, {status: _union(each) for status, each in ending.items()}
-    )
+    expired = [role.expired.as_ for role in workflow.roles.values() if role.expired]
+    failures = {*ends_as(graph), *filter(None, expired)}
+    for status in failures:
+        ending.setdefault(status, []).append(failed_variant(status))
+    type_ = {status: _union(each) for status, each in ending.items()}
+    return Result(workflow, fan_outs, found, type_, failures)
 
 
 def type_text(schema: Any) -> str:

@@ -11,7 +11,9 @@ from uwf_core.cas.bounds import MAX_PROBLEMS, Budget
 from uwf_core.errors import DefinitionError
 from uwf_core.fields.records import write_record
 from uwf_core.workflow.deadlines import check_deadlines
-from uwf_core.workflow.definition import SELF
+from uwf_core.workflow.definition import END, FAILED, SELF
+from uwf_core.workflow.failed import failed_results
+from uwf_core.workflow.failed_check import check_failures
 from uwf_core.workflow.fan_out import MAX_JOINT
 from uwf_core.workflow.fields import MOST_COMPARED, WorkLeft, input_faults, is_mapping
 from uwf_core.workflow.graph_check import check_graph
@@ -199,6 +201,7 @@ def _check(
         check_graph(outputs),
         check_deadlines(parts),
         check_reserved(read),
+        check_failures(parts, outputs.statuses),
         check_templates(read),
         _fan_outs(outputs),
         check_programs(read),
@@ -279,9 +282,9 @@ class Calls:
         joined = self._joined(parsed, known, of_self=False)
         known |= joined
         schemas |= joined
-        result = result_schema(
-            _edges(parsed), {name: each.analysis.variants for name, each in known.items()}
-        )
+        after = failed_results(each.ends_as.text for each in parsed.edges() if each.ends_as)
+        outputs = {name: each.analysis.variants for name, each in known.items()}
+        result = result_schema(_edges(parsed), {**outputs, **after})
         is_sure = all(each.analysis.variants for each in known.values())
         for name, role in calling.items():
             if _is_self(role):
@@ -374,3 +377,5 @@ def _edges(parsed: ParsedWorkflow) -> Edges:
     for edge in parsed.edges():
         if edge.role is not None:
             yield edge.source, edge.status, edge.role.text
+        if edge.ends_as is not None:
+            yield FAILED, edge.ends_as.text, END

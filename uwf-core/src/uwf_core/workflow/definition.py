@@ -17,7 +17,7 @@ from uwf_core.workflow.step_names import steps_by_name
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
 
-WORKFLOW_TYPE = Ref("62TXJ0GWN91JW")
+WORKFLOW_TYPE = Ref("526DP9Z2A1E59")
 """The type of workflow nodes: the reference of the schema of `Workflow` as a node."""
 
 WORKFLOW_TYPES = frozenset((WORKFLOW_TYPE,))
@@ -33,6 +33,11 @@ NAME_PATTERN: Final = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 EXPIRED: Final = "$expired"
 """The edge after the time of a person; with its status (`unclear/$expired`) of an edge."""
+
+FAILED: Final = "$failed"
+"""The edge after the last attempt of a role has failed, and the status of its step."""
+ANY: Final = "$any"
+"""In the graph, in place of every role that has no edge `$failed`."""
 
 SELF: Final = "$SELF"
 """In place of a workflow's name: the workflow of the calling thread."""
@@ -98,11 +103,15 @@ _AFTER = "How long the next role waits before it runs: `10m`."
 _CALL_LIMITS = "Limits of the call, if the next role is a workflow."
 
 
+_AS = "The $status with which the workflow ends after a failure, for an edge to $END."
+
+
 class ExpiredEdge(NamedTuple):
     """Which role runs if nobody answers in time; the prompt is a template."""
 
-    role: Annotated[str, "The role that runs instead."]
+    role: Annotated[str, "The role that runs instead, or $END."]
     prompt: Annotated[str, "Its prompt."]
+    as_: Annotated[str | None, _AS] = None
 
 
 _WITHIN = "How long to wait for the answer of a person: 4h. Needs `expired`."
@@ -119,6 +128,7 @@ class JoinEdge(NamedTuple):
     after: Annotated[float | None, _AFTER, SPAN, A_YEAR] = None
     within: Annotated[float | None, _WITHIN, SPAN, _POSITIVE] = None
     expired: Annotated[ExpiredEdge | None, _EXPIRED] = None
+    as_: Annotated[str | None, _AS] = None
 
 
 class Branch(NamedTuple):
@@ -144,6 +154,7 @@ class Edge(NamedTuple):
     after: Annotated[float | None, _AFTER, SPAN, A_YEAR] = None
     within: Annotated[float | None, _WITHIN, SPAN, _POSITIVE] = None
     expired: Annotated[ExpiredEdge | None, _EXPIRED] = None
+    as_: Annotated[str | None, _AS] = None
     for_each: Annotated[
         str | None, "A list in the output: the role runs once for each item, in parallel."
     ] = None
@@ -266,7 +277,8 @@ class Workflow(NamedTuple):
     roles: Annotated[dict[str, RoleText], "The roles by name."]
     graph: Annotated[
         dict[str, dict[str, Edge]],
-        "The edge of each role and each $status. $START has the edges `new` and `resume`.",
+        "The edge of each role and each $status, and `$failed` after its last attempt; `$any` "
+        "serves the roles without such an edge. $START has the edges `new` and `resume`.",
     ]
     version: Annotated[int, "The format of this file: 1."] = VERSION
     description: Annotated[str, "For people: the purpose of the workflow."] = ""
@@ -369,7 +381,7 @@ class Definition(NamedTuple):
         roles: the roles by name.
         graph: role (or `$START`) -> status (or `new`, `resume`) -> edge; an edge to branches leads
             to the role of the fan-out, whose edges are those of `then`. With an edge for each
-            `expired` (`EXPIRED`).
+            `expired` (`EXPIRED`), `$failed` and `as`.
         limits: of a thread and of all that it calls.
         text: reads a text that it refers to.
         written: as its node says: as its file, with the references of schemas and texts.
@@ -430,7 +442,11 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
         from uwf_core.workflow.fan_out import flat_graph  # not for every workflow
 
         graph, fan_outs = flat_graph(graph)
-    graph = {name: {**graph[name], **_expired_edges(found, name, graph[name])} for name in graph}
+    ways = [edge.expired or edge.as_ for edges in graph.values() for edge in edges.values()]
+    if ANY in graph or any([*ways, *(role.expired for role in found.roles.values())]):
+        from uwf_core.workflow.fan_out import with_failures  # not for every workflow
+
+        graph = with_failures(found, graph)
     order = _reading_order(graph)
     names = [*order, *(name for name in found.roles if name not in graph)]
     roles = {name: _role(store, name, found.roles[name]) for name in names if name in found.roles}
@@ -451,12 +467,6 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
         branch=found.branch,
         steps=steps_by_name(roles, graph),
     )
-
-
-def _expired_edges(found: Workflow, source: str, edges: Mapping[str, Edge]) -> dict[str, Edge]:
-    given = {f"{key}/{EXPIRED}": each.expired for key, each in edges.items() if each.expired}
-    own = found.roles[source].expired if source in found.roles else None
-    return {key: Edge(*each) for key, each in {**given, EXPIRED: own}.items() if each}
 
 
 def _reading_order(graph: Mapping[str, Mapping[str, Edge]]) -> list[str]:

@@ -18,7 +18,7 @@ from uwf_core.workflow.changes import (
     output_changes,
     result_of,
 )
-from uwf_core.workflow.definition import START, Branch, Edge, JoinEdge, RoleText, Workflow
+from uwf_core.workflow.definition import FAILED, START, Branch, Edge, JoinEdge, RoleText, Workflow
 from uwf_core.workflow.fan_out import branch_fields, branches_of, listed_in
 from uwf_core.workflow.fields import Presence, ValueShape, item_shape
 from uwf_core.workflow.template import parse
@@ -185,7 +185,21 @@ def compare_workflows(a: Workflow, b: Workflow) -> list[WorkflowChange]:
             found += _fan_out(name, old, new, broken)
         else:
             found += _role(name, old, new, broken)
-    return found
+    return [*found, *_failures(old, new, broken)]
+
+
+def _failures(old: Result, new: Result, broken: Broken) -> Iterator[WorkflowChange]:
+    """The edges of failures that only one version has, and the statuses with which they end it."""
+    for name in dict.fromkeys((*old.workflow.graph, *new.workflow.graph)):
+        before, now = (each.workflow.graph.get(name, {}).get(FAILED) for each in (old, new))
+        if (before is None) != (now is None):
+            lost = None if now else f"a thread that continues after a failure of {name} has no edge"
+            targets = before and before.role, now and now.role
+            yield WorkflowChange("failure-changed", f"graph.{name}.{FAILED}", *targets, lost)
+    for status in sorted(old.failures ^ new.failures):
+        a, b = (status if status in each.failures else None for each in (old, new))
+        why = _first(reason for (each, _), reason in broken.items() if each == status)
+        yield WorkflowChange("failure-changed", "graph.as", a, b, callers=why)
 
 
 def _of_file(workflow: Workflow) -> Workflow:

@@ -7,7 +7,7 @@ Pure.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from uwf_core.workflow.definition import START, Branch, Edge
+from uwf_core.workflow.definition import ANY, END, EXPIRED, START, Branch, Edge, Workflow
 from uwf_core.workflow.fields import Fields, ValueShape
 from uwf_core.workflow.lattice import (
     alternatives,
@@ -73,6 +73,27 @@ def flat_graph(
                 flat[source][status] = Edge(name)
                 flat[name] = {key: Edge(**each._asdict()) for key, each in edge.then.items()}
     return flat, found
+
+
+def with_failures(
+    found: Workflow, graph: Mapping[str, Mapping[str, Edge]]
+) -> dict[str, dict[str, Edge]]:
+    """A graph with the edges for what a role does not deliver: after a failure and a deadline."""
+    return {name: _with_failures(found, name, graph) for name in graph if name != ANY}
+
+
+def _with_failures(
+    found: Workflow, source: str, graph: Mapping[str, Mapping[str, Edge]]
+) -> dict[str, Edge]:
+    edges, role = graph[source], found.roles.get(source)
+    expired = {f"{key}/{EXPIRED}": each.expired for key, each in edges.items() if each.expired}
+    if role is not None and role.expired is not None:
+        expired[EXPIRED] = role.expired
+    own = {key: Edge(each.role, each.prompt, as_=each.as_) for key, each in expired.items()}
+    if role is not None:
+        own |= graph.get(ANY, {})
+    own = {**own, **edges}
+    return own | {each.as_: Edge(END, each.prompt) for each in own.values() if each.as_}
 
 
 class NamedBranch(NamedTuple):

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 
 from uwf_core.cas.walk import reached
 from uwf_core.fields.mismatch import nearest, suggestion
-from uwf_core.workflow.definition import END, START, SUSPEND
+from uwf_core.workflow.definition import ANY, END, FAILED, START, SUSPEND
 from uwf_core.workflow.outputs import Outputs
 from uwf_core.workflow.parsed import ParsedEdge, ParsedWorkflow
 from uwf_core.workflow.structure import start_hint
@@ -38,7 +38,7 @@ def _sources(parsed: ParsedWorkflow) -> Iterator[Problem]:
                 f"{name} has outgoing edges",
                 f"{name} can only be a target; remove this entry",
             )
-        elif name in parsed.fan_outs:
+        elif name in parsed.fan_outs or name == ANY:
             continue
         elif name != START and parsed.roles and name not in parsed.roles:
             hint = suggestion(name, [*parsed.roles, START])
@@ -91,7 +91,7 @@ def _target(edge: ParsedEdge, parsed: ParsedWorkflow) -> Iterator[Problem]:
     if edge.role is None:
         return
     target, is_branch = edge.role.text, edge.branch is not None
-    if edge.is_expiry and target in (START, END, SUSPEND):
+    if edge.is_expiry and target in (START, SUSPEND):
         message = f"{target} cannot follow a question that nobody answered ({edge.place})"
         yield error_at(edge.role.place, "pseudo-node", message, "use the name of a role")
         return
@@ -132,7 +132,8 @@ def _paths(parsed: ParsedWorkflow) -> Iterator[Problem]:
     for edge in parsed.edges():
         if edge.source not in (END, SUSPEND) and edge.role is not None:
             target = _meant(edge.role.text, known)
-            targets.setdefault(_meant(edge.source, known), set()).add(target)
+            source = START if edge.source == ANY else _meant(edge.source, known)
+            targets.setdefault(source, set()).add(target)
     connected = set(reached([START], lambda name: targets.get(name, ())))
     for name, role in parsed.roles.items():
         if START in parsed.graph and name in parsed.graph and name not in connected:
@@ -162,6 +163,7 @@ def _paths(parsed: ParsedWorkflow) -> Iterator[Problem]:
 def _statuses(name: str, outputs: Outputs) -> Iterator[Problem]:
     key, edges = outputs.parsed.graph[name]
     analysis, possible = outputs.schemas[name].analysis, outputs.statuses(name)
+    edges = [edge for edge in edges if not edge.is_expiry and edge.status != FAILED]
     given = {_meant(edge.status, possible) for edge in edges}
     for status in possible:
         if status not in given:
@@ -172,8 +174,6 @@ def _statuses(name: str, outputs: Outputs) -> Iterator[Problem]:
                 f"add `{status}: {{role: …, prompt: …}}` to `graph.{name}`",
             )
     for edge in edges:
-        if edge.is_expiry:
-            continue
         if edge.status == SUSPEND:
             yield error_at(
                 edge.key.place,

@@ -35,6 +35,7 @@ def lost_reference(
         Passage(source, status.removesuffix(f"/{EXPIRED}"), edge.role)
         for source, edges in definition.graph.items()
         for status, edge in edges.items()
+        if all(status != each.as_ for each in edges.values())  # no role delivers that
     ]
     newest = Newest(passages, definition.steps.values())
     for name, role in definition.steps.items():

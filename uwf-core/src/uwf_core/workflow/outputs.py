@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.workflow.definition import EXPIRED, START
+from uwf_core.workflow.definition import ANY, EXPIRED, FAILED, START
 from uwf_core.workflow.earlier import Newest, Passage, steps_schema
+from uwf_core.workflow.failed import failed_variant
 from uwf_core.workflow.fan_out import ListType, branch_fields, listed_in
 from uwf_core.workflow.fields import Fields, ValueShape, item_shape, output_schema
 from uwf_core.workflow.lattice import properties_of
@@ -67,6 +68,8 @@ class Outputs:
     def variant(self, edge: ParsedEdge | ParsedFanOut) -> Variant | None:
         """The output that takes an edge; None at $START, and if it is unknown."""
         status = edge.status if isinstance(edge, ParsedFanOut) else edge.output_status
+        if status == FAILED:
+            return failed_variant(FAILED)
         return variant_of(self._analyses.get(edge.source), status)
 
     def listed(self, fan_out: ParsedFanOut) -> ListType | None:
@@ -91,11 +94,13 @@ class Outputs:
             named.update(_named(*role.arguments))
         if not named:
             return None
-        passages = (
+        passages = [
             Passage(edge.source, edge.output_status, edge.role.text)
             for edge in self.parsed.edges()
             if edge.role is not None
-        )
+        ]
+        if ANY in self.parsed.graph:
+            passages += [Passage(name, FAILED, ANY) for name in self.parsed.roles]
         return Newest(passages, named & self.parsed.roles.keys())
 
     def fields(self, edge: ParsedEdge, *, is_argument: bool = False) -> Fields | None:

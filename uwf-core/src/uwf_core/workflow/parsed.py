@@ -29,6 +29,7 @@ class ParsedEdge(NamedTuple):
     Attributes:
         source, status: the output that takes it.
         key: of the edge, or of the branch.
+        ends_as: the status with which the workflow ends, after a failure.
         branch: the name of a branch, "" for that of `forEach`; None for an edge.
     """
 
@@ -38,6 +39,7 @@ class ParsedEdge(NamedTuple):
     role: YamlScalar | None
     prompt: YamlScalar | None
     location: YamlScalar | None
+    ends_as: YamlScalar | None = None
     branch: str | None = None
 
     @property
@@ -293,11 +295,14 @@ def _expiry(source: str, status: str, node: YamlNode) -> Iterator[ParsedEdge]:
         yield ParsedEdge(source, status, node.keys["expired"], *_target(target))
 
 
-def _target(node: YamlNode) -> tuple[YamlScalar | None, YamlScalar | None, YamlScalar | None]:
+_Target = tuple[YamlScalar | None, YamlScalar | None, YamlScalar | None, YamlScalar | None]
+
+
+def _target(node: YamlNode) -> _Target:
     if not isinstance(node, YamlMapping):
-        return None, None, None
+        return None, None, None, None
     role, prompt, location = (meant_value(node, key) for key in ("role", "prompt", "location"))
-    return _text(role), _text(prompt), _text(location)
+    return _text(role), _text(prompt), _text(location), _text(node.values.get("as"))
 
 
 def _fan_outs(source: str, node: YamlNode) -> Iterator[ParsedFanOut]:

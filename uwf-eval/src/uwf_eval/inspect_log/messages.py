@@ -36,7 +36,7 @@ class Messages:
                 yield from self._called(thread, call)
             return
         about = {"step": step.ref, "role": step.role, "status": step.status}
-        if step.node["agent"] != "human":
+        if step.node["agent"] not in ("human", None):
             yield _message("user", step.prompt, f"{step.ref}-prompt", about)
         for turn in step.turns:
             yield from _turn(turn, about, step.node["model"])

@@ -150,7 +150,7 @@ def _step(path: str, step: "RecordedStep") -> TrialStep:
     return TrialStep(
         role=path,
         status=step.status,
-        agent=step.node["agent"],
+        agent=step.node["agent"] or "",
         duration_ms=step.duration_ms,
         usage=read_record(Usage, step.node["usage"]),
         attempts=len(step.node["previousAttempts"]),

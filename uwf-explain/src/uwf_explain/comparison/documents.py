@@ -59,7 +59,7 @@ class ComparedStep(TypedDict):
     number: int
     status: str | None
     route: str
-    agent: str
+    agent: str | None
     alias: str | None
     model: str | None
     session: str | None

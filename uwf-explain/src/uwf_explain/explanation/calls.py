@@ -169,8 +169,9 @@ def attempt_statement(attempt: RecordedStep, number: int) -> Statement:
     node, failure = attempt.node, attempt.failure
     kind = "" if failure is None else str(failure["kind"])
     who, why = f"The {ordinal(number)} attempt of the {attempt.role}", FailureKind.of(kind).meaning
+    agent = program(node["agent"] or "")
     text = (
-        f"{who} ({program(node['agent'])}) began on {moment(node['startedAtMs'])} and failed after "
+        f"{who} ({agent}) began on {moment(node['startedAtMs'])} and failed after "
         f"{duration(attempt.duration_ms)}: {why} ({quoted(kind)}). {cost(used(node))} The "
         "message was:"
     )

@@ -38,7 +38,7 @@ def prompt_statements(step: RecordedStep, around: Surroundings) -> Iterator[Stat
     """The parts of the prompt with their origins; none for a program, whose command the section of
     the step shows, and for branches, each of which has its own.
     """
-    if step.is_answer or step.node["agent"] == PROGRAM or is_fan_out(step.role):
+    if step.is_answer or step.node["agent"] in (PROGRAM, None) or is_fan_out(step.role):
         return
     if step.node["agent"] == CALL_AGENT:
         parts = instruction_parts(step.prompt, step.edge_prompt)

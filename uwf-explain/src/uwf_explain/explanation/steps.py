@@ -177,6 +177,9 @@ def _worker(step: RecordedStep, cwd: str) -> Statement:
         text = f"The result of this step was given by {who}; no model was used."
         brief = f"On {moment(node['completedAtMs'])} the result was given by {who}."
         return Statement("worker", text + where, (step.ref,), brief=brief)
+    if node["agent"] is None:
+        text = f"The {step.role} delivered nothing, so uwf made this step."
+        return Statement("worker", text, (step.ref,), brief=text)
     if node["agent"] == CALL_AGENT:
         return Statement(
             "worker", f"{_CALLS[session_of(node)['continuation']]}{where}", (step.ref,)
@@ -245,6 +248,8 @@ def _delivered(step: RecordedStep) -> Iterator[Statement]:
         yield Statement("decided", text, (output, step.ref))
         return
     text = f"The {who} decided {quoted(step.status)}."
+    if step.node["agent"] is None:
+        text = f"The {who} failed, and the workflow decides what follows ({quoted(step.status)})."
     yield Statement("decided", text, (output, step.ref))
     for name, value in step.output.items():
         if name != "$status":
@@ -254,7 +259,7 @@ def _delivered(step: RecordedStep) -> Iterator[Statement]:
         yield Statement("file", shown, (file.ref, step.ref))
     if step.node["body"] is not None:
         yield Statement("text", "Its text:", (step.node["body"],), step.body)
-    elif not step.is_answer and step.node["agent"] not in (CALL_AGENT, PROGRAM):
+    elif not step.is_answer and step.node["agent"] not in (CALL_AGENT, PROGRAM, None):
         yield Statement("wordless", "It wrote no text besides.", (step.ref,))
 
 

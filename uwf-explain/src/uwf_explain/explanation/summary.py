@@ -125,6 +125,8 @@ class _Role:
 
 
 def _worker(step: RecordedStep) -> str:
+    if step.node["agent"] is None:
+        return "nobody, after a failure"
     return "a person" if step.is_answer else program(step.node["agent"])
 
 

@@ -70,8 +70,12 @@ def _edges(
     graph: Mapping[str, Mapping[str, Any]], fan_outs: dict[str, GraphNode]
 ) -> Iterator[tuple[str, str, str, bool]]:
     """Source, target, status, and whether it leads to a branch; adds the nodes of fan-outs."""
+    anyone = graph.get("$any", {})
     for source, edges in graph.items():
-        for status, edge in edges.items():
+        if source == "$any":
+            continue
+        more = anyone if source != "$START" else {}
+        for status, edge in {**more, **edges}.items():
             then = edge.get("then")
             if then is None:
                 yield source, edge["role"], status, False
