@@ -37,11 +37,10 @@ class Newest:
         for name in self._bits:
             self._bit(name, "")
         for each in passages:
-            source = END if (each.source, each.status) == (START, "resume") else each.source
-            target = source if each.target == SUSPEND else each.target
-            self._after.setdefault(source, []).append(each._replace(target=target))
-            if source in self._bits and not each.status.startswith("$"):
-                self._bit(source, each.status)
+            target = each.source if each.target == SUSPEND else each.target
+            self._after.setdefault(each.source, []).append(each._replace(target=target))
+            if each.source in self._bits and not each.status.startswith("$"):
+                self._bit(each.source, each.status)
         self._masks = {name: sum(bits.values()) for name, bits in self._bits.items()}
         self._at = {START: sum(bits[""] for bits in self._bits.values())}
         self._spread()
