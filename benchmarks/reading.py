@@ -20,7 +20,7 @@ def views(folder: Path, rounds: int) -> Iterator[Figure]:
 
     def explain() -> int:
         with Client.open(env=user.environment, cwd=user.project) as client:
-            return len(why_html(why_page(client.thread(thread))))
+            return sum(map(len, why_html(why_page(client.thread(thread)))))
 
     size = explain()
     note = f"{size / 1e6:.1f} MB, with the root of the bundle"

@@ -121,6 +121,7 @@ def _schema(kind: Any, module: str) -> dict[str, Any]:
         text = kind if isinstance(kind, str) else kind.__forward_arg__
         module = getattr(kind, "__forward_module__", None) or module
         return _schema(eval(text.strip('"'), _names_of(module)), module)
+    kind = _as_list(kind)
     origin, arguments = get_origin(kind), get_args(kind)
     if kind in _SIMPLE:
         return {"type": _SIMPLE[kind]}
@@ -142,6 +143,12 @@ def _schema(kind: Any, module: str) -> dict[str, Any]:
     kind = getattr(kind, "__supertype__", kind)
     is_text = isinstance(kind, type) and issubclass(kind, str | Enum)
     return {"type": "string"} if is_text else {}
+
+
+def _as_list(kind: Any) -> Any:
+    """`Sequence[X]` of a class that is one, else the type itself."""
+    is_list = isinstance(kind, type) and issubclass(kind, Sequence) and not _is_record(kind)
+    return getattr(kind, "__orig_bases__", (kind,))[0] if is_list else kind
 
 
 def _is_record(kind: Any) -> bool:

@@ -19,7 +19,7 @@ def why_pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("why")
     threads = ExporterThreads(tmp_path_factory.mktemp("threads"))
     for name, thread in threads.all().items():
-        (folder / f"{name}.html").write_text(why_html(why_page(thread)), encoding="utf-8")
+        (folder / f"{name}.html").write_text("".join(why_html(why_page(thread))), encoding="utf-8")
     threads.close()
     return folder
 

@@ -70,7 +70,7 @@ def test_a_step_that_called_another_run_says_so_and_names_its_page(
     [cost] = [each for each in work.statements if each.kind == "cost"]
     assert "Cost: $1.00." in cost.text
     assert [part.quote for part in work.prompt] == ["Do this: a poem"]
-    text = why_text(page)
+    text = "\n".join(why_text(page))
     assert "done by another run" in text
     assert (
         f"uwf thread why {child}" in project.uwf("thread", "why", root, "--format", "text").stdout
@@ -111,12 +111,12 @@ def test_a_cancelled_call_is_a_failed_attempt_by_another_run(uwf: Client) -> Non
     uwf.exec(root, count=2)
     uwf.cancel(child_of(uwf, root))
     uwf.exec(root)
-    assert "(another run)" in why_text(Checks(uwf, root).page())
+    assert "(another run)" in "\n".join(why_text(Checks(uwf, root).page()))
     uwf.exec(root, until_done=True)
     Checks(uwf, root).page()
 
 
 def test_the_page_of_a_call_requests_nothing(uwf: Client, root: str) -> None:
-    html = why_html(Checks(uwf, root).page())
+    html = "".join(why_html(Checks(uwf, root).page()))
     assert not re.search(r'(?:src|href)="(?!#|data:)', html)
     assert "<script" not in html

@@ -74,7 +74,7 @@ class Explained(Life):
             for row in self.uwf.list():
                 page = Checks(self.uwf, row["thread"]).page()
                 for render in (why_text, why_markdown, why_html):
-                    assert page.head in render(page)
+                    assert page.head in "".join(render(page))
         finally:
             super().teardown()
 

@@ -28,8 +28,8 @@ def why(
 
     if step is not None and not Ref.matches(step):
         step = client.step(step)["step"]
-    document: dict[str, Any] = write_record(why_page(client.thread(thread), step))
-    return document
+    page = why_page(client.thread(thread), step)
+    return {**write_record(page), "sections": list(map(write_record, page.sections))}
 
 
 def diff(client: "Client", a: str, b: str) -> "ThreadDiffDocument":

@@ -1,8 +1,9 @@
 """`uwf thread why` and `uwf thread diff` of two threads."""
 
+import json
 from pathlib import Path
 
-from uwf_core.commands import Session, clean
+from uwf_core.commands import Session
 from uwf_core.errors import ExitCode, UsageError
 from uwf_core.fields.records import write_record
 from uwf_explain.explanation.page import why_page
@@ -19,9 +20,11 @@ def why(session: Session, thread: str, step: str | None, output: str | None) -> 
     elif session.format == "text":
         from uwf_explain.explanation.text import why_text
 
-        session.write(clean(why_text(page)))
+        session.write_lines(why_text(page))
     else:
-        session.emit(write_record(page), lambda *_: "")
+        head = {name: each for name, each in page._asdict().items() if name != "sections"}
+        rows = (json.dumps(write_record(each), ensure_ascii=False) for each in page.sections)
+        session.emit_rows("sections", rows, lambda *_: "", head)
 
 
 def thread_diff(session: Session, a: str, b: str, quota: int, output: str | None) -> int:
@@ -33,7 +36,7 @@ def thread_diff(session: Session, a: str, b: str, quota: int, output: str | None
     if output is not None:
         from uwf_explain.comparison.page import diff_page
 
-        session.write_file(output, "the page", diff_page(document).encode())
+        session.write_file(output, "the page", [diff_page(document).encode()])
         session.note(f"written: {output}")
     session.emit(document, lambda each, screen: thread_diff_text(each, screen, quota))
     return ExitCode.DONE if document["same"] else ExitCode.FAILED
@@ -54,12 +57,13 @@ def _write(session: Session, page: WhyPage, output: str, suffix: str) -> None:
     from uwf_explain.explanation.html import why_html
     from uwf_explain.explanation.markdown import why_markdown
 
-    content = (why_html(page) if suffix == ".html" else why_markdown(page)).encode()
+    parts = why_html(page) if suffix == ".html" else why_markdown(page)
+    file, size = session.write_file(output, "the page", map(str.encode, parts))
     document = {
         "thread": page.thread,
         "head": page.head,
         "format": "html" if suffix == ".html" else "markdown",
-        "bytes": len(content),
-        "file": session.write_file(output, "the page", content),
+        "bytes": size,
+        "file": file,
     }
     session.emit_file(document)

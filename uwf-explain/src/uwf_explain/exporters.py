@@ -12,13 +12,13 @@ class HtmlExporter:
     """The page as one HTML file."""
 
     def export(self, thread: RecordedThread) -> Iterator[str]:
-        """The document, in one part."""
-        yield why_html(why_page(thread))
+        """The document, in parts."""
+        return why_html(why_page(thread))
 
 
 class MarkdownExporter:
     """The page as Markdown."""
 
     def export(self, thread: RecordedThread) -> Iterator[str]:
-        """The document, in one part."""
-        yield why_markdown(why_page(thread))
+        """The document, in parts."""
+        return why_markdown(why_page(thread))

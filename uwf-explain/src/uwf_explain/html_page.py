@@ -3,6 +3,7 @@
 page("thread diff", heading, tag("p", sentence))
 """
 
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from uwf_core.markup import Markup, document, tag
@@ -39,3 +40,14 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .85rem; }
 def page(title: str, *children: Markup | str | None, style: str = "") -> str:
     """The whole document; `style` is added to the style of all pages."""
     return document(title, _STYLE + style, tag("main", *children))
+
+
+def page_parts(
+    title: str, heading: Markup, contents: Markup, rest: Iterable[Markup], style: str
+) -> Iterator[str]:
+    """The same in parts, so that not all of it is in memory."""
+    gap = Markup("\0")  # in no text of a page
+    before, _, after = page(title, heading, contents, gap, style=style).partition(gap)
+    yield before
+    yield from rest
+    yield after

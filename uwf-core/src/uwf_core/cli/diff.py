@@ -26,7 +26,7 @@ def _worktree_diff(session: Session, thread: str, output: str | None) -> int:
     found = WorktreeDiff(session.engine, thread)
     document = found.document()
     if output is not None:
-        session.write_file(output, "the patch", found.patch())
+        session.write_file(output, "the patch", [found.patch()])
         session.note(f"written: {output}")
 
     def text(_: Mapping[str, Any], screen: Screen) -> str:

@@ -5,8 +5,10 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from io import TextIOWrapper
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from uwf_core.cli.render.colours import Screen, is_terminal, screen_of
@@ -116,12 +118,23 @@ class Session:
         else:
             self.write(self.data(document))
 
-    def emit_rows(self, key: str, rows: list[str], text: Callable[[Any, Screen], str]) -> None:
-        """Like `emit`, for `{key: rows}`, where each row is JSON already."""
-        if self.format == "json" and self._is_wide and len(rows) > MANY:
-            self._print(map(self._safe, _parts_of_rows(key, rows)))
+    def emit_rows(
+        self,
+        key: str,
+        rows: Iterable[str],
+        text: Callable[[Any, Screen], str],
+        head: Mapping[str, Any] = {},
+    ) -> None:
+        """Like `emit`, for `{**head, key: rows}`, where each row is JSON already; many are not in
+        memory at once.
+        """
+        waiting = iter(rows)
+        first = list(islice(waiting, MANY + 1))
+        rows = chain(first, waiting)
+        if self.format == "json" and self._is_wide and len(first) > MANY:
+            self._print(map(self._safe, _parts_of_rows(head, key, rows)))
         else:
-            self.emit({key: json.loads(f"[{','.join(rows)}]")}, text)
+            self.emit({**head, key: json.loads(f"[{','.join(rows)}]")}, text)
 
     def emit_line(self, document: Document, text: Callable[[Document, Screen], str]) -> None:
         """Like `emit`, for one of a series of results: JSON on one line."""
@@ -165,6 +178,12 @@ class Session:
         """
         self._print((text if text.endswith("\n") or not text else text + "\n",))
 
+    def write_lines(self, lines: Iterable[str]) -> None:
+        """Print lines, with untrusted control characters made visible."""
+        from uwf_core.escape import clean
+
+        self._print(clean(f"{line}\n") for line in lines)
+
     def recorded_thread(self, word: str) -> "RecordedThread":
         """A thread as it is stored. Raises UnknownIdError."""
         from uwf_core.views.recorded import open_thread
@@ -177,9 +196,9 @@ class Session:
 
         return open_step(self.engine, word)
 
-    def write_file(self, name: str, what: str, content: bytes) -> str:
-        """Write or replace a file, seen from the current folder; returns its path. `what` is its
-        content, for messages.
+    def write_file(self, name: str, what: str, parts: Iterable[bytes]) -> tuple[str, int]:
+        """Write or replace a file, seen from the current folder; returns its path and size. `what`
+        is its content, for messages.
 
         Raises:
             UsageError: it cannot be written; what was there is unchanged.
@@ -190,8 +209,8 @@ class Session:
 
         target = Path(working_folder(), name)
         with replaced_file(target, what) as file:
-            file.write(content)
-        return str(target)
+            file.writelines(parts)
+            return str(target), file.tell()
 
     def emit_file(self, document: Mapping[str, Any]) -> None:
         """Like `emit`, for a file of a thread that was written."""
@@ -308,13 +327,17 @@ def lines_of_rows(key: str, rows: Iterable[str]) -> str:
     return f"  {json.dumps(key)}: [\n    {_BETWEEN.join(rows)}\n  ]"
 
 
-def _parts_of_rows(key: str, rows: Sequence[str]) -> Iterator[str]:
-    """The document of `lines_of_rows` alone, in parts: copies of the whole of 10,000 threads took a
-    tenth of the command's time.
+def _parts_of_rows(head: Mapping[str, Any], key: str, rows: Iterable[str]) -> Iterator[str]:
+    """A document that ends with `lines_of_rows`, in parts: copies of the whole of 10,000 threads
+    took a tenth of the command's time.
     """
-    yield f"{{\n  {json.dumps(key)}: [\n    "
-    for at in range(0, len(rows), MANY):
-        yield (_BETWEEN if at else "") + _BETWEEN.join(rows[at : at + MANY])
+    dump = partial(json.dumps, ensure_ascii=False)
+    fields = "".join(f"  {dump(name)}: {dump(value)},\n" for name, value in head.items())
+    yield f"{{\n{fields}  {json.dumps(key)}: [\n    "
+    waiting, begin = iter(rows), ""
+    while some := list(islice(waiting, MANY)):
+        yield begin + _BETWEEN.join(some)
+        begin = _BETWEEN
     yield "\n  ]\n}\n"
 
 

@@ -68,5 +68,5 @@ def _enough(session: Session, summary: Report, least: float | None) -> int:
 
 
 def _write_file(session: Session, name: str, text: str) -> None:
-    session.write_file(name, "the report", text.encode("utf-8", "backslashreplace"))
+    session.write_file(name, "the report", [text.encode("utf-8", "backslashreplace")])
     session.note(f"written: {name} ({len(text):,} characters)")

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator
 
 from uwf_core.markup import Markup, join, tag
+from uwf_explain.explanation.sections import Heading
 from uwf_explain.explanation.statements import Statement, WhyPage, WhySection
-from uwf_explain.html_page import page
+from uwf_explain.html_page import page_parts
 
 _LONG = 1_500
 """A longer quote is folded."""
@@ -25,16 +26,13 @@ a:focus-visible, summary:focus-visible { outline: 2px solid var(--accent); outli
 """
 
 
-def why_html(value: WhyPage) -> str:
-    """The page as an HTML document."""
-    refs = _References(each.step for each in value.sections if each.step is not None)
-    return page(
-        value.title,
-        tag("h1", value.title),
-        tag("nav", tag("ol", *map(_link, value.sections)), aria_label="Contents"),
-        *(_section(each, refs) for each in value.sections),
-        style=_STYLE,
-    )
+def why_html(value: WhyPage) -> Iterator[str]:
+    """The page as an HTML document, in parts."""
+    headings = value.sections.headings
+    refs = _References(each.step for each in headings if each.step is not None)
+    contents = tag("nav", tag("ol", *map(_link, headings)), aria_label="Contents")
+    sections = (_section(each, refs) for each in value.sections)
+    yield from page_parts(value.title, tag("h1", value.title), contents, sections, _STYLE)
 
 
 class _References(dict[str, Markup]):
@@ -50,12 +48,12 @@ class _References(dict[str, Markup]):
         return self[ref]
 
 
-def _anchor(section: WhySection) -> str:
+def _anchor(section: Heading | WhySection) -> str:
     return section.step or section.title.lower().replace(" ", "-")
 
 
-def _link(section: WhySection) -> Markup:
-    return tag("li", tag("a", section.title, href=f"#{_anchor(section)}"))
+def _link(heading: Heading) -> Markup:
+    return tag("li", tag("a", heading.title, href=f"#{_anchor(heading)}"))
 
 
 def _section(section: WhySection, refs: _References) -> Markup:

@@ -1,28 +1,32 @@
 """The page as Markdown: every text of the run is in a fence or escaped; prompts are at the end."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from uwf_core.escape import visible
 from uwf_core.markdown import fenced, inline
 from uwf_explain.explanation.statements import FOR_SPECIALISTS, Statement, WhyPage, WhySection
 
 
-def why_markdown(page: WhyPage) -> str:
-    """The page as a Markdown document."""
-    parts = [f"# {inline(page.title)}", _contents(page)]
+def why_markdown(page: WhyPage) -> Iterator[str]:
+    """The page as a Markdown document, in parts."""
+    titles = [each.title for each in page.sections.headings]
+    has_prompts = any(each.has_prompt for each in page.sections.headings)
+    yield f"# {inline(page.title)}"
+    yield _after(_contents([*titles, *([FOR_SPECIALISTS] if has_prompts else [])]))
     for section in page.sections:
-        parts.append(f"## {inline(section.title)}")
-        parts += [part for each in section.statements for part in _statement(each)]
-    if any(each.prompt for each in page.sections):
-        parts.append(f"## {FOR_SPECIALISTS}")
-        parts += [part for each in page.sections for part in _prompt(each)]
-    return "\n\n".join(parts) + "\n"
+        yield _after(f"## {inline(section.title)}")
+        yield from (_after(part) for each in section.statements for part in _statement(each))
+    if has_prompts:
+        yield _after(f"## {FOR_SPECIALISTS}")
+        yield from (_after(part) for each in page.sections for part in _prompt(each))
+    yield "\n"
 
 
-def _contents(page: WhyPage) -> str:
-    titles = [each.title for each in page.sections]
-    if any(each.prompt for each in page.sections):
-        titles.append(FOR_SPECIALISTS)
+def _after(part: str) -> str:
+    return f"\n\n{part}"
+
+
+def _contents(titles: Sequence[str]) -> str:
     return "\n".join(f"{at}. {inline(each)}" for at, each in enumerate(titles, 1))
 
 

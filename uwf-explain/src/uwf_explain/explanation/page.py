@@ -9,6 +9,7 @@ from uwf_explain.explanation.branches import is_fan_out, open_statements
 from uwf_explain.explanation.calls import attempts_and_events
 from uwf_explain.explanation.events import event_statement
 from uwf_explain.explanation.guidance import texts_of
+from uwf_explain.explanation.sections import Sections
 from uwf_explain.explanation.statements import Statement, WhyPage, WhySection
 from uwf_explain.explanation.steps import step_section
 from uwf_explain.explanation.summary import Summary
@@ -29,25 +30,25 @@ def why_page(thread: RecordedThread, step: str | None = None) -> WhyPage:
         UnknownIdError: the thread has no such step.
     """
     events = thread.events()
-    summary = Summary(thread)
-    sections = list(_step_sections(thread, events, step, summary))
+    summary, sections = Summary(thread), Sections()
+    for section in _step_sections(thread, events, step, summary):
+        summary.note(section)
+        sections.append(section)
     if step is not None and not sections:
         raise UnknownIdError(
             f"{step} is not a step of thread {thread.id}",
             hint=f"next: uwf step list {thread.id}",
         )
     if step is None:
-        sections.append(_ending(thread, events))
-        top = summary.section(sections, events)
-        sections = [top, _opening(thread, events), *sections]
+        end = _ending(thread, events)
+        summary.note(end)
+        sections.append(end)
+        sections.insert(0, summary.section(end.statements[-1], events))
+        sections.insert(1, _opening(thread, events))
     root = thread.root
-    return WhyPage(
-        thread.id,
-        thread.head,
-        root,
-        f"Why run {thread.id} of {thread.workflow.name} went as it did",
-        (*sections, _proof(thread, root)),
-    )
+    sections.append(_proof(thread, root))
+    title = f"Why run {thread.id} of {thread.workflow.name} went as it did"
+    return WhyPage(thread.id, thread.head, root, title, sections)
 
 
 def _opening(thread: RecordedThread, events: Sequence[RecordedEvent]) -> WhySection:

@@ -1,6 +1,9 @@
 """What a page says: sections of statements, each with references."""
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from uwf_explain.explanation.sections import Sections
 
 KINDS: Final = (
     *("thread", "result", "worked", "summary", "total", "unknown"),
@@ -72,10 +75,10 @@ class WhySection(NamedTuple):
 
 
 class WhyPage(NamedTuple):
-    """The whole page; `root` is None while the thread runs."""
+    """The whole page; `root` is None while the thread runs. Its sections are `Sections`."""
 
     thread: str
     head: str
     root: str | None
     title: str
-    sections: tuple[WhySection, ...]
+    sections: "Sections"

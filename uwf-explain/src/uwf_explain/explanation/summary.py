@@ -33,6 +33,7 @@ class Summary:
         self._last: RecordedStep | None = None
         self._back: list[Statement] = []
         self._unknown: list[tuple[str, str]] = []
+        self._lines: list[tuple[str, Statement]] = []
 
     def add(self, step: RecordedStep) -> None:
         """Take note of a step."""
@@ -45,26 +46,32 @@ class Summary:
         if step.node["thread"] == self._thread.id and not has_all(used(step.node)):
             self._unknown.append((step.ref, f"step {step.number}"))
 
-    def section(
-        self, sections: Sequence[WhySection], events: Sequence[RecordedEvent]
-    ) -> WhySection:
-        """The summary, when all steps are known; `sections` are theirs and that of the end."""
+    def note(self, section: WhySection) -> None:
+        """Take note of the statements about a step or the end."""
+        for each in section.statements:
+            if each.brief is not None:
+                line = Statement("summary", _line(section, each, each.brief), each.refs)
+                self._lines.append((each.kind, line))
+
+    def section(self, end: Statement, events: Sequence[RecordedEvent]) -> WhySection:
+        """The summary, when all steps are known; `end`: how it ended."""
         statements = [
             _introduction(self._thread, events[0]),
-            self._result(sections[-1].statements[-1]),
+            self._result(end),
             *self._worked(),
             *_some(self._back, "the work was sent back"),
-            *_some(_lines(sections, "rejected"), "a reply was sent back for its form"),
-            *_some(_lines(sections, "attempt"), "an attempt failed"),
-            *_some(
-                _lines(sections, "question", "expired", "limit", "unrouted", "route"),
-                "the run waited",
-            ),
-            *_some(_lines(sections, *_PERSONS), "a person decided", 8),
+            *_some(self._of("rejected"), "a reply was sent back for its form"),
+            *_some(self._of("attempt"), "an attempt failed"),
+            *_some(self._of("question", "expired", "limit", "unrouted", "route"), "the run waited"),
+            *_some(self._of(*_PERSONS), "a person decided", 8),
             _total(self._thread),
             *self._unknown_costs(events),
         ]
         return WhySection("Summary", tuple(statements))
+
+    def _of(self, *kinds: str) -> list[Statement]:
+        """One line for each statement of these kinds, with the same references."""
+        return [line for kind, line in self._lines if kind in kinds]
 
     def _result(self, end: Statement) -> Statement:
         """How it ended, and the last decision."""
@@ -165,16 +172,6 @@ def _total(thread: RecordedThread) -> Statement:
         "count.)"
     )
     return Statement("total", text, (thread.head,))
-
-
-def _lines(sections: Sequence[WhySection], *kinds: str) -> list[Statement]:
-    """One line for each statement of these kinds, with the same references."""
-    return [
-        Statement("summary", _line(section, each, each.brief), each.refs)
-        for section in sections
-        for each in section.statements
-        if each.brief is not None and each.kind in kinds
-    ]
 
 
 def _line(section: WhySection, statement: Statement, brief: str) -> str:

@@ -8,11 +8,16 @@ _LINES = 8
 _CHARACTERS = 600
 
 
-def why_text(page: WhyPage) -> str:
-    """The page as text; lines are not wrapped."""
-    lines = [page.title, *(line for each in page.sections for line in _section(each))]
-    prompts = [line for each in page.sections if each.prompt for line in _prompt(each)]
-    return "\n".join([*lines, *(["", FOR_SPECIALISTS, ""] if prompts else []), *prompts])
+def why_text(page: WhyPage) -> Iterator[str]:
+    """The lines of the page as text; they are not wrapped, and a long quote is one of them."""
+    yield page.title
+    for each in page.sections:
+        yield from _section(each)
+    if any(each.has_prompt for each in page.sections.headings):
+        yield from ("", FOR_SPECIALISTS, "")
+    for each in page.sections:
+        if each.prompt:
+            yield from _prompt(each)
 
 
 def _section(section: WhySection) -> Iterator[str]:
