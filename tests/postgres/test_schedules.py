@@ -43,7 +43,7 @@ def threads_of(uwf: Client, name: str) -> list[str]:
 
 
 def fired(uwf: Client) -> list[str]:
-    return [each.name for each in uwf.queued.fire_schedules() if each.thread is not None]
+    return [each.name for each in uwf.queued.fire_due() if each.thread is not None]
 
 
 def test_workers_run_the_thread_of_a_schedule_with_queue(project):
@@ -116,3 +116,23 @@ def test_a_worker_fires_while_it_runs(project, server, monkeypatch):
             time.sleep(0.3)
         assert said[-1] == f"schedule one: thread {threads_of(uwf, 'one')[0]}"
         assert threads_of(uwf, "of-tick") == []
+
+
+def test_a_worker_wakes_at_the_deadline_of_a_question(project, monkeypatch):
+    """Nobody calls a command: the question expires, and a worker runs the role that follows."""
+    monkeypatch.setattr(schedules_module, "SWEEP_SECONDS", 0.1)
+    late = "  writer: {<<: *any, human: true, within: 2s, expired: {role: planner, prompt: Late.}}"
+    project.workflow("asks", TWO.replace("  writer: *any", late).replace("two", "asks"))
+    project.script([BOTH[0]], repeat=True)
+    with project.client() as uwf:
+        thread = uwf.run("asks", "The task.", queue=True).document["thread"]
+        assert work(uwf) == [thread]
+        assert uwf.show(thread)["suspendReason"] == "role"
+        assert work(uwf) == []
+        with firing_schedules(project.client, print):
+            until = time.monotonic() + 60
+            while uwf.show(thread)["suspendReason"] == "role":
+                assert time.monotonic() < until
+                time.sleep(0.1)
+        assert work(uwf) == [thread]
+        assert [each["role"] for each in uwf.steps(thread)][-1] == "planner"

@@ -22,7 +22,8 @@ from uwf_core.client import Client
 from uwf_core.errors import WrongStateError
 from uwf_core.testing.project import Project
 from uwf_core.thread.due import DUE
-from uwf_core.thread.head import UNATTENDED, read_head
+from uwf_core.thread.head import read_head
+from uwf_core.thread.names import UNATTENDED
 
 
 def until(holds: Callable[[], object], seconds: float = 20) -> None:

@@ -347,3 +347,58 @@ def test_killed_senders_lose_nothing_and_repeat_at_most_once(project, count):
         assert set(ids) == set(batch), "an event was lost"
         assert sum(ids.values()) - len(batch) <= repeats_allowed
         assert max(ids.values()) <= 1 + repeats_allowed
+
+
+def test_a_person_is_reminded_at_half_and_at_nine_tenths_of_a_deadline(tmp_path):
+    """By `tick`; once each, and not of a question that was answered."""
+    project = Notified(tmp_path, "questions: {within: 100}\n")
+    question = {"message": "Which one?", "form": {"properties": {"one": {"type": "string"}}}}
+    asks = {**DONE, "question": question}
+    asked, answered = project.run(asks), project.run(asks)
+    project.wait_for(2)
+    project.rest()
+    done = project.uwf("thread", "resume", answered, "--answer", "one=blue")
+    assert done.exit_code == 0, done
+    project.wait_for(3)
+    project.rest()
+    titles = []
+    with project.client() as uwf:
+        begun_ms = uwf._engine.now_ms()
+        for seconds in (1, 55, 60, 92, 95):
+            uwf._engine.now_ms = lambda at=begun_ms + seconds * 1000: at
+            uwf.tick(accept_clock=True)
+            uwf.send_notices()
+            project.rest()
+            titles.append([each["title"] for each in project.messages()[3:]])
+    half, most = (
+        f"letter: writer waits for you; {text}"
+        for text in (
+            "half of the time for an answer has passed",
+            "nine tenths of the time for an answer have passed",
+        )
+    )
+    assert titles == [[], [half], [half], [half, most], [half, most]]
+    reminder = project.messages()[3]
+    assert (reminder["event"], reminder["thread"]) == ("suspended", asked)
+    assert reminder["next"].startswith(f"uwf thread resume {asked}")
+
+
+def test_a_schedule_that_is_skipped_as_its_thread_waits_for_a_person_is_a_notice(tmp_path):
+    """Once for each thread."""
+    project = Notified(tmp_path)
+    project.script([ASKS])
+    added = project.uwf("schedule", "add", "daily", "0 * * * *", "letter", "-p", "Write it.")
+    with project.client() as uwf:
+        at_ms = added.document["nextAtMs"]
+        for number in range(3):
+            uwf._engine.now_ms = lambda at=at_ms + number * 3_600_000: at
+            fired = uwf.tick(accept_clock=True)["fired"]
+            uwf.send_notices()
+            assert len(fired) == (number == 0)
+            project.wait_for(1 + (number > 0))
+            project.rest()
+    titles = [each["title"] for each in project.messages()]
+    assert titles == [
+        "letter: writer waits for you",
+        "letter: writer waits for you; schedule daily was skipped",
+    ]

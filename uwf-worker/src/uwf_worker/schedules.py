@@ -1,4 +1,4 @@
-"""The schedules whose threads workers run: a worker fires them while it runs."""
+"""What becomes due by itself: a worker fires schedules and expires questions while it runs."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from uwf_core.client import Client
 
 SWEEP_SECONDS = 5.0
-"""How often a worker looks for schedules that are due."""
+"""How often a worker looks for what is due."""
 _END_SECONDS = 10.0
 """How long the end of a worker waits for a start of a thread."""
 
@@ -20,7 +20,7 @@ _END_SECONDS = 10.0
 def firing_schedules(
     open_client: "Callable[[], Client]", say: Callable[[str], None]
 ) -> Iterator[None]:
-    """Fire the schedules of a store from a thread, until the end; failures of the database end
+    """Fire what is due in a store from a thread, until the end; failures of the database end
     nothing.
 
     Args:
@@ -52,7 +52,7 @@ def firing_schedules(
 
 
 def _fire(client: "Client", say: Callable[[str], None]) -> None:
-    for each in client.queued.fire_schedules():
+    for each in client.queued.fire_due():
         if each.thread is not None:
             say(f"schedule {each.name}: thread {each.thread}")
         if each.error is not None:

@@ -20,16 +20,18 @@ SENT = "sent"
 SINCE = "since"
 
 
-def mark_due(engine: "Engine", thread: str) -> None:
-    """Mark a thread before it runs: its events may have to be sent. Never fails a run."""
+def mark_due(engine: "Engine", thread: str, about: str = "") -> None:
+    """Mark a thread before it runs: its events may have to be sent. Or have a person reminded that
+    it waits, `about` what. Never fails a run.
+    """
     folder = os.path.join(engine.home, FOLDER)
     try:
         for each in (DUE, SENT):
             make_folder(os.path.join(folder, each))
         _write_once(os.path.join(folder, SINCE), str(engine.now_ms()))
         draft = os.path.join(folder, f".{thread}.{os.getpid()}")
-        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w"):
-            pass
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(about)
         # A new file: a sender that is about to remove the old one sees that it is another.
         os.replace(draft, os.path.join(folder, DUE, f"{thread}.{store_mark(engine)}"))
     except OSError as error:

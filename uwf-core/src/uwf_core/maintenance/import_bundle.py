@@ -19,7 +19,7 @@ from uwf_core.maintenance.bundle_check import CheckedBundle
 from uwf_core.maintenance.export_bundle import document_of
 from uwf_core.process import crash_points
 from uwf_core.thread.due import move_due
-from uwf_core.thread.head import IMPORTED, UNATTENDED, head_of
+from uwf_core.thread.head import IMPORTED, head_of
 from uwf_core.thread.names import CALLS, FINISHED, attempts_prefix, head_name, thread_of
 from uwf_core.thread.nodes import schema_of
 
@@ -254,7 +254,7 @@ def _store(engine: "Engine", checked: CheckedBundle, plan: _Plan) -> None:
             tags[IMPORTED] = json.dumps(_sessions(checked, thread))
         new = store.set_variable(variable.name, variable.value, tags, None)
         if variable.name == head_name(thread):
-            move_due(store, None, head_of(new).state, (False, UNATTENDED in tags))
+            move_due(store, None, head_of(new))
 
 
 def _sessions(checked: CheckedBundle, thread: ThreadId) -> list[str]:

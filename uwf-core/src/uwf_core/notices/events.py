@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from zlib import crc32
 
 from uwf_core.fields.records import write_record
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.thread.calls import calling_heads
+from uwf_core.thread.calls import calling_heads, waiting_below
 from uwf_core.thread.head import TRIAL, read_head
 from uwf_core.thread.history import unordered_events
 from uwf_core.thread.tags import first_line
@@ -81,6 +82,28 @@ def notices_of(engine: "Engine", thread: str, after: int, since_ms: int) -> list
             )
         )  # fmt: skip
     return sorted(found, key=lambda notice: notice.seq)
+
+
+def reminders_of(engine: "Engine", thread: str, about: str) -> list[Notice]:
+    """The notice that a thread still waits for a person, and why it is sent now; none if it does
+    not wait any more. Raises as `notices_of`.
+    """
+    head = read_head(engine.store, ThreadId(thread))
+    above = calling_heads(engine.store, head.state) if head.state.caller else []
+    root, text = RecordedThread(engine, above[-1] if above else head), engine.redactor.text
+    waiting = waiting_below(engine.store, head)
+    for now, suspension in [each for each in waiting if each.suspension.reason != "interrupted"][
+        :1
+    ]:
+        seq, workflow = now.state.seq - 1, text(root.stored.workflow_name)
+        return [
+            Notice(
+                f"{now.thread}.{seq}.{crc32(about.encode()):08x}", "suspended", root.id, now.thread,
+                seq, engine.now_ms(), workflow, text(first_line(root.task)), suspension.role,
+                text(suspension.message), f"{workflow}: {suspension.role} waits for you; {about}",
+            )
+        ]  # fmt: skip
+    return []
 
 
 def _decisions(

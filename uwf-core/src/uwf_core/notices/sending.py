@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.engine.notices import DUE, FOLDER, SENT, SINCE, due_threads, store_mark
 from uwf_core.errors import StoreError, UnknownIdError, UwfError
 from uwf_core.ids import ThreadId
-from uwf_core.notices.events import Notice, notice_document, notices_of
+from uwf_core.notices.events import Notice, notice_document, notices_of, reminders_of
 from uwf_core.process import crash_points
 from uwf_core.process.own_python import own_python
 from uwf_core.process.program import ProcessLimits, Program, run_program
@@ -123,7 +123,9 @@ class Sender:
             return []
         since = int((self._folder / SINCE).read_text() or 0)
         try:
-            return notices_of(self._engine, thread, self._sent(thread), since)
+            about = self._due_file(thread).read_text()
+            reminders = reminders_of(self._engine, thread, about) if about else []
+            return notices_of(self._engine, thread, self._sent(thread), since) + reminders
         except UnknownIdError:
             return []
         except StoreError as error:

@@ -7,10 +7,12 @@ them as well, in the same transaction; most moves change none.
 from typing import TYPE_CHECKING
 
 from uwf_core.ids import ThreadId
+from uwf_core.thread.names import UNATTENDED
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
     from uwf_core.cas.variables import VariableStore
+    from uwf_core.thread.head import Head
     from uwf_core.thread.state import ThreadState
 
 DUE = "@uwf/due/"
@@ -18,6 +20,14 @@ _DIGITS = 15
 _ALWAYS = frozenset((0,))
 _NEVER = frozenset[int]()
 _PAGE = 200
+REMINDER, DEADLINE = "reminder", "deadline"
+"""The tags of a time at which a person is reminded: of what, and of which question. It is deleted
+then, also if the question was answered meanwhile.
+"""
+_REMINDERS = (
+    (0.5, "half of the time for an answer has passed"),
+    (0.9, "nine tenths of the time for an answer have passed"),
+)
 
 
 def due_times(state: "ThreadState", *, is_unattended: bool) -> frozenset[int]:
@@ -35,25 +45,31 @@ def due_times(state: "ThreadState", *, is_unattended: bool) -> frozenset[int]:
     return frozenset((state.wait.until_ms,)) if state.wait and is_unattended else alone
 
 
-def move_due(
-    store: "VariableStore", old: "ThreadState | None", new: "ThreadState", marks: tuple[bool, bool]
-) -> None:
-    """Replace the times of a thread. Within a transaction or batch.
-
-    Args:
-        store: the store.
-        old, new: its states, None: it comes from elsewhere.
-        marks: whether it was unattended, and whether it is.
+def move_due(store: "VariableStore", old: "Head | None", now: "Head") -> None:
+    """Replace the times of a thread, which comes from elsewhere without `old`. Within a transaction
+    or batch.
     """
-    before = _NEVER if old is None else due_times(old, is_unattended=marks[0])
-    after = due_times(new, is_unattended=marks[1])
+    before, after = _NEVER if old is None else _times(old), _times(now)
+    new, now_ms = now.state, now.variable.updated_ms
     for at_ms in before - after:
         variable = store.variable(_name(at_ms, new.thread))
         if variable is not None:
             store.delete_variable(variable)
     for at_ms in after - before:
-        name = _name(at_ms, new.thread)
-        store.set_variable(name, new.start, {}, store.variable(name))
+        _set(store, new, at_ms, {})
+        if new.suspension is not None and new.suspension.expires is not None:
+            for share, about in _REMINDERS:
+                tags = {REMINDER: about, DEADLINE: f"{at_ms}"}
+                _set(store, new, now_ms + int(share * (at_ms - now_ms)), tags)
+
+
+def _times(head: "Head") -> frozenset[int]:
+    return due_times(head.state, is_unattended=UNATTENDED in head.variable.tags)
+
+
+def _set(store: "VariableStore", state: "ThreadState", at_ms: int, tags: dict[str, str]) -> None:
+    name = _name(at_ms, state.thread)
+    store.set_variable(name, state.start, tags, store.variable(name))
 
 
 def due_until(

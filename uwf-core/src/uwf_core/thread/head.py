@@ -17,7 +17,7 @@ from uwf_core.thread.decisions import (
     Worktree,
     session_of,
 )
-from uwf_core.thread.names import FINISHED, HEADS, TASK, Status, head_name
+from uwf_core.thread.names import FINISHED, HEADS, QUEUED, TASK, UNATTENDED, Status, head_name
 from uwf_core.thread.state import FOLD_VERSION, RoleSession, RoleState, ThreadState
 from uwf_core.thread.used import totals_in, used_in, used_text
 
@@ -36,10 +36,6 @@ IMPORTED = "imported"
 """The tag of a thread that came with a bundle: the sessions that it had then. Somebody else, or the
 same thread before it was removed, can use them still. Not part of the state.
 """
-QUEUED = "queued"
-"""The tag of a thread that was handed to workers (`--queue`): each process that moves it from
-then on also writes its dispatch row. Not part of the state.
-"""
 SESSION_HOSTS = "sessionHosts"
 """The tag of a queued thread with the machines of its sessions: see `session_hosts.py`. Not part of
 the state.
@@ -47,10 +43,6 @@ the state.
 ORIGINAL = "original"
 """The tag of a thread that came from a home of the original uwf: its id there. Such a thread is
 read-only: its steps are those of another engine. Not part of the state.
-"""
-UNATTENDED = "unattended"
-"""The tag of a thread whose newest run was to continue by itself (`run`, `--until-done`,
-`--background`): `tick` continues it. It ends with the thread. Not part of the state.
 """
 _KEPT = TASK, IMPORTED, ORIGINAL, QUEUED, SESSION_HOSTS, UNATTENDED
 
@@ -197,8 +189,7 @@ def move_head(
         if _has_times(head.variable.tags, head.state) or _has_times(tags, state):
             from uwf_core.thread.due import move_due  # not for a thread that a person runs
 
-            was, is_now = UNATTENDED in head.variable.tags, UNATTENDED in tags
-            move_due(store, head.state, state, (was, is_now))
+            move_due(store, head, Head(head.thread, ref, state, variable))
     moved = Head(head.thread, ref, state, variable)
     if QUEUED in tags:
         store.tell_workers(variable.name, moved)

@@ -26,6 +26,14 @@ TASK = "task"
 """The tag of a head with the first line of the task, which lists show without reading a node; not
 part of the state.
 """
+QUEUED = "queued"
+"""The tag of a thread that was handed to workers (`--queue`): each process that moves it from
+then on also writes its dispatch row. Not part of the state.
+"""
+UNATTENDED = "unattended"
+"""The tag of a thread whose newest run was to continue by itself (`run`, `--until-done`,
+`--background`): `tick` continues it. It ends with the thread. Not part of the state.
+"""
 ALIAS_TAG = "alias"
 """The tag of an attempt that keeps the alias by which its agent was chosen."""
 

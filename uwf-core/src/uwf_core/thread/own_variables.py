@@ -10,15 +10,13 @@ from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import descendants_of
 from uwf_core.thread.head import (
     IMPORTED,
-    QUEUED,
     SESSION_HOSTS,
     TRIAL,
-    UNATTENDED,
     Head,
     read_head,
 )
 from uwf_core.thread.lock import holder_of
-from uwf_core.thread.names import CALLS, FILES, prefixes_of
+from uwf_core.thread.names import CALLS, FILES, QUEUED, UNATTENDED, prefixes_of
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store

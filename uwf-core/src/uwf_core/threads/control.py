@@ -10,9 +10,10 @@ from uwf_core.errors import BusyError, UsageError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.process.identity import ProcessId, hostname, send_signal
 from uwf_core.thread.calls import open_below, shown_state
-from uwf_core.thread.head import UNATTENDED, mark_unattended, read_head
+from uwf_core.thread.head import mark_unattended, read_head
 from uwf_core.thread.lifecycle import check_head, continues_alone, effective, exit_code
 from uwf_core.thread.lock import holder_of
+from uwf_core.thread.names import UNATTENDED
 from uwf_core.views.show import show_thread
 
 if TYPE_CHECKING:

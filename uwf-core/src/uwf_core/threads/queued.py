@@ -84,16 +84,18 @@ class QueuedThreads:
         """How many threads with a label may run at a time."""
         return self._engine.settings.worker.limits
 
-    def fire_schedules(self) -> "Iterator[Fired]":
-        """Start the threads of the schedules with `--queue` that are due.
+    def fire_due(self) -> "Iterator[Fired]":
+        """Expire the questions and fire the schedules with `--queue` that are due.
 
         Raises:
             StoreError: the store cannot be reached. ClockJumped: see `tick`.
         """
         from uwf_core.threads.clock import check_clock
         from uwf_core.threads.schedules.firing import fire_schedules
+        from uwf_core.threads.tick import expire_questions
 
         check_clock(self._engine)
+        expire_questions(self._engine)
         return fire_schedules(self._engine, self._watch, only_queued=True)
 
     def waiting(self, limit: int) -> "list[tuple[WaitingRow, Unserved | None]]":

@@ -14,11 +14,11 @@ from uwf_core.engine.retry import after_kill
 from uwf_core.errors import BusyError, UnknownIdError, UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import shown_state, waiting_below
-from uwf_core.thread.due import due_until
-from uwf_core.thread.head import UNATTENDED, Head, read_head
+from uwf_core.thread.due import DEADLINE, REMINDER, due_until
+from uwf_core.thread.head import Head, read_head
 from uwf_core.thread.lifecycle import continues_alone, effective
 from uwf_core.thread.lock import running_threads
-from uwf_core.thread.names import head_name
+from uwf_core.thread.names import UNATTENDED, head_name
 from uwf_core.threads.background import run_unattended
 from uwf_core.threads.clock import check_clock
 from uwf_core.threads.control import is_run
@@ -142,7 +142,7 @@ def _times(
     times = list[tuple[int, Head]]()
     for thread, row in rows:
         try:
-            head = _expired(engine, thread, row)
+            head = _attended(engine, thread, row)
             if head is None or UNATTENDED not in head.variable.tags or thread in found["running"]:
                 continue
             if is_run(engine, thread):
@@ -154,8 +154,32 @@ def _times(
     return sorted(times, key=lambda each: each[0])
 
 
-def _expired(engine: "Engine", thread: ThreadId, row: "Variable") -> Head | None:
-    """The head of a thread, after its question has expired if it was due; None: it is gone."""
+def expire_questions(engine: "Engine") -> None:
+    """Expire the questions whose time has passed, and have persons reminded: workers do it, too."""
+    for thread, row in due_until(engine.store, engine.now_ms())[0]:
+        with suppress(UwfError):  # damaged: `tick` and `cas verify` report it
+            _attended(engine, thread, row)
+
+
+def _remind(engine: "Engine", thread: ThreadId, row: "Variable") -> None:
+    """Have a person reminded of a question, unless it was answered."""
+    from uwf_core.engine.notices import mark_due  # few questions have a deadline
+
+    with suppress(UnknownIdError):
+        asked = read_head(engine.store, thread).state.suspension
+        if asked and asked.expires and f"{asked.expires['deadline']}" == row.tags[DEADLINE]:
+            mark_due(engine, thread, row.tags[REMINDER])
+    with suppress(BusyError):  # another pass was quicker
+        engine.store.delete_variable(row)
+
+
+def _attended(engine: "Engine", thread: ThreadId, row: "Variable") -> Head | None:
+    """The head of a thread, after its question has expired if it was due; None: it is gone, or
+    only a reminder was due.
+    """
+    if REMINDER in row.tags:
+        _remind(engine, thread, row)
+        return None
     try:
         head = read_head(engine.store, thread)
     except UnknownIdError:  # a damaged one was deleted

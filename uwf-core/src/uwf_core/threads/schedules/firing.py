@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from uwf_core.engine.notices import mark_due
 from uwf_core.engine.open_engine import open_engine
 from uwf_core.errors import BusyError, StoreError, UnknownIdError, UsageError, UwfError
 from uwf_core.ids import ThreadId
@@ -120,6 +121,8 @@ def _decided(
         waiting=decision.waiting,
         skipped=decision.skipped or one.skipped,
     )
+    if decision.skipped == "overlap" and one.skipped is None and one.thread is not None:
+        mark_due(engine, one.thread, f"schedule {one.name} was skipped")
     if decision.fires:
         after = _started(engine, watch, after, plan)
     if after != one:
