@@ -31,7 +31,7 @@ FLOW: dict[str, Any] = {
         "developer": {"goal": "Do.", "frontmatter": output("done", diff=TEXT)},
         "tests": {
             "program": {
-                "argv": ["echo", "{{steps.planner.plan}}"],
+                "argv": ["echo", "{{steps.planner.plan}}", "{{^steps.tests}}first{{/steps.tests}}"],
                 "statuses": {"0": "passed", "1": "failed"},
             },
             "frontmatter": output("passed", "failed"),
@@ -141,7 +141,8 @@ def test_a_poked_step_counts_in_place_of_the_old_one(project: Project) -> None:
     assert prompts(project, project.uwf("thread", "exec", ran).document) == ["Do P0."]
     project.uwf("thread", "exec", ran)
     project.uwf("thread", "poke", ran, "-p", "Again.")
-    assert "echo P0" in project.uwf("step", "read", "@last", "--prompt").stdout
+    step = project.uwf("step", "list", ran).document["steps"][-1]["step"]
+    assert "echo P0 first" in project.uwf("step", "read", step, "--prompt").stdout
     assert project.uwf("replay", ran).exit_code == 0
 
 
@@ -228,3 +229,69 @@ def test_a_fork_onto_a_workflow_is_rejected_where_a_reference_does_not_hold(
     project.uwf("workflow", "add", ".workflow/other.yaml", "--allow-programs")
     forked = project.uwf("thread", "fork", ran["steps"][2]["step"], "--workflow", "other")
     assert (message in forked.stderr, forked.exit_code) == (True, 2 if message else 0)
+
+
+BRANCHES: dict[str, Any] = {
+    "version": 1,
+    "name": "fan",
+    "roles": {
+        "planner": {"goal": "Plan.", "frontmatter": output("planned", plan=TEXT)},
+        "critic": {"goal": "Ask.", "frontmatter": output("asked", text=TEXT)},
+        "writer": {"goal": "Write.", "frontmatter": output("done")},
+        "printer": {
+            "program": {"argv": ["echo", "{{text}}"], "statuses": {"0": "done"}},
+            "frontmatter": output("done"),
+        },
+    },
+    "graph": {
+        "$START": {
+            "new": {"role": "planner", "prompt": "Plan."},
+            "resume": {"role": "planner", "prompt": "Again."},
+        },
+        "planner": {"planned": {"role": "critic", "prompt": "Ask."}},
+        "critic": {
+            "asked": {
+                "parallel": {
+                    "text": {"role": "writer", "prompt": "{{text}} of {{steps.planner.plan}}"},
+                    "paper": {"role": "printer", "prompt": "Print {{steps.planner.plan}}"},
+                },
+                "shared": True,
+                "then": {
+                    "done": {"role": "$END", "prompt": "{{steps.planner.plan}}: done."},
+                    "$mixed": {"role": "planner", "prompt": "Better than {{steps.planner.plan}}"},
+                },
+            }
+        },
+    },
+}
+
+
+def test_the_prompt_of_a_branch_names_steps_and_its_thread_has_none(project: Project) -> None:
+    project.workflow("fan", yaml.safe_dump(BRANCHES))
+    assert project.uwf("workflow", "check", "fan").document["problems"] == []
+    project.script(
+        [
+            reply("planner", "planned", plan="P1"),
+            reply("critic", "asked", text="T1"),
+            reply("writer", "done"),
+        ],
+        by_role=True,
+    )
+    ran = project.uwf("run", "fan", "-p", "The task.").document
+    assert ran["status"] == "completed", ran["suspendMessage"]
+    [asked] = [each for each in ran["steps"] if each["role"] == "writer"]
+    assert "T1 of P1" in project.uwf("step", "read", asked["step"], "--prompt").stdout
+    [printed] = [each for each in ran["steps"] if each["role"] == "printer"]
+    thread = project.uwf("thread", "show", printed["thread"]).document
+    assert "P1" not in str(thread["input"])
+    assert project.uwf("replay", ran["thread"]).exit_code == 0
+    assert project.uwf("cas", "verify").exit_code == 0
+
+
+def test_a_program_of_a_branch_cannot_name_the_steps_of_its_caller(project: Project) -> None:
+    fan = yaml.safe_load(yaml.safe_dump(BRANCHES))
+    fan["roles"]["printer"]["program"]["argv"] = ["echo", "{{steps.planner.plan}}"]
+    project.workflow("fan", yaml.safe_dump(fan))
+    [problem] = project.uwf("workflow", "check", "fan").document["problems"]
+    assert problem["code"] == "template-unknown-field"
+    assert "steps.planner.plan is never available" in problem["message"]
