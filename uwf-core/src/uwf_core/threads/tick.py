@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypedDict
 
-from uwf_core.engine.locking import locked_head
 from uwf_core.engine.retry import after_kill
 from uwf_core.errors import BusyError, UnknownIdError, UwfError
 from uwf_core.ids import ThreadId
@@ -19,10 +18,8 @@ from uwf_core.thread.head import Head, read_head
 from uwf_core.thread.lifecycle import continues_alone, effective
 from uwf_core.thread.lock import running_threads
 from uwf_core.thread.names import UNATTENDED, head_name
-from uwf_core.threads.background import run_unattended
 from uwf_core.threads.clock import check_clock
-from uwf_core.threads.control import is_run
-from uwf_core.threads.schedules.stored import SCHEDULES
+from uwf_core.threads.schedules import SCHEDULES
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
@@ -94,7 +91,7 @@ def tick(
     now_ms = engine.now_ms()
     rows, next_ms = due_until(engine.store, now_ms)
     found["running"] += _running(engine)
-    times = _times(engine, found, rows)
+    times = _times(engine, found, rows) if rows else []
     later += [at_ms for at_ms, _ in times if at_ms > now_ms]
     found["nextAtMs"] = min((*later, *([] if next_ms is None else [next_ms])), default=None)
     for at_ms, head in times:
@@ -139,6 +136,8 @@ def _times(
     """The unattended threads of these rows that nobody runs, each with the time of its next step,
     the first of them first; `found` gets the others. Questions expire before.
     """
+    from uwf_core.threads.control import is_run  # where a thread is due
+
     times = list[tuple[int, Head]]()
     for thread, row in rows:
         try:
@@ -188,12 +187,16 @@ def _attended(engine: "Engine", thread: ThreadId, row: "Variable") -> Head | Non
     waits = head.state.suspension
     if head.state.attempt is not None or waits is None or waits.expires is None:
         return head
+    from uwf_core.engine.locking import locked_head  # where a question is due: half of a pass
+
     with suppress(BusyError), locked_head(engine, thread, lambda _: None) as now:
         return now  # the question expires as the lock is acquired
     return None
 
 
 def _start(engine: "Engine", head: Head, found: TickDocument) -> None:
+    from uwf_core.threads.background import run_unattended  # where one is started
+
     try:
         is_ours = run_unattended(engine, head.thread)
     except UwfError as error:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uwf_core.errors import CorruptNodeError, UnknownIdError, WrongStateError
 from uwf_core.fields.mismatch import FieldFault
 from uwf_core.fields.records import read_record, write_record
+from uwf_core.threads.schedules import SCHEDULES
 from uwf_core.threads.schedules.times import Missed, Overlap
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
     from uwf_core.cas.store import Store
 
-SCHEDULES = "@uwf/schedule/"
 TAG = "schedule"
 """The tag of the variable with the schedule, and of its threads with its name."""
 
