@@ -7,6 +7,7 @@ thread is a trajectory inside that of its caller, to which the step of the call 
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from uwf_core.api import (
@@ -30,9 +31,17 @@ class AtifExporter:
     """A thread and all threads that it called, as one JSON document."""
 
     def export(self, thread: RecordedThread) -> Iterator[str]:
-        """The document, in one part."""
-        document = _Trajectory(thread, thread.id).document()
-        yield json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+        """The document, with a part for each step."""
+        trajectory = _Trajectory(thread, thread.id)
+        yield f'{_indented(trajectory.head(), 0)[:-2]},\n  "steps": ['
+        for number, step in enumerate(trajectory.steps()):
+            yield f"{',' if number else ''}\n    {_indented(step, 4)}"
+        yield f"\n  ],\n{_indented(trajectory.tail(), 0)[2:]}\n"
+
+
+def _indented(value: Any, by: int) -> str:
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return text.replace("\n", "\n" + by * " ") if by else text
 
 
 class _Trajectory:
@@ -41,12 +50,26 @@ class _Trajectory:
     def __init__(self, thread: RecordedThread, run: str) -> None:
         self._thread = thread
         self._run = run
-        self._steps: list[dict[str, Any]] = []
+        self._count = 0
+        self._added: list[dict[str, Any]] = []
         self._below: dict[str, Any] = {}
-        self._engine = ""
 
     def document(self) -> dict[str, Any]:
         """The trajectory as JSON."""
+        return {**self.head(), "steps": list(self.steps()), **self.tail()}
+
+    def head(self) -> dict[str, Any]:
+        """What comes before the steps."""
+        return {
+            "schema_version": VERSION,
+            "session_id": self._run,
+            "trajectory_id": self._thread.id,
+            "agent": self._agent(),
+            "notes": _NOTES,
+        }
+
+    def steps(self) -> Iterator[dict[str, Any]]:
+        """The steps, few of which are in memory."""
         thread = self._thread
         self._add("user", thread.task, thread.started_ms, {"task": thread.start})
         for attempt, event in timeline(thread, *_FIELDS):
@@ -54,18 +77,18 @@ class _Trajectory:
                 self._attempt(attempt)
             elif event is not None:
                 self._event(event)
+            yield from self._taken()
         if thread.open_calls:
             self._calls(thread.open_calls, None, {"open": True})
+        yield from self._taken()
+
+    def tail(self) -> dict[str, Any]:
+        """What comes after the steps, when these are known."""
+        thread = self._thread
         final = {f"total_{name}": value for name, value in _metrics(thread.usage).items()}
         extra = {"uwf": {"usage": dict(thread.usage), "runningMs": thread.running_ms}}
         return {
-            "schema_version": VERSION,
-            "session_id": self._run,
-            "trajectory_id": thread.id,
-            "agent": self._agent(),
-            "notes": _NOTES,
-            "steps": self._steps,
-            "final_metrics": {**final, "total_steps": len(self._steps), "extra": extra},
+            "final_metrics": {**final, "total_steps": self._count, "extra": extra},
             "extra": {"uwf": {"thread": thread.id, "head": thread.head, "status": thread.status}},
             **({"subagent_trajectories": [*self._below.values()]} if self._below else {}),
         }
@@ -73,21 +96,28 @@ class _Trajectory:
     def _agent(self) -> dict[str, Any]:
         workflow = self._thread.workflow
         own = {"workflow": workflow.ref, "workflowName": workflow.name}
-        version = self._engine or "unknown"
+        newest = self._thread.pending[-1:] or list(islice(self._thread.newest_first(), 1))
+        version = next((each.node["engineVersion"] for each in newest), "unknown")
         return {"name": f"uwf/{workflow.name}", "version": version, "extra": {"uwf": own}}
+
+    def _taken(self) -> list[dict[str, Any]]:
+        """The steps that were added since the last call."""
+        taken, self._added = self._added, []
+        return taken
 
     def _add(
         self, source: str, message: str, at_ms: int | None, own: Mapping[str, Any], **fields: Any
     ) -> None:
+        self._count += 1
         step = {
-            "step_id": len(self._steps) + 1,
+            "step_id": self._count,
             "timestamp": None if at_ms is None else date_text(at_ms),
             "source": source,
             "message": message,
             **fields,
             "extra": {"uwf": {name: each for name, each in own.items() if each is not None}},
         }
-        self._steps.append({name: each for name, each in step.items() if each not in (None, {})})
+        self._added.append({name: each for name, each in step.items() if each not in (None, {})})
 
     def _event(self, event: RecordedEvent) -> None:
         decision = event.payload.get("next") or {}
@@ -98,7 +128,6 @@ class _Trajectory:
 
     def _attempt(self, step: RecordedStep) -> None:
         node = step.node
-        self._engine = node["engineVersion"]
         begun = {"prompt": node["attempt"]["prompt"], "step": step.ref, "number": step.number}
         own = {**_about(step), "output": dict(step.output) or None}
         if step.calls:

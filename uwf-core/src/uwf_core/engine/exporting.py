@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from uwf_core.plugins.scan import EntryPoint
 
 
+_LARGE = 1 << 16
+"""In characters: each part costs a call of the plugin, a search for secrets and a write."""
+
+
 class OpenExporter:
     """An exporter that is ready to be called."""
 
@@ -85,10 +89,20 @@ def _unknown(engine: "Engine", name: str) -> PluginError:
 
 
 def _parts(given: Any) -> Iterator[str | bytes]:
-    """The parts of an output, each checked."""
+    """The parts of an output, each checked; small texts are joined."""
     if not isinstance(given, Iterable):
         raise TypeError(f"export() returned {type(given).__name__}, not parts of text or bytes")
+    texts, size = list[str](), 0
     for part in (given,) if isinstance(given, str | bytes) else given:
         if not isinstance(part, str | bytes):
             raise TypeError(f"export() gave {type(part).__name__}, not text or bytes")
-        yield part
+        if isinstance(part, str):
+            texts.append(part)
+            size += len(part)
+        if texts and (size >= _LARGE or isinstance(part, bytes)):
+            yield "".join(texts)
+            texts, size = [], 0
+        if isinstance(part, bytes):
+            yield part
+    if texts:
+        yield "".join(texts)
