@@ -13,8 +13,11 @@ from uwf_core.api.sums import NOTHING_COUNTED, LedgerPayload
 from uwf_core.engine.advance import failed_event, finished_event
 from uwf_core.engine.budget import ledger_of
 from uwf_core.engine.context import Attempt
+from uwf_core.engine.failed_step import follow_failure
+from uwf_core.engine.given_up import close, failure_below
 from uwf_core.engine.record import save_failed_step, save_routed_step
-from uwf_core.errors import AgentInterrupted, WrongStateError
+from uwf_core.engine.retry import policy_of_call
+from uwf_core.errors import AgentFailure, AgentInterrupted, FailureKind, WrongStateError
 from uwf_core.ids import Ref
 from uwf_core.process import crash_points
 from uwf_core.process.identity import ProcessId, hostname
@@ -37,7 +40,7 @@ from uwf_core.workflow.variants import STATUS
 
 if TYPE_CHECKING:
     from uwf_core.engine.context import Run, Task
-    from uwf_core.thread.decisions import Event
+    from uwf_core.thread.decisions import Event, Suspension
     from uwf_core.thread.state import ThreadState
     from uwf_core.thread.types import AttemptPayload, BranchPayload, CalledPayload, CallPayload
     from uwf_core.workflow.definition import Role
@@ -52,7 +55,8 @@ def record_children(
 ) -> Attempt:
     """Record how all called threads ended as a step of the caller, whose head moves: what one
     delivered passes through, what branches delivered is joined. A called thread that was cancelled
-    is a failed attempt, and the next call creates a new thread.
+    is a failed attempt, and the next call creates a new thread. So is one that waits after a
+    failure: it is closed, with all that it called, and the edge of the failure is taken.
 
     `task`: of a fan-out that has no branch.
     """
@@ -61,6 +65,11 @@ def record_children(
     with store.transaction():
         if children:
             run = _current(run, events[0], children[0])
+        failed = [failure_below(store, each) for each in children]
+        children = [
+            each if failure is None else close(engine, each)
+            for each, failure in zip(children, failed, strict=True)
+        ]
         head, ends = run.head, [*map(partial(_Ended, run), events, children)]
         if role.fan_out is None:
             [end] = ends
@@ -72,7 +81,7 @@ def record_children(
         attempt.ended_ms = max((each.ended_ms for each in ends), default=began_ms)
         gone, to = [call.variable for call in calls], head.ref
         if output is None:
-            attempt.step = _save_cancelled(run, attempt)
+            attempt.step = _save_cancelled(run, attempt, failed[0])
         else:
             attempt.step = save_routed_step(run, attempt, output)
             gone += store.variables(attempts_prefix(head.thread)) if head.state.tries else []
@@ -80,6 +89,8 @@ def record_children(
         for variable in gone:
             store.delete_variable(variable)
         attempt.head = move_head(store, head, to, fold(head.state, attempt.step))
+        if output is None:
+            attempt.head = follow_failure(engine, attempt.head, attempt.ended_ms)
     if attempt.failure is None:
         run.watch.event(finished_event(engine, attempt))
     else:
@@ -125,10 +136,13 @@ def _passed_through(run: "Run", end: _Ended) -> Attempt:
     return attempt
 
 
-def _save_cancelled(run: "Run", attempt: Attempt) -> "Event":
-    """Store the failed attempt of a call whose thread was cancelled."""
+def _save_cancelled(run: "Run", attempt: Attempt, failed: "Suspension | None") -> "Event":
+    """Store the failed attempt of a call whose thread was cancelled, or has `failed`."""
     engine, payload = run.engine, attempt.payload
-    failure = AgentInterrupted(f"the called thread {attempt.session} was cancelled")
+    failure: AgentFailure = AgentInterrupted(f"the called thread {attempt.session} was cancelled")
+    if failed is not None:
+        failure = AgentFailure.of(FailureKind.of(failed.kind or ""), failed.message)
+        attempt.policy = policy_of_call(attempt)
     step = save_failed_step(engine, attempt, failure, keeps_session=False)
     opened = OpenAttempt(payload["number"], run.head.state.tries + 1, payload["role"])
     ended = engine.nodes.put("attempt", {**payload, "step": step.ref})

@@ -11,12 +11,14 @@ import queue
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.advance import step_result
 from uwf_core.engine.call_result import record_children
 from uwf_core.engine.call_step import begin_calls, beyond_depth, call_of_role
 from uwf_core.engine.child_run import Workers, run_here, workers_of
+from uwf_core.engine.given_up import has_ended, leads_on, to_lock
 from uwf_core.engine.labels import announce_calls
 from uwf_core.engine.locking import locked_head, nothing_to_run
 from uwf_core.engine.plan import moderate
@@ -37,7 +39,6 @@ from uwf_core.thread.calls import (
 from uwf_core.thread.head import Head, move_head, read_head
 from uwf_core.thread.lifecycle import check_due, exit_code, state_words
 from uwf_core.thread.lock import holder_of
-from uwf_core.thread.names import FINISHED
 
 if TYPE_CHECKING:
     from uwf_core.engine.child_run import Steps
@@ -94,6 +95,8 @@ def run_children(
     if joined.failure is None:
         return joined.head, None
     results.append(step_result(run.engine, joined))
+    if joined.head.state.suspension is None:  # the failure leads on
+        return joined.head, None
     return joined.head, Outcome(exec_document(joined.head, results), joined.failure.kind.exit_code)
 
 
@@ -144,6 +147,9 @@ class _Children:
         self._results = results
         self._steps = steps
         self._is_call = role.fan_out is None
+        store, gives_up = run.engine.store, leads_on(run.definition, role)
+        self._has_ended = partial(has_ended, store, gives_up=gives_up)
+        self._to_lock = partial(to_lock, store, calls, gives_up=gives_up)
         self.most = 1
         self.locks = ExitStack()
         self._workers: Workers | None = None
@@ -191,8 +197,8 @@ class _Children:
         return None if shown is None else shown.wait
 
     def have_ended(self) -> bool:
-        """Whether all called threads have ended."""
-        return all(_has_ended(self._head(call.child)) for call in self._calls)
+        """Whether the results of all called threads can be recorded."""
+        return all(self._has_ended(self._head(call.child)) for call in self._calls)
 
     def join(self, task: "Task | None") -> "Attempt | None":
         """The step of the caller, if all have ended and no process runs one of them. `task`: of
@@ -201,13 +207,12 @@ class _Children:
         if not self.have_ended():
             return None
         try:
-            for call in self._calls:
-                if call.child not in self._locked:
-                    self._lock(call.child, self.locks)
+            for thread in sorted({*self._to_lock()} - self._locked):
+                self._lock(thread, self.locks)
         except BusyError:  # a person resumes a branch
             return None
         children = [self._head(call.child) for call in self._calls]
-        if not all(map(_has_ended, children)):
+        if not all(map(self._has_ended, children)):
             return None
         try:
             return self._record(children, task)
@@ -307,7 +312,7 @@ class _Children:
             if call.child in self._running:
                 continue
             head, blocked = self._head(call.child), self._blocked.get(call.child)
-            if _has_ended(head):
+            if self._has_ended(head):
                 continue
             if blocked is not None and (wait := self._wait_of(call.child)) is not None:
                 if wait.until_ms <= self._run.engine.now_ms() and self._error is None:
@@ -348,7 +353,7 @@ class _Children:
         run = self._run._replace(is_call=self._is_call)  # branches come before the joint result
         with ExitStack() as own:
             child = self._lock(thread, self.locks if self._is_call else own)
-            if _has_ended(child):
+            if self._has_ended(child):
                 return None
             waiting = nothing_to_run(run.engine, child)
             if waiting is None:
@@ -393,7 +398,3 @@ class _Children:
         store = self._run.engine.store
         threads = [thread, *open_below(store, thread)]
         return [read_head(store, each).state.seq for each in threads]
-
-
-def _has_ended(head: Head) -> bool:
-    return head.state.status in FINISHED and head.state.attempt is None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from uwf_core.agents.choose import player_of, resolve_agent
 from uwf_core.api.dispatch import Dispatch, DispatchBackend
 from uwf_core.engine.agents import usual_agent
+from uwf_core.engine.given_up import has_ended, is_given_up, leads_on
 from uwf_core.engine.retry import after_kill
 from uwf_core.engine.slots import most_at_a_time
 from uwf_core.errors import UnknownIdError, UsageError, UwfError
@@ -95,7 +96,7 @@ def row_of(engine: "Engine", head: Head) -> Dispatch:
         group=group,
         most=most,
         caller=None if state.caller is None else state.caller.thread,
-        is_ended=state.status in FINISHED,
+        is_ended=state.status in FINISHED or is_given_up(engine, head),
         moves_at_ms=moves_at_ms,
     )
     if state.thread == engine.claimed and not engine.definition(state.workflow).calls:
@@ -111,19 +112,21 @@ def _wanted(engine: "Engine", head: Head) -> tuple[bool, int]:
     if engine.definition(state.workflow).calls:
         calls = open_calls(engine.store, ThreadId(state.thread))
         if calls:  # the end of the last one makes the thread wanted
-            return all(_has_ended(engine, call.child) for call in calls), 0
+            role = engine.definition(state.workflow).roles[calls[0].role]
+            gives_up = leads_on(engine.definition(state.workflow), role)
+            return all(_has_ended(engine, call.child, gives_up=gives_up) for call in calls), 0
     if state.suspension is None or state.attempt is not None:
         return True, 0 if state.wait is None else state.wait.until_ms
     pause = after_kill(state)
     return pause is not None, head.variable.updated_ms + int(pause * 1000) if pause else 0
 
 
-def _has_ended(engine: "Engine", child: ThreadId) -> bool:
+def _has_ended(engine: "Engine", child: ThreadId, *, gives_up: bool) -> bool:
     try:
-        state = read_head(engine.store, child).state
+        head = read_head(engine.store, child)
     except UnknownIdError:  # the run reports it
         return True
-    return state.status in FINISHED and state.attempt is None
+    return has_ended(engine.store, head, gives_up=gives_up)
 
 
 def _worktree_host(engine: "Engine", head: Head) -> str | None:

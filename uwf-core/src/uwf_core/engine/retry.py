@@ -60,6 +60,20 @@ def policy_of(run: "Run", attempt: "Attempt", failure: AgentFailure) -> "RetryPa
     }
 
 
+def policy_of_call(attempt: "Attempt") -> "RetryPayload":
+    """The policy for a call whose thread has failed: what failed there has had its attempts."""
+    return {
+        "failures": attempt.head.state.failures + 1,
+        "maxAttempts": ONCE.max_attempts,
+        "interval": ONCE.interval,
+        "backoff": ONCE.backoff,
+        "maxInterval": ONCE.max_interval,
+        "on": [],
+        "origin": "run",
+        "fallback": [],
+    }
+
+
 def most_attempts(settings: "Settings", path: str, role: "Role") -> "Factor":
     """How many attempts a step of a role takes at most; `path` names the role."""
     from uwf_core.workflow.bound import Factor  # for bounds alone

@@ -164,9 +164,10 @@ class ThreadWriter:
         elif status != "idle":
             to = cancels() if status == "cancelled" else ends()
         if to is not None and status != state.status:
-            kind = "cancelled" if status == "cancelled" else "unrouted"
-            at = ThreadId(state.thread).created_ms
-            self._head = save_event(self._engine, self._head, kind, next=to, atMs=at)
+            fields = {"next": to, "atMs": ThreadId(state.thread).created_ms}
+            more = {"cause": "person"} if status == "cancelled" else {}
+            kind = "cancelled" if more else "unrouted"
+            self._head = save_event(self._engine, self._head, kind, **fields, **more)
         thread, state = self._head.thread, self._head.state
         file = str(Path(self._engine.cwd, f"{thread}.tar"))
         export_thread(self._engine, thread, file)

@@ -21,7 +21,7 @@ def kind_difference(attempt: "Recorded", definition: "Definition") -> Difference
     """Whether a workflow played the role and none does now, or the other way round."""
     role = attempt.payload["role"]
     is_call = definition.roles[role].calls
-    if is_call == attempt.is_call:
+    if is_call == attempt.is_call or attempt.is_failure:
         return None
     now = f"the role {role} is played by"
     words = f"{now} an agent, a person or a program", f"{now} other threads"

@@ -548,8 +548,11 @@ class TaggedPayload(_EventPayload):
 
 
 class CancelledPayload(_EventPayload):
-    """A person cancelled the thread permanently."""
+    """The thread is cancelled permanently: by a person, or since its caller has taken the edge of
+    its failure (`parent`).
+    """
 
+    cause: Literal["person", "parent"]
     next: NextPayload
 
 

@@ -71,7 +71,8 @@ def _cancel(engine: "Engine", thread: ThreadId, watch: Watch, *, is_below: bool 
             return head
         check_cancel(head.state, thread)
         with store.transaction():
-            return save_event(engine, head, "cancelled", by=engine.person(), next=cancels())
+            by = engine.person()
+            return save_event(engine, head, "cancelled", by=by, cause="person", next=cancels())
 
 
 def remove_thread(engine: "Engine", word: str) -> "RemovedDocument":

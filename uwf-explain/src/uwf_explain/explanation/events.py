@@ -133,6 +133,8 @@ def _tagged(event: "RecordedEvent") -> Statement:
 def _cancelled(event: "RecordedEvent") -> Statement:
     who = on(event.payload["atMs"], event.payload["by"])
     text = f"{who} cancelled the run. It cannot be continued."
+    if event.payload["cause"] == "parent":
+        text = "The run that called this one took the edge of its failure. It cannot be continued."
     return Statement("cancelled", text, (event.ref,), brief=text)
 
 
