@@ -1,5 +1,5 @@
 """Called threads that have failed, where the failure leads somewhere in their caller: they are
-closed, and their caller goes on.
+closed, and their caller continues.
 """
 
 from typing import TYPE_CHECKING

@@ -21,6 +21,7 @@ ASKS = "@uwf/ask/"
 FILES = "@uwf/files/"
 IMPORTED = "@uwf/foreign/"
 PROGRAMS = "@uwf/programs/"
+SCHEDULES = "@uwf/schedule/"
 
 TASK = "task"
 """The tag of a head with the first line of the task, which lists show without reading a node; not

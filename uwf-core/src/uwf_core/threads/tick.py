@@ -17,9 +17,8 @@ from uwf_core.thread.due import DEADLINE, REMINDER, due_until
 from uwf_core.thread.head import Head, read_head
 from uwf_core.thread.lifecycle import continues_alone, effective
 from uwf_core.thread.lock import running_threads
-from uwf_core.thread.names import UNATTENDED, head_name
+from uwf_core.thread.names import SCHEDULES, UNATTENDED, head_name
 from uwf_core.threads.clock import check_clock
-from uwf_core.threads.schedules import SCHEDULES
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable

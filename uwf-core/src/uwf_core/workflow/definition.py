@@ -3,7 +3,7 @@
 Imports only the code of the store, since every `exec` loads this module.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
 from uwf_core.api.retry import A_YEAR, Retry
@@ -12,7 +12,6 @@ from uwf_core.fields.mismatch import NOT_BLANK, SPAN, Names, To, above, between
 from uwf_core.fields.records import read_payload
 from uwf_core.ids import Ref
 from uwf_core.workflow.lattice import as_listed
-from uwf_core.workflow.step_names import steps_by_name
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -465,15 +464,29 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
         workspace=found.workspace,
         record=found.record,
         branch=found.branch,
-        steps=steps_by_name(roles, graph),
+        steps=_named_steps(roles, _templates(roles, graph)),
     )
 
 
-def _reading_order(graph: Mapping[str, Mapping[str, Edge]]) -> list[str]:
-    """The names of the graph in the order in which a thread may reach them, `$START` first.
+def _named_steps(roles: Mapping[str, Role], templates: Iterable[str]) -> Mapping[str, str]:
+    if not (texts := [text for text in templates if "steps." in text]):
+        return {}
+    from uwf_core.workflow.step_names import steps_by_name  # not for every workflow
 
-    A node keeps its mappings sorted by key, so the order of the file is not known here.
-    """
+    return steps_by_name(roles, texts)
+
+
+def _templates(roles: Mapping[str, Role], graph: Mapping[str, Mapping[str, Edge]]) -> Iterator[str]:
+    edges: list[Edge | Branch] = [edge for each in graph.values() for edge in each.values()]
+    for role in roles.values():
+        yield from role.command or ()
+        if role.fan_out is not None:
+            edges += [role.fan_out, *(role.fan_out.parallel or {}).values()]
+    yield from (text for edge in edges for text in (edge.prompt, edge.location) if text)
+
+
+def _reading_order(graph: Mapping[str, Mapping[str, Edge]]) -> list[str]:
+    """The names as a thread may reach them, `$START` first; a node keeps them sorted by key."""
     order = [START]
     for name in order:
         targets = (edge.role for edge in graph[name].values())

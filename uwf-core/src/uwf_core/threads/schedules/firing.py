@@ -11,8 +11,7 @@ from uwf_core.ids import ThreadId
 from uwf_core.process.identity import hostname
 from uwf_core.process.leftovers import ATTEMPT_VARIABLE
 from uwf_core.thread.head import mark_unattended, read_head
-from uwf_core.thread.names import FINISHED
-from uwf_core.threads.schedules import SCHEDULES
+from uwf_core.thread.names import FINISHED, SCHEDULES
 from uwf_core.threads.schedules.stored import TAG, Schedule, Stored, find_schedule
 from uwf_core.threads.schedules.times import Timing, decide, next_time
 from uwf_core.threads.start import StartOptions, start_thread

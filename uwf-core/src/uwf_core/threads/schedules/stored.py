@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uwf_core.errors import CorruptNodeError, UnknownIdError, WrongStateError
 from uwf_core.fields.mismatch import FieldFault
 from uwf_core.fields.records import read_record, write_record
-from uwf_core.threads.schedules import SCHEDULES
+from uwf_core.thread.names import SCHEDULES
 from uwf_core.threads.schedules.times import Missed, Overlap
 
 if TYPE_CHECKING:
