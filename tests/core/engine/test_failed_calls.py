@@ -128,3 +128,16 @@ def test_without_the_edge_the_call_waits_for_a_person(project: Project, uwf: Cli
 def test_the_cost_of_a_failed_call_counts(project: Project, uwf: Client):
     thread = run_through(project, uwf, "leaf")
     assert read_head(uwf._engine.store, ThreadId(thread)).state.ledger["steps"] == 2
+
+
+def test_tick_takes_the_edge_of_a_failure_below_if_the_run_died_before(project: Project):
+    project.workflow("leaf", LEAF)
+    project.workflow("caller", CALLER.replace("CALLED", "leaf"))
+    script(project, FAILS)
+    killed = project.uwf("run", "caller", "-p", "Task.", env={"UWF_TEST_CRASH": "return:1"})
+    assert killed.exit_code == -9
+    script(project, DONE)
+    [thread] = project.uwf("tick").document["started"]
+    assert project.uwf("thread", "wait", thread).document["status"] == "completed"
+    with project.client() as uwf:
+        assert [status for _, status in roles(uwf, thread)] == ["$failed", "undone", "done"]

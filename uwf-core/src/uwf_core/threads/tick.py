@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypedDict
 from uwf_core.engine.retry import after_kill
 from uwf_core.errors import BusyError, UnknownIdError, UwfError
 from uwf_core.ids import ThreadId
-from uwf_core.thread.calls import shown_state, waiting_below
+from uwf_core.thread.calls import open_below, shown_state, waiting_below
 from uwf_core.thread.due import DEADLINE, REMINDER, due_until
 from uwf_core.thread.head import Head, read_head
 from uwf_core.thread.lifecycle import continues_alone, effective
@@ -214,11 +214,21 @@ def _due_ms(engine: "Engine", head: Head) -> int | None:
     """When an unattended thread that nobody runs may continue; None if a person has to act."""
     state = shown_state(engine.store, effective(head.state, is_running=False))
     if not continues_alone(state):
-        return None
+        return head.variable.updated_ms if _leads_on_below(engine, head) else None
     if state.status == "idle":
         return head.variable.updated_ms if state.wait is None else state.wait.until_ms
     times = map(_after_kill_ms, waiting_below(engine.store, head))
     return min((each for each in times if each is not None), default=None)
+
+
+def _leads_on_below(engine: "Engine", head: Head) -> bool:
+    """Whether a called thread has failed, and the run died before the edge of that was taken."""
+    below = open_below(engine.store, head.thread)
+    if head.state.suspension is not None or not below:
+        return False
+    from uwf_core.engine.given_up import is_given_up  # few calls fail
+
+    return any(is_given_up(engine, read_head(engine.store, each)) for each in below)
 
 
 def _after_kill_ms(waiting: "Waiting") -> int | None:
