@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from test_dispatch import CALLS, DONE, TWO
 from test_worker import Thread, wait
+from tests.core.engine.test_failed_calls import CALLER, FAILS, LEAF, roles
+from tests.core.engine.test_failed_calls import script as failing_script
 
 from uwf_core.client import Client
 from uwf_core.testing.project import Project
@@ -110,3 +112,21 @@ def test_threads_of_workers_have_the_results_of_one_process(project, workers_url
         assert sum(each.steps for each in ended) >= 2 * steps
         assert results(uwf, threads) == expected
     assert [(status, len(found)) for status, found in expected] == [("completed", steps)] * 2
+
+
+def test_the_failure_of_a_called_thread_leads_on_with_workers(project, workers_url):
+    """The commit that stores the failure makes the caller wanted, which takes its edge."""
+    project.workflow("leaf", LEAF)
+    project.workflow("caller", CALLER.replace("CALLED", "leaf"))
+    project.config("retry: {maxAttempts: 1}")
+    failing_script(project, FAILS)
+    project.env["UWF_STORE"] = workers_url
+    with project.client() as uwf:
+        thread = uwf.start("caller", "The task.", queue=True)["thread"]
+        workers = [Thread(project, job_seconds=0.0) for _ in range(2)]
+        try:
+            wait(lambda: len(uwf.steps(thread)) > 2)
+        finally:
+            for each in workers:
+                each.drain()
+        assert roles(uwf, thread)[:2] == [("worker", "$failed"), ("rescuer", "undone")]
