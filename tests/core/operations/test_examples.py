@@ -97,7 +97,9 @@ def template(tmp_path_factory):
     for name, text in (("fix-bug", FIX_BUG), ("review", REVIEW), ("triage", TRIAGE), ("ask", ASK)):
         project.workflow(name, text)
         (project.folder / f"{name}.yaml").write_text(text)
-    (project.folder / "release.yaml").write_text(RELEASE)
+    for name in ("release", "watch"):
+        text = RELEASE.replace("name: release", f"name: {name}")
+        (project.folder / f"{name}.yaml").write_text(text)
     project.script(STEPS, by_role=True, repeat=True)
     project.config(CONFIG)
     for name, text in {
@@ -164,6 +166,8 @@ def test_an_example_runs(example, place):
     for file in project.folder.rglob("*.yaml") if path == "workflow.new" else ():
         file.unlink()
     environment = {**project.env, "PATH": f"{Path(sys.executable).parent}:{project.env['PATH']}"}
+    if path in ("schedule.pause", "schedule.resume", "schedule.rm", "schedule.run"):
+        project.uwf("schedule", "add", "nightly", "30 2 * * *", "fix-bug", "-p", "The task")
     line = as_here(example, path, words)
     done = subprocess.run(
         ["bash", "-c", line], cwd=project.folder, env=environment, stdin=subprocess.DEVNULL,

@@ -77,6 +77,8 @@ class Position(Protocol):
         template of the workflow names one.
         """
         of = definition or self.definition
+        if not of.steps:
+            return None
         return earlier_steps(self.store, of, self.state, before=before, delivered=delivered)
 
     def call(self) -> tuple[str, str] | None:

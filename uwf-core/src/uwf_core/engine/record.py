@@ -60,7 +60,7 @@ def save_routed_step(run: "Run", attempt: "Attempt", output: Ref) -> Event:
 
             step = {**attempt.payload, "call": attempt.call}
             output_read = {**output_read, **place_in_step(engine.store, step)}
-        steps = steps_after(run, attempt, output_read)
+        steps = steps_after(run, attempt, output_read) if definition.steps else None
         route = apply_edge(definition, role, output_read, attempt.body, given, steps)
         to = route.decision(attempt.ended_ms)
     except RoutingFailed as failure:

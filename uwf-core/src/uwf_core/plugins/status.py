@@ -168,7 +168,7 @@ RESERVED: Mapping[str, Mapping[str, str]] = {
             (
                 *("agent", "bundle", "cas", "completion", "config", "demo", "doctor", "log"),
                 *("plugin", "prompt", "replay", "run", "setup", "step", "thread", "usage"),
-                *("inbox", "store", "tick", "watch", "workflow"),
+                *("inbox", "schedule", "store", "tick", "watch", "workflow"),
             ),
             CORE,
         ),

@@ -186,7 +186,9 @@ def move_head(
             tags[SESSION_HOSTS] = _dump(hosts)
     with store.writing():
         variable = store.set_variable(head.variable.name, ref, tags, head.variable)
-        if _has_times(head.variable.tags, head.state) or _has_times(tags, state):
+        before, after = head.state.suspension, state.suspension
+        expires = (before and before.expires) or (after and after.expires)
+        if expires or UNATTENDED in tags or UNATTENDED in head.variable.tags:
             from uwf_core.thread.due import move_due  # not for a thread that a person runs
 
             move_due(store, head, Head(head.thread, ref, state, variable))
@@ -194,10 +196,6 @@ def move_head(
     if QUEUED in tags:
         store.tell_workers(variable.name, moved)
     return moved
-
-
-def _has_times(tags: Mapping[str, str], state: ThreadState) -> bool:
-    return UNATTENDED in tags or bool(state.suspension and state.suspension.expires)
 
 
 def session_rests(store: "Store", step: "Step") -> bool:
@@ -333,7 +331,7 @@ _written: dict[str, tuple[Any, str]] = {}
 def _text(tag: str, value: Any, write: Callable[[Any], str]) -> str:
     known = _written.get(tag)
     if known is None or known[0] is not value:
-        if len(_written) >= _MOST_WRITTEN:  # a server sees the roles of many workflows
+        if known is None and len(_written) >= _MOST_WRITTEN:  # a server sees many workflows
             _written.clear()
         known = _written[tag] = value, write(value)
     return known[1]

@@ -221,7 +221,7 @@ def _check_kind(store: "Store", step: Step) -> None:
         raise _unusable(step, f"is a failed attempt ({payload['failure']['kind']})",
                         f"name the step after it; next: uwf step list {thread}")  # fmt: skip
     if payload["agent"] is None:
-        raise _unusable(step, "was made by uwf after a failure", "name the step after it")
+        raise _unusable(step, "was made by the engine after a failure", "name the step after it")
     if call_of(payload)["children"] is not None:
         raise _unusable(step, f"is the joint result of the branches of {role}",
                         f"name steps of the branches; next: uwf thread show {thread}")  # fmt: skip
