@@ -194,3 +194,15 @@ graph:
     assert roles(uwf, thread) == [("worker", "gave-up")]
     assert {each["verdict"] for each in uwf.replay(thread)["steps"]} == {"same"}
     assert project.uwf("cas", "verify").exit_code == 0
+
+
+def test_an_edge_that_leads_back_to_the_same_failure_ends_for_a_person(
+    project: Project, uwf: Client
+):
+    back = "    $failed: {role: developer, prompt: Again., location: nowhere}\n"
+    thread = started(project, uwf, text(back), developer(FAILS))
+    outcome = uwf.exec(thread, until_done=True)
+    assert (outcome.exit_code, outcome.document["suspendReason"]) == (1, "failure")
+    assert len(roles(uwf, thread)) == 5  # the first one failed otherwise
+    assert [each["thread"] for each in uwf.inbox()] == [thread]
+    assert uwf.verify(thread)["problems"] == []

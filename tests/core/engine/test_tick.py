@@ -176,6 +176,21 @@ def test_tick_does_not_continue_a_run_that_ended_at_its_most_steps(
     assert not is_unattended(uwf, thread)
 
 
+def test_tick_continues_a_run_in_the_background_that_ended_at_its_most_steps(
+    project: Project, uwf: Client
+):
+    project.workflow("loop", with_retry("    limits: {maxUnchanged: 0}\n"))
+    thread = uwf.start("loop", "The task.")["thread"]
+    steps = [{"role": "reviewer", "output": {"$status": "rejected", "comments": f"{n}"}}
+             for n in range(51)]  # fmt: skip
+    project.script([developer(DONE), *steps, APPROVED], by_role=True)
+    uwf.exec(thread, until_done=True, background=True)
+    until(lambda: not uwf.show(thread)["running"], 60)
+    assert (uwf.show(thread)["status"], uwf.show(thread)["steps"]) == ("idle", 100)
+    assert project.uwf("tick").document["started"] == [thread]
+    until(completed(uwf, thread))
+
+
 def test_a_pass_reads_only_the_threads_that_are_due(
     project: Project, uwf: Client, monkeypatch: pytest.MonkeyPatch
 ):

@@ -40,6 +40,9 @@ def follow_failure(engine: "Engine", head: "Head", at_ms: int, status: str = FAI
     edge, asked = definition.graph.get(role, {}).get(status), _asked_for(engine, head)
     if edge is None or asked["replaces"] is not None:  # a person wanted another reply
         return head
+    most = definition.roles[role].max_unchanged
+    if most and state.role(role).unchanged >= most:  # the edge has led back to the same failure
+        return head
     output["$status"] = edge.as_ or status
     type_ = engine.store.put_schema(FAILED_SCHEMA, trusted=True)
     payload: StepPayload = {

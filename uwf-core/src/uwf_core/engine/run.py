@@ -92,8 +92,9 @@ def run_steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
         head = mark_unattended(run.engine.store, run.head, is_unattended=goes_on)
         run = run._replace(head=head)
     outcome = _announced_steps(run, options, intent)
-    is_capped = options.until_done and outcome.exit_code == ExitCode.LIMIT
-    if run.cancel.reason == BY_CTRL_C or is_capped:  # `tick` has no such cap
+    is_watched = options.until_done and options.announce is None
+    is_capped = is_watched and outcome.exit_code == ExitCode.LIMIT  # `tick` continues the others
+    if run.cancel.reason == BY_CTRL_C or is_capped:
         now = read_head(run.engine.store, run.head.thread)
         mark_unattended(run.engine.store, now, is_unattended=False)
     return outcome
