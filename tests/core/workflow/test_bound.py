@@ -98,6 +98,20 @@ def test_a_loop_is_bounded_by_its_scarcest_role(limits: Any, most: int | None, w
     assert bound(loop(limits, most)).words() == words
 
 
+@pytest.mark.parametrize(
+    ("target", "limits", "words"),
+    [
+        ("$END", {}, "at most 8 agent calls"),
+        ("developer", {}, "unbounded: developer -> developer"),
+        ("developer", {"developer": {"maxVisits": 3}}, "at most 6 agent calls"),
+    ],
+)
+def test_failing_visits_are_no_steps_for_a_limit(target: str, limits: Any, words: str) -> None:
+    workflow = loop(limits, 7)
+    workflow["graph"]["developer"]["$failed"] = {"role": target, "limits": None}
+    assert bound(workflow).words() == words
+
+
 def test_steps_of_persons_are_no_agent_calls() -> None:
     workflow = loop({"reviewer": {"maxVisits": 2}})
     workflow["roles"]["reviewer"]["human"] = True

@@ -120,7 +120,7 @@ def _open_call(call: "RecordedCall") -> str:
 
 def _step_text(step: "RecordedStep") -> str:
     took = "answered by a person" if step.is_answer else f"{step.duration_ms / 1000:.1f} s"
-    facts = f"{step.ref} · {step.alias or step.node['agent']} · {took}"
+    facts = f"{step.ref} · {step.alias or step.node['agent'] or 'uwf'} · {took}"
     if step.child is not None:
         facts += f"\n\nThread {step.child}; next: `uwf thread read {step.child}`"
     if count := len(step.files):

@@ -6,7 +6,7 @@ graph without cycles, branches and limits of calls the bound is exact; elsewhere
 but never too low.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache, reduce
 from typing import Literal, NamedTuple
 
@@ -200,6 +200,18 @@ class _Called(NamedTuple):
     thread: "_Entered"
 
 
+def _failing(graph: WalkGraph, members: Collection[str], again: Count) -> Count:
+    """What failing visits add to a limit of steps, for which they do not count."""
+    added: Count = 0
+    for name in members:
+        target = graph.edges[name].get(FAILED)
+        times = add(again, 1) if target == START else 1
+        if target in members and target != START:
+            times = graph.visits[name].runs
+        added = add(added, multiply(times, graph.visits[name].most if target else 0))
+    return added
+
+
 class _Counter:
     """Counts each step of a role as `counts` says, at most `largest`. `steps` counts each once,
     None in that one itself.
@@ -247,7 +259,9 @@ class _Counter:
         arrived: dict[str, Count] = {graph.first: 0}
         most: Count = 0
         ending: dict[str, Count] = {}
+        ceiling = self._ceiling(run.workflow.limits)
         for members in components([graph.first], graph.after) if graph.first in graph.edges else ():
+            ceiling = add(ceiling, _failing(graph, members, run.again))
             if arrived.keys().isdisjoint(members):  # only a later call leads there
                 continue
             inside, leaving = self._through(run, graph, members, arrived)
@@ -257,7 +271,6 @@ class _Counter:
                 if target == END:
                     ending[status] = max(ending.get(status, 0), count)
                 arrived[target] = max(arrived.get(target, 0), count)
-        ceiling = self._ceiling(run.workflow.limits)
         return _Walks(min(most, ceiling), {key: min(each, ceiling) for key, each in ending.items()})
 
     def _through(
@@ -307,7 +320,8 @@ class _Counter:
         runs = min(UNLIMITED if FAILED in statuses else steps, max_visits(role.limits))
         if role.workflow is None:
             each: Count = self._counts(role)
-            total = min(self._ceiling(role.limits), multiply(runs, each))
+            most = UNLIMITED if FAILED in statuses else self._ceiling(role.limits)
+            total = min(most, multiply(runs, each))
             return Visit(each, dict.fromkeys(statuses, each), runs, total)
         if run.depth == 0:  # the call suspends the thread
             return Visit(0, {}, 1, 0)
@@ -321,7 +335,7 @@ class _Counter:
         most = min(ceiling, max(each.most for each in walks))
         if FAILED in statuses:  # the next call creates a new thread
             ending |= {FAILED: most}
-            return Visit(most, ending, runs, min(steps, multiply(runs, most)))
+            return Visit(most, ending, runs, multiply(runs, most))
         whole = calls[0]._replace(again=max(0, runs - 1))
         total = min(steps, self.walks(whole).most)
         # Each call takes a step, so a thread that cannot take more of them ends the calls.

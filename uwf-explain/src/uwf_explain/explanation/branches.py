@@ -16,10 +16,16 @@ def is_fan_out(role: str) -> bool:
     return "/" in role
 
 
-def rule_of(role: str, status: str | None) -> str:
-    """The place of an edge in the workflow's file."""
-    source, slash, taken = role.rpartition("/")
-    return f"rule graph.{source}.{taken}.then.{status}" if slash else f"rule graph.{role}.{status}"
+def rule_of(step: RecordedStep) -> str:
+    """The place of the edge of a step in the workflow's file."""
+    if step.node["agent"] is None:
+        return f"the edge of a failure of {step.role}: its $failed or expired, or $any.$failed"
+    source, slash, taken = step.role.rpartition("/")
+    return (
+        f"rule graph.{source}.{taken}.then.{step.status}"
+        if slash
+        else (f"rule graph.{step.role}.{step.status}")
+    )
 
 
 def asked_branches(step: RecordedStep, around: Surroundings) -> Statement:
@@ -31,7 +37,7 @@ def asked_branches(step: RecordedStep, around: Surroundings) -> Statement:
         f"workflow began {_runs(len(step.calls))}."
     )
     refs = (previous.ref, step.workflow.ref)
-    return Statement("asked", text, refs, note=rule_of(previous.role, previous.status))
+    return Statement("asked", text, refs, note=rule_of(previous))
 
 
 def _runs(count: int) -> str:

@@ -149,7 +149,7 @@ def _asked(step: RecordedStep, around: Surroundings) -> Iterator[Statement]:
             f"The role {role} was next because step {previous.number} ({previous.role}) ended "
             f"with {quoted(previous.status)}."
         )
-        note = rule_of(previous.role, previous.status)
+        note = rule_of(previous)
         yield Statement("asked", text, (previous.ref, workflow.ref), note=note)
 
 
@@ -278,7 +278,7 @@ def _route(step: RecordedStep) -> Statement:
         text = f"With this the {step.role} stopped the run to ask a person, and waited:"
         return Statement("route", text, (step.ref,), to["message"], brief=asked)
     begin = f"Because the decision was {quoted(step.status)}, the workflow {quoted(workflow.name)}"
-    note = f"field $status, {rule_of(step.role, step.status)}"
+    note = f"field $status, {rule_of(step)}"
     if to["status"] == "completed":
         return Statement("route", f"{begin} ends the run.", refs, note=note)
     if to["status"] == "suspended":
