@@ -88,7 +88,7 @@ def test_a_holder_that_is_cut_off_learns_it_before_others_take_over(another_url,
     assert told.wait(20 + 3)
     assert others.lock(NAME, holder()) is None or time.monotonic() - begun >= 2
     while others.lock(NAME, holder(8)) is None:
-        assert time.monotonic() - begun < 3 + 5
+        assert time.monotonic() - begun < 3 + 15  # a busy machine
         time.sleep(0.05)
     with pytest.raises(UwfError):
         mine.commit(step(1, None)._replace(leases=[lease]))
