@@ -109,11 +109,11 @@ def _wanted(engine: "Engine", head: Head) -> tuple[bool, int]:
     state = head.state
     if state.status in FINISHED:
         return False, 0
-    if engine.definition(state.workflow).calls:
+    definition = engine.definition(state.workflow)
+    if definition.calls:
         calls = open_calls(engine.store, ThreadId(state.thread))
         if calls:  # the end of the last one makes the thread wanted
-            role = engine.definition(state.workflow).roles[calls[0].role]
-            gives_up = leads_on(engine.definition(state.workflow), role)
+            gives_up = leads_on(definition, definition.roles[calls[0].role])
             return all(_has_ended(engine, call.child, gives_up=gives_up) for call in calls), 0
     if state.suspension is None or state.attempt is not None:
         return True, 0 if state.wait is None else state.wait.until_ms

@@ -1,5 +1,6 @@
 """The policy of retries: which failed attempts are made again by themselves, and how often."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 from uwf_core.api.retry import Retry
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from uwf_core.thread.types import RetryPayload
     from uwf_core.workflow.bound import Factor
     from uwf_core.workflow.definition import Role
+
+_Origin = Literal["role", "config", "run", "worker", "tick"]
 
 ONCE: Final = Retry(max_attempts=1)
 """The usual policy of commands: a person sees the failure and decides."""
@@ -30,14 +33,11 @@ def policy_of(run: "Run", attempt: "Attempt", failure: AgentFailure) -> "RetryPa
     A limit that lasts longer than a run may wait leads to the next agent of `anyOf`, if there is
     one; a shorter one is waited for.
     """
-    kind, others = failure.kind, attempt.choice.others
-    leaves = bool(others) and kind.word == "rate_limited"
-    if leaves and _may_wait(run, attempt, failure):
-        leaves, others = False, ()
+    kind = failure.kind
     if kind is FailureKind.INTERRUPTED:
         return None
     role = run.definition.roles.get(attempt.payload["role"])
-    origin: Literal["role", "config", "run", "worker", "tick"] = "role"
+    origin: _Origin = "role"
     retry = None if role is None else role.retry
     if retry is None:
         origin, retry = "config", run.engine.settings.retry
@@ -48,29 +48,33 @@ def policy_of(run: "Run", attempt: "Attempt", failure: AgentFailure) -> "RetryPa
             origin, retry = "tick", UNWATCHED
         else:
             origin, retry = "run", ONCE
-    return {
-        "failures": 1 if attempt.by_person else attempt.head.state.failures + 1,
-        "maxAttempts": retry.max_attempts,
-        "interval": retry.interval,
-        "backoff": retry.backoff,
-        "maxInterval": retry.max_interval,
-        "on": [word for word in retry.on if not leaves or word != kind.word],
-        "origin": origin,
-        "fallback": list(others),
-    }
+    others, on = attempt.choice.others, retry.on
+    if others and kind is FailureKind.RATE_LIMIT:
+        if _may_wait(run, attempt, failure):
+            others = ()
+        else:
+            on = tuple(word for word in on if word != kind.word)
+    failures = 1 if attempt.by_person else attempt.head.state.failures + 1
+    return _stored(retry._replace(on=on), failures, origin, others)
 
 
 def policy_of_call(attempt: "Attempt") -> "RetryPayload":
     """The policy for a call whose thread has failed: what failed there has had its attempts."""
+    return _stored(ONCE._replace(on=()), attempt.head.state.failures + 1, "run")
+
+
+def _stored(
+    retry: Retry, failures: int, origin: _Origin, fallback: Sequence[str] = ()
+) -> "RetryPayload":
     return {
-        "failures": attempt.head.state.failures + 1,
-        "maxAttempts": ONCE.max_attempts,
-        "interval": ONCE.interval,
-        "backoff": ONCE.backoff,
-        "maxInterval": ONCE.max_interval,
-        "on": [],
-        "origin": "run",
-        "fallback": [],
+        "failures": failures,
+        "maxAttempts": retry.max_attempts,
+        "interval": retry.interval,
+        "backoff": retry.backoff,
+        "maxInterval": retry.max_interval,
+        "on": list(retry.on),
+        "origin": origin,
+        "fallback": list(fallback),
     }
 
 

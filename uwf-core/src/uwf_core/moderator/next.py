@@ -4,7 +4,7 @@ Pure: no input, no output, no model. The same output always gives the same route
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from uwf_core.errors import RoutingFailed
 from uwf_core.thread.decisions import ends, runs, waits
@@ -65,13 +65,14 @@ def expiry(within: float | None, edge: ExpiredEdge | None, at_ms: int) -> Expiry
     """
     if within is None:
         return None
-    deadline = at_ms + round(within * 1000)
-    if edge is None or edge.as_ is not None:
-        return {**_NO_ROLE, "deadline": deadline, "status": None if edge is None else edge.as_}
-    return {**_NO_ROLE, "deadline": deadline, "role": edge.role, "prompt": edge.prompt}
-
-
-_NO_ROLE: Final[ExpiryPayload] = {"deadline": 0, "role": None, "prompt": None, "status": None}
+    ends_as = None if edge is None else edge.as_
+    leads = edge if ends_as is None else None
+    return {
+        "deadline": at_ms + round(within * 1000),
+        "role": leads and leads.role,
+        "prompt": leads and leads.prompt,
+        "status": ends_as,
+    }
 
 
 def expired_of_role(

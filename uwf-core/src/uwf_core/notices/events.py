@@ -92,18 +92,18 @@ def reminders_of(engine: "Engine", thread: str, about: str) -> list[Notice]:
     above = calling_heads(engine.store, head.state) if head.state.caller else []
     root, text = RecordedThread(engine, above[-1] if above else head), engine.redactor.text
     waiting = waiting_below(engine.store, head)
-    for now, suspension in [each for each in waiting if each.suspension.reason != "interrupted"][
-        :1
-    ]:
-        seq, workflow = now.state.seq - 1, text(root.stored.workflow_name)
-        return [
-            Notice(
-                f"{now.thread}.{seq}.{crc32(about.encode()):08x}", "suspended", root.id, now.thread,
-                seq, engine.now_ms(), workflow, text(first_line(root.task)), suspension.role,
-                text(suspension.message), f"{workflow}: {suspension.role} waits for you; {about}",
-            )
-        ]  # fmt: skip
-    return []
+    first = next((each for each in waiting if each.suspension.reason != "interrupted"), None)
+    if first is None:
+        return []
+    now, suspension = first
+    seq, workflow = now.state.seq - 1, text(root.stored.workflow_name)
+    return [
+        Notice(
+            f"{now.thread}.{seq}.{crc32(about.encode()):08x}", "suspended", root.id, now.thread,
+            seq, engine.now_ms(), workflow, text(first_line(root.task)), suspension.role,
+            text(suspension.message), f"{workflow}: {suspension.role} waits for you; {about}",
+        )
+    ]  # fmt: skip
 
 
 def _decisions(

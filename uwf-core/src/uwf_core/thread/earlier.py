@@ -17,11 +17,7 @@ Delivered = tuple[str, Mapping[str, Any], str]
 
 
 class EarlierSteps(Mapping[str, Any]):
-    """The newest output of each role with its text, read when a template names it.
-
-    Attributes:
-        used: the steps that templates have named.
-    """
+    """The newest output of each role with its text, read when a template names it."""
 
     def __init__(
         self,
@@ -38,7 +34,6 @@ class EarlierSteps(Mapping[str, Any]):
         self._newest = newest
         is_own = delivered is not None and has_own_status(delivered[1].get(STATUS))
         self._delivered = delivered if is_own else None
-        self.used = set[str]()
 
     def __getitem__(self, name: str) -> Mapping[str, Any]:
         role, own = self._roles[name], self._delivered
@@ -47,7 +42,6 @@ class EarlierSteps(Mapping[str, Any]):
         ref = self._newest(role)
         if ref is None:
             raise KeyError(name)
-        self.used.add(ref)
         step = read_step(self._store, Ref(ref))
         return {**output_of(self._store, step), BODY: body_of(self._store, step)}
 

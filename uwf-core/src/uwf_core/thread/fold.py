@@ -224,14 +224,12 @@ def _step(state: ThreadState, event: Event) -> ThreadState:
         tries=0,
         failures=0,
         kills=0,
-        substitutes=_delivering(state.substitutes) if state.substitutes else {},
+        substitutes={name: Substitute(each.word) for name, each in state.substitutes.items()}
+        if state.substitutes
+        else {},
         expired=None,
     )
     return decided(state, payload["next"])
-
-
-def _delivering(found: Mapping[str, Substitute]) -> Mapping[str, Substitute]:
-    return {role: Substitute(each.word) for role, each in found.items()}
 
 
 def _asked(state: ThreadState, event: Event) -> ThreadState:

@@ -1,7 +1,7 @@
 """`uwf tick`: one pass over schedules and the threads that continue by themselves, for cron and the
 like.
 
-It acts on unattended threads alone (`thread.head.UNATTENDED`); a schedule makes such ones. Two
+It acts on unattended threads alone (`thread.names.UNATTENDED`); a schedule makes such ones. Two
 passes at once are harmless: the lock of a thread decides which of their runs has it.
 """
 
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from uwf_core.api.store import Variable
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.watch import Watch
-    from uwf_core.ids import ThreadId
-from uwf_core.thread.calls import Waiting
+    from uwf_core.thread.calls import Waiting
 
 
 class TickProblem(TypedDict):
