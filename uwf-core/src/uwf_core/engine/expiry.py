@@ -4,7 +4,6 @@ import json
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.events import save_event
-from uwf_core.engine.plan import earlier_steps
 from uwf_core.errors import WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import expired_of_role, expiry
@@ -27,10 +26,10 @@ def expiry_of_question(run: "Run", attempt: "Attempt") -> "ExpiryPayload | None"
     """
     role, asked_ms = run.definition.roles[attempt.payload["role"]], attempt.ended_ms
     if role.expired is not None:
-        from uwf_core.thread.history import read_input  # few roles have a deadline
+        from uwf_core.thread.earlier import earlier_steps  # few roles have a deadline
+        from uwf_core.thread.history import typed_input
 
-        is_typed = run.definition.input is not None
-        given = read_input(run.engine.store, attempt.head.state) if is_typed else None
+        given = typed_input(run.engine.store, run.definition, attempt.head.state)
         steps = earlier_steps(run.engine.store, run.definition, attempt.head.state)
         to = expired_of_role(run.definition, role, given, steps)
         return expiry(role.within, to, asked_ms)

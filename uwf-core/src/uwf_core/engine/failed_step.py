@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core import __version__
 from uwf_core.api.sums import NOTHING_USED
-from uwf_core.engine.plan import earlier_steps, last_attempt
+from uwf_core.engine.plan import last_attempt
 from uwf_core.errors import RoutingFailed
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import apply_edge
 from uwf_core.thread.decisions import Event, asked_for, waits
+from uwf_core.thread.earlier import earlier_steps
 from uwf_core.thread.failed import failed_output
 from uwf_core.thread.fold import fold
 from uwf_core.thread.head import move_head
-from uwf_core.thread.history import failed_steps, read_input
+from uwf_core.thread.history import failed_steps, typed_input
 from uwf_core.thread.names import attempts_prefix
 from uwf_core.thread.types import StepPayload
 from uwf_core.workflow.definition import FAILED
@@ -92,7 +93,7 @@ def _asked_for(engine: "Engine", head: "Head") -> "AskedForPayload":
 
 def _next(engine: "Engine", head: "Head", output: "Mapping[str, Any]", at_ms: int) -> "NextPayload":
     definition = engine.definition(Ref(head.state.workflow))
-    given = None if definition.input is None else read_input(engine.store, head.state)
+    given = typed_input(engine.store, definition, head.state)
     assert head.state.suspension is not None
     role, steps = head.state.suspension.role, earlier_steps(engine.store, definition, head.state)
     try:

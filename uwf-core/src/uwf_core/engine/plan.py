@@ -18,18 +18,18 @@ from uwf_core.thread.history import (
     failed_steps,
     newest_first,
     output_of,
-    read_input,
     read_step,
     root_task,
     sayings,
     text_at,
+    typed_input,
 )
 from uwf_core.thread.names import ALIAS_TAG, attempts_prefix
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
     from uwf_core.cas.store import Store
-    from uwf_core.engine.context import Run
+    from uwf_core.engine.context import Attempt, Run
     from uwf_core.thread.decisions import Suspension
     from uwf_core.thread.earlier import Delivered, EarlierSteps
     from uwf_core.thread.head import Head
@@ -79,6 +79,8 @@ class Position(Protocol):
         of = definition or self.definition
         if not of.steps:
             return None
+        from uwf_core.thread.earlier import earlier_steps  # not for every workflow
+
         return earlier_steps(self.store, of, self.state, before=before, delivered=delivered)
 
     def call(self) -> tuple[str, str] | None:
@@ -136,8 +138,7 @@ class HeadPosition(Position):
         self.definition = run.definition
         self.state = head.state
         self.prev = None if head.at_start else str(head.ref)
-        has_input = self.definition.input is not None
-        self.given = read_input(self.store, self.state) if has_input else None
+        self.given = typed_input(self.store, self.definition, self.state)
 
     def last(self) -> Task:
         """The task of the head step; its instruction is not needed again."""
@@ -201,21 +202,15 @@ class HeadPosition(Position):
         return (read_step(self.store, ref) for ref in failed_steps(self.store, self._head.state))
 
 
-def earlier_steps(
-    store: "Store",
-    definition: "Definition",
-    state: "ThreadState",
-    *,
-    before: int | None = None,
-    delivered: "Delivered | None" = None,
-) -> "EarlierSteps | None":
-    """See `Position.steps`."""
-    if not definition.steps:
+def steps_after(run: "Run", attempt: "Attempt", output: Any) -> "EarlierSteps | None":
+    """The newest output of each role after that of an attempt; None as `Position.steps`."""
+    if not run.definition.steps:
         return None
-    from uwf_core.thread.earlier import EarlierSteps, newest_in  # not for every workflow
+    from uwf_core.thread.earlier import earlier_steps  # not for every workflow
 
-    before = state.steps + 1 if before is None else before
-    return EarlierSteps(store, definition.steps, newest_in(store, state, before), delivered)
+    store, state, task = run.engine.store, attempt.head.state, attempt.payload
+    delivered = task["role"], output, attempt.body
+    return earlier_steps(store, run.definition, state, before=task["number"], delivered=delivered)
 
 
 def recorded_task(store: "Store", node: "Mapping[str, Any]") -> Task:

@@ -8,7 +8,7 @@ from uwf_core import __version__
 from uwf_core.api.agent import usage_payload
 from uwf_core.api.redact import guess
 from uwf_core.engine.converse import raw_text
-from uwf_core.engine.plan import earlier_steps
+from uwf_core.engine.plan import steps_after
 from uwf_core.errors import AgentFailure, RoutingFailed
 from uwf_core.extract.typed import SUSPEND_SCHEMA
 from uwf_core.ids import Ref
@@ -16,7 +16,7 @@ from uwf_core.moderator.next import apply_edge
 from uwf_core.process import crash_points
 from uwf_core.thread.calls import started_by
 from uwf_core.thread.decisions import NO_CALL, Event, session_payload, waits, workspace_of
-from uwf_core.thread.history import failed_steps, read_input, read_step
+from uwf_core.thread.history import failed_steps, read_step, typed_input
 from uwf_core.thread.types import ATTEMPTED, FailurePayload, NextPayload, StepPayload
 from uwf_core.workflow.definition import SUSPEND
 from uwf_core.workflow.variants import STATUS
@@ -24,7 +24,6 @@ from uwf_core.workflow.variants import STATUS
 if TYPE_CHECKING:
     from uwf_core.engine.context import Attempt, Run
     from uwf_core.engine.engine import Engine
-    from uwf_core.thread.earlier import EarlierSteps
     from uwf_core.thread.types import CallPayload, FilesPayload
 
 
@@ -52,32 +51,20 @@ def save_routed_step(run: "Run", attempt: "Attempt", output: Ref) -> Event:
     assert attempt.output is not None
     try:
         definition = run.definition
-        typed = definition.input is not None
-        given = read_input(engine.store, attempt.head.state) if typed else None
+        given = typed_input(engine.store, definition, attempt.head.state)
         output_read = attempt.output
         if attempt.call is not None and attempt.call["child"] is not None:
             from uwf_core.thread.worktree import place_in_step  # for calls
 
             step = {**attempt.payload, "call": attempt.call}
             output_read = {**output_read, **place_in_step(engine.store, step)}
-        steps = steps_after(run, attempt, output_read) if definition.steps else None
+        steps = steps_after(run, attempt, output_read)
         route = apply_edge(definition, role, output_read, attempt.body, given, steps)
         to = route.decision(attempt.ended_ms)
     except RoutingFailed as failure:
         attempt.failure = failure
         to = unrouted(engine, failure, role)
     return _save_step(engine, attempt, output, to, failed_steps(engine.store, attempt.head.state))
-
-
-def steps_after(
-    run: "Run", attempt: "Attempt", output: "Mapping[str, Any]"
-) -> "EarlierSteps | None":
-    """The newest output of each role after that of an attempt."""
-    task, delivered = attempt.payload, (attempt.payload["role"], output, attempt.body)
-    state, before = attempt.head.state, task["number"]
-    return earlier_steps(
-        run.engine.store, run.definition, state, before=before, delivered=delivered
-    )
 
 
 def save_failed_step(

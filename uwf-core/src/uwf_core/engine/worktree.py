@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from uwf_core.api.extract import ExtractProblem
 from uwf_core.engine.events import save_worktree
 from uwf_core.engine.labels import note
-from uwf_core.engine.plan import earlier_steps
+from uwf_core.engine.plan import steps_after
 from uwf_core.errors import RoutingFailed, UsageError, WrongStateError
 from uwf_core.files.surroundings import changes_outside, surroundings_of
 from uwf_core.files.unfinished import changed_submodules, doubtful, find_unfinished
@@ -29,7 +29,7 @@ from uwf_core.process import crash_points
 from uwf_core.process.git import GitFailed
 from uwf_core.thread.calls import STARTED
 from uwf_core.thread.decisions import Worktree
-from uwf_core.thread.history import read_input
+from uwf_core.thread.history import typed_input
 from uwf_core.thread.worktree import branch_of
 from uwf_core.workflow.variants import STATUS
 
@@ -208,18 +208,11 @@ def unfinished_work(run: "Run", attempt: "Attempt") -> "tuple[ExtractProblem, ..
 def _is_reported(run: "Run", attempt: "Attempt") -> bool:
     """Whether a person is asked next, or a program has failed, and the thread continues."""
     assert attempt.output is not None
-    definition, role, given = run.definition, attempt.task.role, None
-    if definition.input is not None:
-        given = read_input(run.engine.store, attempt.head.state)
+    definition, role = run.definition, attempt.task.role
+    given = typed_input(run.engine.store, definition, attempt.head.state)
     program = definition.roles[role].program
     try:
-        steps = earlier_steps(
-            run.engine.store,
-            definition,
-            attempt.head.state,
-            before=attempt.task.number,
-            delivered=(role, attempt.output, attempt.body),
-        )
+        steps = steps_after(run, attempt, attempt.output)
         to = apply_edge(definition, role, attempt.output, attempt.body, given, steps)
     except RoutingFailed:
         return False

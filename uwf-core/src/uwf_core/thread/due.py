@@ -6,7 +6,7 @@ them as well, in the same transaction; most moves change none.
 
 from typing import TYPE_CHECKING
 
-from uwf_core.ids import ThreadId
+from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.names import UNATTENDED
 
 if TYPE_CHECKING:
@@ -43,6 +43,17 @@ def due_times(state: "ThreadState", *, is_unattended: bool) -> frozenset[int]:
     if state.status != "idle":
         return _NEVER
     return frozenset((state.wait.until_ms,)) if state.wait and is_unattended else alone
+
+
+def move_with_times(
+    store: "VariableStore", head: "Head", ref: Ref, state: "ThreadState", tags: dict[str, str]
+) -> "Head":
+    """The head moved to another node, state and tags, and with it the times of its thread."""
+    with store.writing():
+        variable = store.set_variable(head.variable.name, ref, tags, head.variable)
+        moved = head._replace(ref=ref, state=state, variable=variable)
+        move_due(store, head, moved)
+    return moved
 
 
 def move_due(store: "VariableStore", old: "Head | None", now: "Head") -> None:

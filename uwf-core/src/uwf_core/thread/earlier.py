@@ -10,6 +10,7 @@ from uwf_core.workflow.variants import BODY, STATUS
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.thread.state import ThreadState
+    from uwf_core.workflow.definition import Definition
 
 
 Delivered = tuple[str, Mapping[str, Any], str]
@@ -62,7 +63,24 @@ def is_delivered(step: Mapping[str, Any]) -> bool:
     return step["agent"] is not None and has_own_status(step["status"])
 
 
-def newest_in(store: "Store", state: "ThreadState", before: int) -> Callable[[str], str | None]:
+def earlier_steps(
+    store: "Store",
+    definition: "Definition",
+    state: "ThreadState",
+    *,
+    before: int | None = None,
+    delivered: Delivered | None = None,
+) -> EarlierSteps | None:
+    """The newest output of each role of a thread, before a step and with what it delivered; None if
+    no template of the workflow names one.
+    """
+    if not definition.steps:
+        return None
+    newest = _newest_in(store, state, state.steps + 1 if before is None else before)
+    return EarlierSteps(store, definition.steps, newest, delivered)
+
+
+def _newest_in(store: "Store", state: "ThreadState", before: int) -> Callable[[str], str | None]:
     """Find the newest step of a role in a thread before a number, but for `$` statuses."""
 
     def newest(role: str) -> str | None:

@@ -184,17 +184,17 @@ def move_head(
         tags.pop(SESSION_HOSTS, None)
         if hosts := hosts_after(head.session_hosts, head.state, state):
             tags[SESSION_HOSTS] = _dump(hosts)
-    with store.writing():
-        variable = store.set_variable(head.variable.name, ref, tags, head.variable)
-        before, after = head.state.suspension, state.suspension
-        expires = (before and before.expires) or (after and after.expires)
-        if expires or UNATTENDED in tags or UNATTENDED in head.variable.tags:
-            from uwf_core.thread.due import move_due  # not for a thread that a person runs
+    before, after = head.state.suspension, state.suspension
+    expires = (before and before.expires) or (after and after.expires)
+    if expires or UNATTENDED in tags or UNATTENDED in head.variable.tags:
+        from uwf_core.thread.due import move_with_times  # not for a thread that a person runs
 
-            move_due(store, head, Head(head.thread, ref, state, variable))
-    moved = Head(head.thread, ref, state, variable)
+        moved = move_with_times(store, head, ref, state, tags)
+    else:
+        variable = store.set_variable(head.variable.name, ref, tags, head.variable)
+        moved = Head(head.thread, ref, state, variable)
     if QUEUED in tags:
-        store.tell_workers(variable.name, moved)
+        store.tell_workers(moved.variable.name, moved)
     return moved
 
 

@@ -16,6 +16,7 @@ from uwf_core.thread.state import ThreadState
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.thread.types import GuidancePayload, StartPayload, StepPayload
+    from uwf_core.workflow.definition import Definition
 
 
 class Step(NamedTuple):
@@ -85,6 +86,11 @@ def read_input(store: "Store", state: ThreadState) -> Any:
     else:
         ref = read_start(store, Ref(state.start))["input"]
     return None if ref is None else store.payload(Ref(ref))
+
+
+def typed_input(store: "Store", definition: "Definition", state: ThreadState) -> Any:
+    """What `input` means in the templates of a workflow; None if it has no typed input."""
+    return None if definition.input is None else read_input(store, state)
 
 
 def newest_first(

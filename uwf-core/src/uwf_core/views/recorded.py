@@ -28,11 +28,11 @@ from uwf_core.thread.history import (
     is_step,
     newest_first,
     oldest_first,
-    read_input,
     read_start,
     read_step,
     step_at,
     text_at,
+    typed_input,
     unordered_events,
 )
 from uwf_core.thread.lifecycle import effective
@@ -159,8 +159,7 @@ class RecordedThread:
     @property
     def input(self) -> Any:
         """The typed input, None if the workflow has none."""
-        has_input = self.workflow.input is not None
-        return read_input(self._engine.store, self._head.state) if has_input else None
+        return typed_input(self._engine.store, self.workflow, self._head.state)
 
     @property
     def workflow(self) -> "Definition":
