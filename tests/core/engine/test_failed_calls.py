@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from tests.core.engine.test_failed_edges import FAILS, roles
+
 from uwf_core.client import Client
 from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
@@ -55,7 +57,6 @@ graph:
   rescuer:
     undone: {role: worker, prompt: Once more.}
 """
-FAILS = {"fail": {"kind": "crashed", "message": "as scripted"}}
 DONE = {"$status": "done"}
 UNDONE = {"role": "rescuer", "output": {"$status": "undone"}}
 
@@ -76,10 +77,6 @@ def run_through(project: Project, uwf: Client, called: str) -> str:
     script(project, DONE)
     assert uwf.exec(thread, until_done=True).document["status"] == "completed"
     return thread
-
-
-def roles(uwf: Client, thread: str) -> list[tuple[str, str]]:
-    return [(str(each["role"]), str(each["status"])) for each in uwf.steps(thread)[1:]]
 
 
 def check(project: Project, uwf: Client, thread: str) -> None:

@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from tests.core.engine.test_retries import FAILED as FAILS
+from tests.core.engine.test_retries import developer
 
 from uwf_core.client import Client
 from uwf_core.errors import CorruptNodeError, DefinitionError
@@ -13,7 +15,6 @@ from uwf_core.thread.fold import begin, fold
 from uwf_core.thread.head import read_head
 from uwf_core.thread.history import own_events, state_of_thread
 
-FAILS = {"fail": {"kind": "crashed", "message": "as scripted"}}
 AUTH = {"fail": {"kind": "auth", "message": "no key"}}
 INTERNAL = {"fail": {"kind": "internal", "message": "a fault"}}
 EDGE = '    $failed: {role: rescuer, prompt: "{{kind}}, {{{message}}}, {{attempts}}"}\n'
@@ -43,10 +44,6 @@ UNDONE = {"role": "rescuer", "output": {"$status": "undone"}}
 
 def text(edge: str = EDGE, retry: str = "", more: str = "") -> str:
     return WORKFLOW.replace("EDGE", edge).replace("RETRY", retry).replace("ANY", more)
-
-
-def developer(*outputs: object) -> dict[str, Any]:
-    return {"role": "developer", "outputs": list(outputs)}
 
 
 def started(project: Project, uwf: Client, workflow: str, *script: object) -> str:

@@ -237,6 +237,6 @@ def _result(
     edges = [
         (name, status, edge.role) for name, each in graph.items() for status, edge in each.items()
     ]
-    after = failed_results([*ends_as(graph), *filter(None, expired)])
+    after = failed_results(ends_as(graph, expired))
     edges += [(FAILED, each.status, END) for each in after[FAILED]]
     return result_schema(edges, {**outputs, **after})

@@ -327,7 +327,7 @@ def result_of(workflow: Workflow) -> Result:
             if edge.role == END and status in found.get(role, {}):
                 ending.setdefault(status, []).append(found[role][status])
     expired = [role.expired.as_ for role in workflow.roles.values() if role.expired]
-    failures = {*ends_as(graph), *filter(None, expired)}
+    failures = {*ends_as(graph, expired)}
     for status in failures:
         ending.setdefault(status, []).append(failed_variant(status))
     type_ = {status: _union(each) for status, each in ending.items()}

@@ -34,8 +34,13 @@ def failed_results(names: Iterable[str]) -> dict[str, list[Variant]]:
     return {FAILED: [failed_variant(each) for each in dict.fromkeys(names)]}
 
 
-def ends_as(graph: Mapping[str, Mapping[str, Edge]]) -> Iterator[str]:
-    """The statuses with which the edges of a graph end a workflow after a failure."""
+def ends_as(
+    graph: Mapping[str, Mapping[str, Edge]], of_roles: Iterable[str | None]
+) -> Iterator[str]:
+    """The statuses with which a workflow ends after a failure: by the edges of its graph, and
+    where the time of a role has passed (`of_roles`; None: that leads to a role).
+    """
     for edges in graph.values():
         for edge in edges.values():
             yield from filter(None, (edge.as_, edge.expired and edge.expired.as_))
+    yield from filter(None, of_roles)

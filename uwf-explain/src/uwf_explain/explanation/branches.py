@@ -21,11 +21,8 @@ def rule_of(step: RecordedStep) -> str:
     if step.node["agent"] is None:
         return f"the edge of a failure of {step.role}: its $failed or expired, or $any.$failed"
     source, slash, taken = step.role.rpartition("/")
-    return (
-        f"rule graph.{source}.{taken}.then.{step.status}"
-        if slash
-        else (f"rule graph.{step.role}.{step.status}")
-    )
+    place = f"{source}.{taken}.then" if slash else step.role
+    return f"rule graph.{place}.{step.status}"
 
 
 def asked_branches(step: RecordedStep, around: Surroundings) -> Statement:
